@@ -176,13 +176,7 @@ def adapt(
 
 
 def difference_table(lines: list[dict[str, Any]]) -> str:
-    """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown.
-
-    Parameters
-    ----------
-    lines : list of dict of str to Any
-        Keys `model`, `domain`, `encoder` (`start` or `best`), `seed`, and the scores in percent.
-    """
+    """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
     rows = [
         "| model | domain | score | before | after − before | up in | STS-B test |",
         "|---|---|---|---:|---:|---:|---:|",

@@ -201,11 +201,9 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 
 
 def texts_table(lines: list[dict[str, Any]]) -> str:
-    """What each kind of text adds to `adapt`, in points with half of Student's interval, as Markdown.
-
-    K-means, few-shot or nDCG@10 stands first, then purity where there are classes. Pairs are of one seed; a
-    gain whose interval leaves out zero is bold.
-    """
+    """What each kind of text adds to `adapt`, in points with half of Student's interval, as Markdown."""
+    # K-means, few-shot or nDCG@10 stands first, then purity where there are classes. Pairs are of one seed;
+    # a gain whose interval leaves out zero is bold.
     domains = list(dict.fromkeys(line["domain"] for line in lines))
     by_key = {(line["model"], line["rival"], line["domain"], line["seed"]): line for line in lines}
     rows = [f"| model | with | {' | '.join(domains)} |", f"|---|---|{'---:|' * len(domains)}"]

@@ -26,18 +26,7 @@ HEADER = ["| stage | sentences | COND-HM | singular-value gap | cosine |", "|---
 
 
 def changed(store: Store, stage: str, most: int) -> tuple[list[str], list[str]]:
-    """The first sentences that a stage changed, and what became of them.
-
-    Parameters
-    ----------
-    most : int
-        How many at most.
-
-    Returns
-    -------
-    tuple of (list of str, list of str)
-        Originals and changed texts, row by row.
-    """
+    """The first sentences that a stage changed, and what became of them."""
     originals = store.read("corpus")["text"].to_pylist()
     texts = store.read(stage)["text"].to_pylist()
     pairs = [(before, after) for before, after in zip(originals, texts, strict=True) if after is not None][

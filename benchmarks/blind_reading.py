@@ -29,25 +29,13 @@ from augment_cli.store.store import Store
 
 
 class BlindRow(msgspec.Struct):
-    """A row as a reader sees it.
+    """A row as a reader sees it."""
 
-    Attributes
-    ----------
-    number : int
-        Of the line of the key, from 1.
-    asked : str
-        What the verdicts say of such a row.
-    original, text : str
-    verdict : str or None
-        To be set: good, awkward or wrong.
-    note : str
-    """
-
-    number: int
-    asked: str
+    number: int  # of the line of the key, from 1
+    asked: str  # what the verdicts say of such a row
     original: str
     text: str
-    verdict: str | None = None
+    verdict: str | None = None  # to be set: good, awkward or wrong
     note: str = ""
 
 
@@ -108,13 +96,7 @@ def write_rows(folder: Path, key: Sequence[Judgement], stores: Sequence[Path]) -
 
 
 def of_reader(path: Path, key: Sequence[Judgement] | None) -> list[Judgement]:
-    """What a reader judged, with whose each row is.
-
-    Raises
-    ------
-    SystemExit
-        If a row is not the one that the key has under its number, or a verdict is none.
-    """
+    """What a reader judged, with whose each row is."""
     if key is None:
         return read([path])
     found = []

@@ -9,15 +9,7 @@ from itertools import islice
 
 
 def read_sentences(pattern: str, count: int) -> Iterator[str]:
-    """Yield the first lines of all files, without their line ends.
-
-    Parameters
-    ----------
-    pattern : str
-        Glob of gzipped UTF-8 text files, which are read in the order of their names.
-    count : int
-        Number of lines at most; fewer where the files have fewer.
-    """
+    """Yield the first lines of all files, without their line ends."""
     for path in sorted(glob.glob(pattern)):  # noqa: PTH207 (the pattern may start with any folder)
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
             for line in islice(lines, count):

@@ -68,15 +68,9 @@ NAMES = {
 
 
 def agreement(near: np.ndarray, topics: np.ndarray) -> float:
-    """Mean cosine of the topics of each text and of its nearest others.
-
-    Parameters
-    ----------
-    near : numpy.ndarray
-        Shape (n, n), as `train.watching.neighbours.nearest` gives it.
-    topics : numpy.ndarray
-        Shape (n, t).
-    """
+    """Mean cosine of the topics of each text and of its nearest others."""
+    # near: numpy.ndarray; Shape (n, n), as `train.watching.neighbours.nearest` gives it.
+    # topics: numpy.ndarray; Shape (n, t).
     scaled = unit(topics)
     return float((scaled @ scaled.T)[near].mean())
 
@@ -89,15 +83,9 @@ def topics_of(corpus: list[str], sides: Sequence[Sequence[str]], count: int) -> 
 
 
 class Scorer:
-    """Labelled scores and candidates of an encoder's vectors, by name.
+    """Labelled scores and candidates of an encoder's vectors, by name."""
 
-    Parameters
-    ----------
-    texts : list of str
-        A domain's texts.
-    labels : numpy.ndarray
-        Their classes.
-    """
+    # labels: their classes
 
     def __init__(self, texts: list[str], labels: np.ndarray) -> None:
         self.texts, self.labels = texts, labels
@@ -173,13 +161,7 @@ def score_domain(name: str, options: argparse.Namespace, lines: list[dict[str, A
 
 
 def correlation_table(lines: list[dict[str, Any]]) -> str:
-    """Spearman's correlation of each candidate with the purity over a domain's checkpoints, as Markdown.
-
-    Parameters
-    ----------
-    lines : list of dict of str to Any
-        Keys `domain`, `run`, and the scores.
-    """
+    """Spearman's correlation of each candidate with the purity over a domain's checkpoints, as Markdown."""
     lines = with_neighbours(lines)
     domains = list(dict.fromkeys(line["domain"] for line in lines))
     candidates = [name for name in NAMES if name in lines[0]]
@@ -198,10 +180,8 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
 
 
 def choice_table(lines: list[dict[str, Any]]) -> str:
-    """The purity (× 100) of the checkpoint that `neighbours` would take beside the start's, as Markdown.
-
-    Each with the run that it is of: among all, and among those of the runs that are not there to fail.
-    """
+    """The purity (× 100) of the checkpoint that `neighbours` would take beside the start's, as Markdown."""
+    # Each with the run that it is of: among all, and among those of the runs that are not there to fail.
     without = " and ".join(f"`{run}`" for run in COLLAPSING)
     rows = [
         f"| domain | start | taken | of | without {without} | of | best | worst |",

@@ -20,13 +20,7 @@ def tokenize(sentence: str) -> list[str]:
 
 
 class ReferenceFit:
-    """Document frequencies, idf, maximum scores and ranks of a corpus.
-
-    Parameters
-    ----------
-    documents : sequence of list of str
-        Tokens of each sentence.
-    """
+    """Document frequencies, idf, maximum scores and ranks of a corpus."""
 
     def __init__(self, documents: Sequence[list[str]]) -> None:
         self.documents = len(documents)

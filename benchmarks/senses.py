@@ -41,26 +41,14 @@ Glosses = dict[tuple[str, int], str]
 
 @dataclass(frozen=True)
 class Case:
-    """A word in its sentence.
-
-    Attributes
-    ----------
-    text : str
-    start, end : int
-        Span of the word, code points.
-    lemma, part : str
-        As in WordNet; part "n" or "v".
-    senses : tuple of int
-        Ranks from 1 of the senses that are right; may be empty.
-    half : {"tuned", "reported"}
-    """
+    """A word in its sentence."""
 
     text: str
-    start: int
+    start: int  # span of the word, code points
     end: int
-    lemma: str
+    lemma: str  # as in WordNet; part "n" or "v"
     part: str
-    senses: tuple[int, ...]
+    senses: tuple[int, ...]  # ranks from 1 of the senses that are right; may be empty
     half: str
 
     @property

@@ -57,15 +57,7 @@ def matrix_rate(device: torch.device, sizes: tuple[int, ...] = (4096, 8192)) -> 
 
 
 def operations(recipe: Recipe, tokens: float, length: float) -> float:
-    """Floating-point operations of a step's matrix products: forward, and twice as many backward.
-
-    Parameters
-    ----------
-    tokens : float
-        Encoded in a step, padding not counted.
-    length : float
-        Of a text, for attention's products.
-    """
+    """Floating-point operations of a step's matrix products: forward, and twice as many backward."""
     shape = recipe.new_encoder
     width, inner = shape["hidden_size"], shape["intermediate_size"]
     a_token = shape["num_hidden_layers"] * (2 * (4 * width**2 + 2 * width * inner) + 4 * length * width)

@@ -42,13 +42,7 @@ _COMMAND = Command(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What stands after `python -m eval`; by default the process's own.
-    """
+    """Run the command and leave with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     commands = {
         "table": subcommands.table,

@@ -18,26 +18,13 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Leak:
-    """What one task shares with the training data.
+    """What one task shares with the training data."""
 
-    Attributes
-    ----------
-    task : str
-        The task's name.
-    sentences : int
-        Distinct evaluation sentences (of all splits that the protocol reads).
-    exact : int
-        How many occur in the training data letter for letter.
-    normalised : int
-        How many occur once case, punctuation and spacing are ignored; includes the exact ones.
-    examples : list of tuple of (str, int)
-        The first few, each with its place: row of the corpus, or line of the file.
-    """
-
-    task: str
-    sentences: int
-    exact: int
-    normalised: int
+    task: str  # the task's name
+    sentences: int  # distinct evaluation sentences (of all splits that the protocol reads)
+    exact: int  # how many occur in the training data letter for letter
+    normalised: int  # how many occur once case, punctuation and spacing are ignored; includes the exact ones
+    # the first few, each with its place: row of the corpus, or line of the file
     examples: list[tuple[str, int]]
 
 
@@ -47,27 +34,7 @@ def normalise(text: str) -> str:
 
 
 def training_sentences(source: Path, stages: Sequence[str] = ("corpus",)) -> Iterator[tuple[int, str]]:
-    """The sentences of a store's stages, or of a text file (plain or gzip, one a line), with their numbers.
-
-    Parameters
-    ----------
-    source : pathlib.Path
-        A store folder, or a text file.
-    stages : sequence of str
-        Which stages of a store; a text file has none.
-
-    Yields
-    ------
-    tuple of (int, str)
-        Row number of the corpus, or line number from 1, and the sentence.
-
-    Raises
-    ------
-    MissingError
-        If there is nothing at `source`.
-    BadInputError
-        If a text file is not UTF-8.
-    """
+    """Sentences of a store's stages, or of a text file (plain or gzip, one a line), with their numbers."""
     if source.is_dir():
         store = Store.open(source)
         for stage in stages:
@@ -90,20 +57,7 @@ def training_sentences(source: Path, stages: Sequence[str] = ("corpus",)) -> Ite
 
 
 def find_leaks(tables: Sequence[Table], training: Iterator[tuple[int, str]]) -> list[Leak]:
-    """Look for every distinct evaluation sentence in the training sentences, which are read once.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-        Tasks to look at.
-    training : iterator of tuple of (int, str)
-        Numbered sentences, as `training_sentences` gives them.
-
-    Returns
-    -------
-    list of Leak
-        One for each task.
-    """
+    """Look for every distinct evaluation sentence in the training sentences, which are read once."""
     wanted = {
         table.task.name: list(dict.fromkeys(protocols.get(table.task.protocol).sentences(table)))
         for table in tables

@@ -17,21 +17,7 @@ from eval.tasks.table import Table
 
 
 class Vectors:
-    """The embeddings of all distinct sentences of several tasks, looked up by text.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        What encodes them.
-    tables : sequence of Table
-        The tasks.
-    options : Options
-        Whose cache is used.
-    progress : Progress
-        Counts the distinct sentences.
-    sentences : callable, optional
-        Of a table, returns those of its sentences that are encoded; all that its protocol reads by default.
-    """
+    """The embeddings of all distinct sentences of several tasks, looked up by text."""
 
     def __init__(
         self,
@@ -53,24 +39,8 @@ class Vectors:
 
 
 def score_task(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
-    """Score one task with an encoding function that knows its sentences.
-
-    Parameters
-    ----------
-    table : Table
-        The task and its rows.
-    encode : callable
-        Of n strings, returns vectors of shape (n, d); `Vectors`, or an encoder's method.
-    options : Options
-        Settings of the run.
-    progress : Progress
-        Counts what the protocol has done.
-
-    Returns
-    -------
-    TaskScore
-        What the protocol returns, with notes of whitening and of an unchecked data file.
-    """
+    """Score one task with an encoding function that knows its sentences."""
+    # encode: callable; Of n strings, returns vectors of shape (n, d); `Vectors`, or an encoder's method.
     protocol = protocols.get(table.task.protocol)
     notes: list[str] = []
     if options.whiten:

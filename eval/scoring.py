@@ -44,24 +44,7 @@ _BAR = (
 def score_model(
     model: str, precision: str, data_tables: Sequence[Table], options: argparse.Namespace
 ) -> ModelResults:
-    """Score one model and write its results.
-
-    Parameters
-    ----------
-    model : str
-        A folder, a name, a file of word vectors; LABEL= may stand before it.
-    precision : str
-        `fp32` or `bf16`.
-    data_tables : sequence of Table
-        The tasks.
-    options : argparse.Namespace
-        What the command was given.
-
-    Returns
-    -------
-    ModelResults
-        Everything in the folder of results, earlier tasks included.
-    """
+    """Score one model and write its results."""
     label, path = split_label(model)
     encoder = _load(path, precision, options)
     values = {setting.name: vars(options)[setting.name] for setting in protocols.settings()}

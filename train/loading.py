@@ -24,12 +24,10 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number",
 
 
 def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
-    """Read a recipe of `train/recipes` by its name, or a TOML file, and apply changes on top.
-
-    `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's table.
-    Every default is filled in. Raises `MissingError` if there is none of that name, and `UsageError` if a key
-    is unknown, a value does not fit, or two settings do not go together.
-    """
+    """Read a recipe of `train/recipes` by its name, or a TOML file, and apply changes on top."""
+    # `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's
+    # table. Every default is filled in. Raises `MissingError` if there is none of that name, and
+    # `UsageError` if a key is unknown, a value does not fit, or two settings do not go together.
     path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
     if not path.is_file():
         names = sorted(file.stem for file in RECIPES.glob("*.toml"))

@@ -25,12 +25,7 @@ class StoppedError(Exception):
 
 
 class Pace:
-    """How many requests are under way at a time: ever fewer, since the server knows best.
-
-    Parameters
-    ----------
-    most : int
-    """
+    """How many requests are under way at a time: ever fewer, since the server knows best."""
 
     def __init__(self, most: int) -> None:
         self.most, self._under_way, self._not_before = most, 0, 0.0
@@ -78,13 +73,7 @@ class Pace:
 
 
 class TooManyFailures:
-    """Whether it is any use to go on, by the last requests.
-
-    Parameters
-    ----------
-    share : float
-        0 to 1, that may fail.
-    """
+    """Whether it is any use to go on, by the last requests."""
 
     window = 20
 

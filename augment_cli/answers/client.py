@@ -35,27 +35,15 @@ _NO_SCHEMA = re.compile(r"HTTP (?:4\d\d|501): .*(?:response_format|schema|gramma
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, as it came.
+    """What came back, as it came."""
 
-    Attributes
-    ----------
-    answer : str or None
-        None where there is none, for which `error` has the reason.
-    finish : str or None
-        Why the model ended, in the server's words: `stop`, `length`, `content_filter`, …
-    error : str or None
-    prompt_tokens, completion_tokens : int or None
-        As the server counts them.
-    model : str or None
-        What the server calls itself: a claim.
-    """
-
-    answer: str | None = None
+    answer: str | None = None  # none where there is none, for which `error` has the reason
+    # why the model ended, in the server's words: `stop`, `length`, `content_filter`, …
     finish: str | None = None
     error: str | None = None
-    prompt_tokens: int | None = None
+    prompt_tokens: int | None = None  # as the server counts them
     completion_tokens: int | None = None
-    model: str | None = None
+    model: str | None = None  # what the server calls itself: a claim
 
     @property
     def is_too_long(self) -> bool:
@@ -69,17 +57,11 @@ class Answer:
 
 
 class FailedError(Exception):
-    """A request got no answer.
+    """A request got no answer."""
 
-    Attributes
-    ----------
-    is_passing : bool
-        Whether another try may help.
-    is_busy : bool
-        Whether the server said that there are too many.
-    wait : float or None
-        Seconds that it asked to wait.
-    """
+    # is_passing: whether another try may help
+    # is_busy: whether the server said that there are too many
+    # wait: seconds that it asked to wait
 
     def __init__(
         self, message: str, is_passing: bool = True, is_busy: bool = False, wait: float | None = None
@@ -89,13 +71,7 @@ class FailedError(Exception):
 
 
 def check_endpoint(endpoint: str, allow_remote: bool) -> bool:
-    """Whether an endpoint is on this machine.
-
-    Raises
-    ------
-    UsageError
-        If it is no address, has a password in it, or is elsewhere and that was not allowed.
-    """
+    """Whether an endpoint is on this machine."""
     try:
         parts = urlsplit(endpoint)
         host, _ = parts.hostname or "", parts.port
@@ -137,15 +113,7 @@ def _library() -> ModuleType:
 
 
 class Client:
-    """A server, and the model there; threads may share it.
-
-    Parameters
-    ----------
-    endpoint : str
-    allow_remote : bool
-    timeout : float
-        Seconds; 0 for none.
-    """
+    """A server, and the model there; threads may share it."""
 
     def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
         is_here = check_endpoint(endpoint, allow_remote)
@@ -164,13 +132,7 @@ class Client:
         self._http.close()
 
     def ask(self, messages: Sequence[Mapping[str, str]], body: Mapping[str, Any]) -> Answer:
-        """One try.
-
-        Raises
-        ------
-        FailedError
-            If nothing came back that could be an answer.
-        """
+        """One try."""
         content = bytearray()
         try:
             with self._http.stream("POST", self._url, json={**body, "messages": list(messages)}) as reply:

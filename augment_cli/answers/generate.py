@@ -86,13 +86,7 @@ def answers_name(template: str, name: str | None, draw: int) -> str:
 def answers_settings(
     store: Store, template: Template, parameters: GenerateParameters, draw: int = 0
 ) -> Settings:
-    """What answers depend on: no address, no speed, no version of ours.
-
-    Raises
-    ------
-    UsageError
-        If no model is named, or the stage of the second text is missing or too much.
-    """
+    """What answers depend on: no address, no speed, no version of ours."""
     if not parameters.model:
         raise UsageError("--model: name the model as the server does, or its folder for --engine process")
     if template.has_other != bool(parameters.of):
@@ -145,15 +139,7 @@ class Work:
 def plan(
     store: Store, parameters: GenerateParameters, name: str | None = None, draw: int = 0, begins: bool = False
 ) -> Work:
-    """What is left to ask; with `begins`, the stage is announced.
-
-    Raises
-    ------
-    UsageError
-        As `answers_settings` does.
-    MixError
-        If the folder holds answers of other settings.
-    """
+    """What is left to ask; with `begins`, the stage is announced."""
     template = find_template(parameters.template)
     settings = answers_settings(store, template, parameters, draw)
     stage = answers_name(str(template.name), name, draw)
@@ -205,15 +191,8 @@ class Sample:
 
 
 def sample(store: Store, work: Work, count: int, progress: Callable[[int], None]) -> Sample:
-    """Ask at most `count` of what is left, from all over the first part that has some left.
-
-    The answers are kept where an interrupted run leaves its own, so that they are not asked for again.
-
-    Raises
-    ------
-    IncompleteError
-        If too many requests fail.
-    """
+    """Ask at most `count` of what is left, from all over the first part that has some left."""
+    # The answers are kept where an interrupted run leaves its own, so that they are not asked for again.
     account, failures = Account(), TooManyFailures(work.parameters.max_failures)
     for index in work.missing:
         if not questions(store, work, index).keys() - _kept(work, index).keys():
@@ -227,13 +206,7 @@ def sample(store: Store, work: Work, count: int, progress: Callable[[int], None]
 
 
 def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account:
-    """Ask what is left, and commit each part as it is complete.
-
-    Raises
-    ------
-    IncompleteError
-        If too many requests fail; what was answered is kept.
-    """
+    """Ask what is left, and commit each part as it is complete."""
     account = Account()
     if not work.missing:
         return account

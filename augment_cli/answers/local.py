@@ -28,15 +28,7 @@ _END_OF_TURN = "\n\n"  # of a model without a chat template, which goes on with 
 
 
 def local_model(parameters: GenerateParameters) -> tuple[ModelFolder, str]:
-    """The folder of a model, and the precision that it is run in.
-
-    Raises
-    ------
-    UsageError
-        If it is a model that does not write.
-    MissingError, BadInputError
-        If there is none, or it cannot be loaded.
-    """
+    """The folder of a model, and the precision that it is run in."""
     folder = find_model(parameters.model)
     kinds = read_config(folder.path).architectures or []
     if not any(kind.endswith(_WRITES) for kind in kinds):
@@ -53,14 +45,7 @@ def _runtime(parameters: GenerateParameters) -> RuntimeParameters:
 
 
 class LocalModel:
-    """A model that answers.
-
-    Parameters
-    ----------
-    parameters : GenerateParameters
-    key : int
-        Of the draws.
-    """
+    """A model that answers."""
 
     def __init__(self, parameters: GenerateParameters, key: int) -> None:
         self._parameters, self._key = parameters, key

@@ -57,13 +57,7 @@ def judged_by(settings: Mapping[str, Any]) -> str | None:
 
 
 def template_of(store: Store, answers: str, parameters: ReadParameters) -> Template:
-    """The template that answers are read by.
-
-    Raises
-    ------
-    UsageError
-        If the stage holds no answers, or its template is one of the user's own and was not named.
-    """
+    """The template that answers are read by."""
     record = store.stage(answers)
     if record.settings["stage"] != ANSWERS_STAGE:
         raise UsageError(f"{answers}: holds no answers; `augment-cli generate` makes such a stage")
@@ -100,13 +94,7 @@ def read_settings(store: Store, answers: str, parameters: ReadParameters) -> Set
 def read(
     store: Store, answers: str, parameters: ReadParameters, name: str | None, progress: Callable[[int], None]
 ) -> str:
-    """Make the stage of texts from a stage of answers; the caller holds the store's lock.
-
-    Returns
-    -------
-    str
-        The folder.
-    """
+    """Make the stage of texts from a stage of answers; the caller holds the store's lock."""
     stage, settings = read_name(answers, name), read_settings(store, answers, parameters)
     template = template_of(store, answers, parameters)
     asked = store.stage(answers).settings["parameters"]
@@ -190,27 +178,7 @@ def _become(
 def parsed(
     template: Template, original: str, answer: str, finish: str | None, as_json: bool = False
 ) -> tuple[str, str | None]:
-    """What an answer says, and why it does not count, or None.
-
-    Parameters
-    ----------
-    template : Template
-    original : str
-        What was asked about.
-    answer : str
-        As the model wrote it, perhaps with thoughts, fences, quotation marks or a line in front.
-    finish : str or None
-        Why it ended, in the server's words.
-    as_json : bool
-        Whether it was to be an object with the one key `answer`.
-
-    Returns
-    -------
-    text : str
-        In one line; of a judge, one of its choices.
-    reason : str or None
-        A `Reason`.
-    """
+    """What an answer says, and why it does not count, or None."""
     reading, is_complete = template.read, finish not in ("length", "max_tokens")
     if finish in ("content_filter", "refusal"):
         return "", Reason.REFUSED

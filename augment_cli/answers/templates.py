@@ -28,49 +28,26 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Reading(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """How an answer is read.
+    """How an answer is read."""
 
-    Attributes
-    ----------
-    label : {"same", "other", "neither"}
-        Of a text that came out of it (`augment_cli/contract/entailment.py`).
-    length : {"alike", "shorter", "longer", "any"}
-        Held against the original's.
-    prefix : str
-        What a model may put in front.
-    choices : tuple of str
-        The only answers there are, where the answer is a verdict on the other text; those that are labels
-        become its label.
-    """
-
+    # of a text that came out of it (`augment_cli/contract/entailment.py`)
     label: Literal["same", "other", "neither"] = "neither"
-    length: Literal["alike", "shorter", "longer", "any"] = "any"
-    prefix: str = ""
+    length: Literal["alike", "shorter", "longer", "any"] = "any"  # held against the original's
+    prefix: str = ""  # what a model may put in front
+    # the only answers there are, where the answer is a verdict on the other text; those that are labels
+    # become its label
     choices: tuple[str, ...] = ()
 
 
 class Template(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is asked.
-
-    Attributes
-    ----------
-    version : int
-    user : str
-        With `{text}`, and `{other}` where it shows a second text.
-    system : str
-    examples : tuple of Example
-    read : Reading
-        What decides no answer.
-    name : str
-        Of the file.
-    """
+    """What is asked."""
 
     version: int
-    user: str
+    user: str  # with `{text}`, and `{other}` where it shows a second text
     system: str = ""
     examples: tuple[Example, ...] = ()
-    read: Reading = Reading()
-    name: str | UnsetType = UNSET
+    read: Reading = Reading()  # what decides no answer
+    name: str | UnsetType = UNSET  # of the file
 
     @property
     def has_other(self) -> bool:
@@ -114,13 +91,7 @@ def shipped_templates() -> list[str]:
 
 
 def find_template(name: str) -> Template:
-    """A shipped template by its name, or a file whose name ends in `.toml`.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or it is not one.
-    """
+    """A shipped template by its name, or a file whose name ends in `.toml`."""
     path = Path(name).expanduser() if name.endswith(".toml") else _FOLDER / f"{name}.toml"
     if not name.endswith(".toml") and name not in shipped_templates():
         known = shipped_templates()

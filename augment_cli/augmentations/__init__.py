@@ -57,19 +57,7 @@ def summary(name: str) -> str:
 
 
 def get(name: str) -> Augmentation:
-    """The descriptor of an augmentation.
-
-    Parameters
-    ----------
-    name : str
-        As the command has it, such as `word-deletion`.
-
-    Raises
-    ------
-    UsageError
-        If no augmentation has that name, if several packages bring one of that name, or if what a package
-        brings cannot be loaded or is not the descriptor of that name.
-    """
+    """The descriptor of an augmentation."""
     if name not in _places():
         alike = did_you_mean(name, _places())
         raise UsageError(f"there is no augmentation {name!r}.{alike} There are {', '.join(_places())}")

@@ -19,13 +19,7 @@ from augment_cli.store.store import Store
 
 
 def entailment_of_stage(settings: Mapping[str, Any]) -> Entailment | None:
-    """The label of a stage, from its settings; None of a stage that no augmentation made.
-
-    Parameters
-    ----------
-    settings : mapping
-        `Stage.settings`: the augmentation's name as `stage`, and its `parameters`.
-    """
+    """The label of a stage, from its settings; None of a stage that no augmentation made."""
     maker = settings["stage"]
     if maker not in augmentations.names():
         return None
@@ -33,22 +27,7 @@ def entailment_of_stage(settings: Mapping[str, Any]) -> Entailment | None:
 
 
 def check_labels(store: Store, kind: str, stages: Sequence[str], option: str, unless: str) -> None:
-    """Refuse stages whose label does not let them stand among the positives, or the negatives.
-
-    Parameters
-    ----------
-    store : Store
-    kind : {"positive", "negative"}
-    stages : sequence of str
-        What no augmentation made is not looked at.
-    option, unless : str
-        How the stages were named, and what takes them as they are, for the message.
-
-    Raises
-    ------
-    UsageError
-        For the first such stage.
-    """
+    """Refuse stages whose label does not let them stand among the positives, or the negatives."""
     for name in stages:
         entailment = entailment_of_stage(store.stage(name).settings)
         if entailment is not None and entailment.label != NEEDED[kind]:
@@ -66,18 +45,7 @@ def has_row_labels(store: Store, name: str) -> bool:
 def row_labels(
     store: Store, name: str, index: int, groups: Sequence[int] | None = None
 ) -> pa.ChunkedArray | None:
-    """Labels of a part's rows; None of a stage whose rows all have that of the augmentation.
-
-    Parameters
-    ----------
-    store : Store
-    name : str
-        A stage.
-    index : int
-        Of the part.
-    groups : sequence of int, optional
-        Some of its row groups.
-    """
+    """Labels of a part's rows; None of a stage whose rows all have that of the augmentation."""
     if not has_row_labels(store, name):
         return None
     entailment = entailment_of_stage(store.stage(name).settings)
@@ -86,19 +54,7 @@ def row_labels(
 
 
 def needed_labels(store: Store, wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Which label the rows of a trainer's stages must have, of those stages whose rows have their own.
-
-    Parameters
-    ----------
-    store : Store
-    wanted : mapping of str to sequence of str
-        The stages by their kind, `positive` or `negative`; what the store has not is not looked at.
-
-    Raises
-    ------
-    UsageError
-        For the first stage whose label does not let it stand there.
-    """
+    """Which label the rows of a trainer's stages must have, of those stages whose rows have their own."""
     needed: dict[str, str] = {}
     for kind, names in wanted.items():
         stages = [name for name in names if name != CORPUS_STAGE and name in store.stages()]
@@ -108,23 +64,7 @@ def needed_labels(store: Store, wanted: Mapping[str, Sequence[str]]) -> dict[str
 
 
 def usable_rows(store: Store, name: str, label: str = "", conditions: Sequence[Condition] = ()) -> np.ndarray:
-    """Which rows of a stage have a text that a trainer may take; bool (N,).
-
-    Parameters
-    ----------
-    store : Store
-    name : str
-        A stage.
-    label : str
-        That a row must have where rows have their own; empty for any.
-    conditions : sequence of Condition
-        On columns of the stage, or of its scores.
-
-    Raises
-    ------
-    UsageError
-        If such a column is not there, or holds something else.
-    """
+    """Which rows of a stage have a text that a trainer may take; bool (N,)."""
     usable = []
     for index in range(len(store.parts)):  # a part's texts are dropped before the next is read
         there = store.read_part(name, index, ["text"])["text"].is_valid().to_numpy()

@@ -31,17 +31,7 @@ Key = dict[str, str | int | None]
 
 
 class EmbeddingCache:
-    """A folder of embeddings of one (model digest, pooling, longest input, precision).
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Folder that holds one sub-folder per key.
-    key : dict of str to (str, int or None)
-        What decides an embedding besides its text.
-    dimension : int
-        Numbers in a vector; a file with others is foreign.
-    """
+    """A folder of embeddings of one (model digest, pooling, longest input, precision)."""
 
     def __init__(self, root: Path, key: Key, dimension: int) -> None:
         stamp = json.dumps(key, sort_keys=True)
@@ -54,38 +44,16 @@ class EmbeddingCache:
         self._chunks: set[str] = set()
 
     def load(self, texts: Sequence[str]) -> list[np.ndarray | None]:
-        """The stored vector of each text, None where there is none.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n strings.
-
-        Returns
-        -------
-        list of (numpy.ndarray or None)
-            n vectors of shape (d,), float32.
-
-        Raises
-        ------
-        BadInputError
-            If a file of the cache is damaged.
-        """
+        """The stored vector of each text, None where there is none."""
+        # Returns list of (numpy.ndarray or None); n vectors of shape (d,), float32.
         for path in sorted(self.folder.glob("*.npz")):
             if path.name not in self._chunks:
                 self._read(path)
         return [self._rows.get(_text_digest(text)) for text in texts]
 
     def store(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Add vectors as one new file that is either complete or not there.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n strings.
-        vectors : numpy.ndarray
-            Shape (n, d).
-        """
+        """Add vectors as one new file that is either complete or not there."""
+        # vectors: numpy.ndarray; Shape (n, d).
         if not len(texts):
             return
         digests = np.frombuffer(b"".join(_text_digest(text) for text in texts), dtype=np.uint8).reshape(

@@ -35,50 +35,25 @@ def to_length_one(vectors: Tensor) -> Tensor:
 
 @dataclass
 class Encoder:
-    """A transformer with its tokenizer, pooling and the steps after it.
+    """A transformer with its tokenizer, pooling and the steps after it."""
 
-    Attributes
-    ----------
-    model : Any
-        A transformers model that returns `last_hidden_state`; any device.
-    tokenizer : Any
-        Its fast tokenizer.
-    pooling : str
-        A mode of `augment_cli.encoding.pooling`.
-    max_length : int or None
-        Longest input in tokens, special tokens included; longer ones are cut. None: nothing is cut.
-    digest : str or None
-        Digest of the model's files; None for a model in training, which is then never cached.
-    precision : str
-        `fp32`, or `bf16` (weights and activations; pooling and the steps after it stay in fp32).
-    modules : list of callable
-        Steps after pooling, each a function of a tensor (n, d).
-    lower_case : bool
-        Whether a text is lower-cased before the tokenizer sees it.
-    prompt : str
-        What is set before every text.
-    prompts : Prompts
-        What the model's folder names to be set there.
-    name : str
-        What the model is called in results.
-    revision : str or None
-        Commit of a model from the hub.
-    weights : torch.Tensor or None
-        Weight of each token of the vocabulary, shape (V,), for a pooling that asks for them.
-    """
-
-    model: Any
-    tokenizer: Any
-    pooling: str = DEFAULT_POOLING
+    model: Any  # A transformers model that returns `last_hidden_state`; any device
+    tokenizer: Any  # its fast tokenizer
+    pooling: str = DEFAULT_POOLING  # A mode of `augment_cli.encoding.pooling`
+    # longest input in tokens, special tokens included; longer ones are cut. None: nothing is cut.
     max_length: int | None = 512
+    # digest of the model's files; None for a model in training, which is then never cached
     digest: str | None = None
+    # `fp32`, or `bf16` (weights and activations; pooling and the steps after it stay in fp32)
     precision: Precision = "fp32"
+    # steps after pooling, each a function of a tensor (n, d)
     modules: list[Callable[[Tensor], Tensor]] = field(default_factory=list)
-    lower_case: bool = False
-    prompt: str = ""
-    prompts: Prompts = field(default_factory=Prompts)
-    name: str = ""
-    revision: str | None = None
+    lower_case: bool = False  # whether a text is lower-cased before the tokenizer sees it
+    prompt: str = ""  # what is set before every text
+    prompts: Prompts = field(default_factory=Prompts)  # what the model's folder names to be set there
+    name: str = ""  # what the model is called in results
+    revision: str | None = None  # commit of a model from the hub
+    # weight of each token of the vocabulary, shape (V,), for a pooling that asks for them
     weights: Tensor | None = None
     _dimensions: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by number of modules
 
@@ -90,30 +65,8 @@ class Encoder:
         batch_tokens: int = BATCH_TOKENS,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Encode texts; equal texts are encoded once and get equal vectors.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n strings; an empty one is encoded like any other (its special tokens alone), and as a zero
-            vector where the tokenizer adds none.
-        cache : pathlib.Path, optional
-            Folder of the embedding cache; None keeps nothing.
-        batch_tokens : int
-            Upper limit of sentences times longest sentence in a batch, in tokens.
-        progress : callable, optional
-            Called with the number of distinct sentences each time some are finished.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (n, d), float32.
-
-        Raises
-        ------
-        UsageError
-            If a text is not a string, or a cache is asked for without a model digest.
-        """
+        """Encode texts; equal texts are encoded once and get equal vectors."""
+        # Returns numpy.ndarray; shape (n, d), float32.
         for number, text in enumerate(texts):
             if not isinstance(text, str):
                 raise UsageError(
@@ -178,22 +131,8 @@ class Encoder:
         batch_tokens: int = BATCH_TOKENS,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Encode texts that are token ids already, special tokens included.
-
-        Parameters
-        ----------
-        ids : sequence of sequence of int
-            n texts, at least one.
-        batch_tokens : int, optional
-            As in `encode`.
-        progress : callable, optional
-            As in `encode`.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (n, d), float32.
-        """
+        """Encode texts that are token ids already, special tokens included."""
+        # Returns numpy.ndarray; shape (n, d), float32.
         training = self.model.training
         self.model.eval()  # dropout would make every call another answer
         try:
@@ -285,22 +224,8 @@ def weights_digest(weights: Tensor) -> str:
 
 
 def batches_by_tokens(lengths: Sequence[int], limit: int) -> Iterable[range]:
-    """Cut a sequence sorted by falling length into batches of at most `limit` tokens, padding counted.
-
-    A single sentence longer than `limit` makes a batch of its own.
-
-    Parameters
-    ----------
-    lengths : sequence of int
-        Tokens of each sentence, longest first.
-    limit : int
-        Most sentences times longest sentence, in tokens.
-
-    Yields
-    ------
-    range
-        Positions in `lengths`, each once and in order.
-    """
+    """Cut a sequence sorted by falling length into batches of at most `limit` tokens, padding counted."""
+    # A single sentence longer than `limit` makes a batch of its own.
     start = 0
     while start < len(lengths):
         count = max(1, limit // max(1, lengths[start]))

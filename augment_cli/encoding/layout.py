@@ -21,30 +21,14 @@ DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a
 
 @dataclass(frozen=True)
 class Prompts:
-    """Texts that an encoder wants before others, by their names in sentence-transformers.
+    """Texts that an encoder wants before others, by their names in sentence-transformers."""
 
-    Attributes
-    ----------
-    texts : dict of str to str
-        Such as `{"query": "query: ", "document": ""}`.
-    default : str
-        Name of the one that is put before every text unless another is named; or empty.
-    pooled : bool
-        Whether the pooling counts a prompt's tokens.
-    """
-
-    texts: dict[str, str] = field(default_factory=dict)
-    default: str = ""
-    pooled: bool = True
+    texts: dict[str, str] = field(default_factory=dict)  # such as `{"query": "query: ", "document": ""}`
+    default: str = ""  # name of the one that is put before every text unless another is named; or empty
+    pooled: bool = True  # whether the pooling counts a prompt's tokens
 
     def text(self, name: str = "", where: object = "the encoder") -> str:
-        """The prompt of a name, or the default one; empty without either.
-
-        Raises
-        ------
-        UsageError
-            If there is none of that name.
-        """
+        """The prompt of a name, or the default one; empty without either."""
         if name and name not in self.texts:
             known = (
                 f"has the prompts {', '.join(self.texts)}; name one"
@@ -57,71 +41,34 @@ class Prompts:
 
 @dataclass(frozen=True)
 class Module:
-    """A step after pooling.
+    """A step after pooling."""
 
-    Attributes
-    ----------
-    kind : str
-        `Normalize`, `Dense` or `LayerNorm`.
-    folder : pathlib.Path
-        Where its weights are.
-    settings : dict of str to Any
-        Its config.json.
-    """
-
-    kind: str
-    folder: Path
-    settings: dict[str, Any]
+    kind: str  # `Normalize`, `Dense` or `LayerNorm`
+    folder: Path  # where its weights are
+    settings: dict[str, Any]  # its config.json
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the transformer of a model folder lies and what happens to its output.
+    """Where the transformer of a model folder lies and what happens to its output."""
 
-    Attributes
-    ----------
-    transformer : pathlib.Path
-        Folder with config, weights and tokenizer.
-    pooling : str or None
-        Stored pooling, or None where the folder stores none.
-    max_length : int or None
-        Stored longest input in tokens, or None.
-    lower_case : bool
-        Whether texts are lower-cased before the tokenizer sees them.
-    prompts : Prompts
-        What may be put before a text.
-    modules : tuple of Module
-        The steps after pooling, in order.
-    word_weights : dict of str to float
-        Weight of each token by its text, where the pooling weights tokens; else empty.
-    """
-
-    transformer: Path
-    pooling: str | None = None
-    max_length: int | None = None
-    lower_case: bool = False
-    prompts: Prompts = field(default_factory=Prompts)
-    modules: tuple[Module, ...] = field(default=())
+    transformer: Path  # folder with config, weights and tokenizer
+    pooling: str | None = None  # stored pooling, or None where the folder stores none
+    max_length: int | None = None  # stored longest input in tokens, or None
+    lower_case: bool = False  # whether texts are lower-cased before the tokenizer sees them
+    prompts: Prompts = field(default_factory=Prompts)  # what may be put before a text
+    modules: tuple[Module, ...] = field(default=())  # the steps after pooling, in order
+    # weight of each token by its text, where the pooling weights tokens; else empty
     word_weights: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StaticLayout:
-    """Where the table of a static encoder's folder lies and what happens to a text's mean.
+    """Where the table of a static encoder's folder lies and what happens to a text's mean."""
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-        Folder with table and tokenizer.
-    prompts : Prompts
-        What may be put before a text.
-    modules : tuple of Module
-        The steps after the mean, in order.
-    """
-
-    folder: Path
-    prompts: Prompts = field(default_factory=Prompts)
-    modules: tuple[Module, ...] = field(default=())
+    folder: Path  # folder with table and tokenizer
+    prompts: Prompts = field(default_factory=Prompts)  # what may be put before a text
+    modules: tuple[Module, ...] = field(default=())  # the steps after the mean, in order
 
 
 def is_static(folder: Path, files: JsonFiles | None = None) -> bool:
@@ -134,20 +81,7 @@ def is_static(folder: Path, files: JsonFiles | None = None) -> bool:
 
 
 def read_static_layout(folder: Path, files: JsonFiles | None = None) -> StaticLayout:
-    """Read the layout of a folder that `is_static` knows.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The model's.
-    files : JsonFiles, optional
-        What was read of it.
-
-    Raises
-    ------
-    BadInputError
-        If it needs a module that is not supported here, or a file is damaged.
-    """
+    """Read the layout of a folder that `is_static` knows."""
     files = files or JsonFiles()
     modules = files.value(folder / "modules.json")
     if modules is None:
@@ -187,22 +121,7 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
 
 
 def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
-    """Read a plain transformers folder or a sentence-transformers folder, old or new file layout.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The model's.
-    files : JsonFiles, optional
-        What was read of it.
-
-    Raises
-    ------
-    MissingError
-        If the folder holds no model, or only pickled weights.
-    BadInputError
-        If it needs a module that is not supported here, or a file is damaged.
-    """
+    """Read a plain transformers folder or a sentence-transformers folder, old or new file layout."""
     files = files or JsonFiles()
     modules = files.value(folder / "modules.json")
     if modules is None:
@@ -296,19 +215,7 @@ def read_prompts(folder: Path, files: JsonFiles | None = None) -> Prompts:
 
 
 def write_modules(folder: Path, paths: Mapping[str, str], prompts: Prompts, release: str) -> None:
-    """Write `modules.json` and `config_sentence_transformers.json` into a folder.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The model's.
-    paths : mapping of str to str
-        The folder within it of each kind of module, in order; that of `Normalize`, which is empty, is made.
-    prompts : Prompts
-        Kept for who loads the model.
-    release : str
-        Of sentence-transformers, the earliest that reads the folder.
-    """
+    """Write `modules.json` and `config_sentence_transformers.json` into a folder."""
     if "Normalize" in paths:
         (folder / paths["Normalize"]).mkdir(exist_ok=True)
     # The type names of the first releases, which all later ones still read.

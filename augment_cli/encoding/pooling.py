@@ -48,26 +48,7 @@ WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
 
 
 def canonical(mode: str) -> str:
-    """The one spelling of a pooling mode; several joined by `+` are concatenated.
-
-    Parameters
-    ----------
-    mode : str
-        A name of `MODES` or `ALIASES`, perhaps with token weights before it as in `idf:mean`, or several
-        joined by `+`.
-
-    Raises
-    ------
-    UsageError
-        If a mode is unknown, or token weights are asked for where there is no mean to weight.
-
-    Examples
-    --------
-    >>> canonical("cls_before_pooler")
-    'cls'
-    >>> canonical("idf:avg")
-    'idf:mean'
-    """
+    """The one spelling of a pooling mode; several joined by `+` are concatenated."""
     names = []
     for given in mode.split("+"):
         kind, colon, rest = given.rpartition(":")
@@ -104,38 +85,15 @@ def pool(
     weights: Tensor | None = None,
     left_out: int = 0,
 ) -> Tensor:
-    """Pool token vectors into sentence vectors; differentiable.
-
-    Parameters
-    ----------
-    hidden_states : Tensor or sequence of Tensor
-        Either the last layer's token vectors, shape (batch, tokens, d), or all layers' in order, the
-        embedding output first (`hidden_states` of the transformers library).
-    attention_mask : Tensor
-        1 for a token, 0 for padding, shape (batch, tokens).
-    mode : str
-        `cls` (the first token of the last layer, before any pooler), `mean`, `max`, `first-last` (the mean
-        over tokens of the average of the *static embedding output*, `hidden_states[0]`, and the last layer:
-        the one that gives the published 56.70 of BERT), `first-last-1` (the same with `hidden_states[1]`,
-        the trap: BERT then gets 60.73), `static` (mean of `hidden_states[0]`), `weighted-mean` (weights
-        1, 2, 3 … by position), `mean-sqrt-length` (sum over the square root of the token count),
-        `last-token`; or several joined by `+`. `idf:` or `sif:` before a mean weights its tokens.
-    weights : Tensor, optional
-        Weight of each token, at least 0, shape (batch, tokens); needed by such a mode alone. A row whose
-        weights are all 0 is a zero vector.
-    left_out : int
-        How many tokens at the beginning of each row do not count, those of a prompt.
-
-    Returns
-    -------
-    Tensor
-        Shape (batch, d), or (batch, d · number of joined modes). A row without any token is a zero vector.
-
-    Raises
-    ------
-    UsageError
-        If the mode is unknown or needs layers that were not given.
-    """
+    """Pool token vectors into sentence vectors; differentiable."""
+    # hidden_states: Tensor or sequence of Tensor; Either the last layer's token vectors, shape (batch,
+    # tokens, d), or all layers' in order, the embedding output first (`hidden_states` of the transformers
+    # library).
+    # attention_mask: Tensor; 1 for a token, 0 for padding, shape (batch, tokens).
+    # weights: Tensor, optional; Weight of each token, at least 0, shape (batch, tokens); needed by such a
+    # mode alone. A row whose weights are all 0 is a zero vector.
+    # Returns Tensor; shape (batch, d), or (batch, d · number of joined modes). A row without any token is a
+    # zero vector.
     mode = canonical(mode)
     if not weights_in(mode):
         weights = None

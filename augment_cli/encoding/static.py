@@ -27,20 +27,11 @@ LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words ar
 
 
 class StaticTable(nn.Module):
-    """The table of vectors; its gradient is sparse, as a batch meets few of the rows.
+    """The table of vectors; its gradient is sparse, as a batch meets few of the rows."""
 
-    Parameters
-    ----------
-    matrix : torch.Tensor
-        A vector of each token, shape (V, d).
-
-    Attributes
-    ----------
-    embedding : torch.nn.EmbeddingBag
-        The table, which sums what it looks up.
-    config : types.SimpleNamespace
-        `hidden_size` d and `vocab_size` V, as a transformers model has them.
-    """
+    # embedding: the table, which sums what it looks up
+    # config: `hidden_size` d and `vocab_size` V, as a transformers model has them
+    # matrix: A vector of each token, shape (V, d)
 
     def __init__(self, matrix: Tensor) -> None:
         super().__init__()
@@ -57,22 +48,13 @@ class StaticTable(nn.Module):
     def forward(
         self, ids: Tensor, offsets: Tensor, weights: Tensor | None = None, by_token: ByToken | None = None
     ) -> Tensor:
-        """Mean of the weighted vectors of each text's tokens: Σ w(t) v(t) / n, shape (texts, d).
-
-        The divisor is the number of tokens and not the sum of their weights: cosines are the same, and so is
-        what a table gives whose rows have been multiplied with their weights once and for all.
-
-        Parameters
-        ----------
-        ids : torch.Tensor
-            Tokens of all texts one after the other, shape (tokens,), int64.
-        offsets : torch.Tensor
-            Where each text begins, shape (texts,), int64. A text without tokens is a zero vector.
-        weights : torch.Tensor, optional
-            Weight of each token of the vocabulary, shape (V,); 1 by default.
-        by_token : ByToken, optional
-            The same tokens in their order, where it is known already; else the way back finds it.
-        """
+        """Mean of the weighted vectors of each text's tokens: Σ w(t) v(t) / n, shape (texts, d)."""
+        # The divisor is the number of tokens and not the sum of their weights: cosines are the same, and so
+        # is what a table gives whose rows have been multiplied with their weights once and for all.
+        # ids: torch.Tensor; Tokens of all texts one after the other, shape (tokens,), int64.
+        # offsets: torch.Tensor; Where each text begins, shape (texts,), int64. A text without tokens is a
+        # zero vector.
+        # weights: torch.Tensor, optional; Weight of each token of the vocabulary, shape (V,); 1 by default.
         table = self.embedding.weight
         lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
         scale = (1 / lengths.clamp(min=1).to(table.dtype)).repeat_interleave(lengths)
@@ -85,15 +67,9 @@ class StaticTable(nn.Module):
 
 @dataclass
 class Words:
-    """Looks words up that stand between spaces: as they are, then in lower case.
+    """Looks words up that stand between spaces: as they are, then in lower case."""
 
-    Attributes
-    ----------
-    rows : dict of str to int
-        Row of each word in the table.
-    """
-
-    rows: dict[str, int]
+    rows: dict[str, int]  # row of each word in the table
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Rows of the known words of each text."""
@@ -105,21 +81,13 @@ class Words:
 
 @dataclass
 class StaticEncoder(Encoder):
-    """A table with its tokenizer and the steps after the mean; needs no batches and no cache.
+    """A table with its tokenizer and the steps after the mean; needs no batches and no cache."""
 
-    Attributes
-    ----------
-    model : StaticTable
-        The table.
-    tokenizer : transformers.PreTrainedTokenizerFast or Words
-        What finds a text's tokens, special ones left out.
-    pooling : str
-        `mean`, or `idf:mean`, `sif:mean` with weights.
-    max_length : int or None
-        Texts are cut after so many tokens; None cuts none.
-    """
+    # model: the table
+    # tokenizer: what finds a text's tokens, special ones left out
+    # pooling: `mean`, or `idf:mean`, `sif:mean` with weights
 
-    max_length: int | None = None
+    max_length: int | None = None  # texts are cut after so many tokens; None cuts none
 
     def encode(
         self,
@@ -129,30 +97,9 @@ class StaticEncoder(Encoder):
         batch_tokens: int = 0,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Look up the tokens of texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n strings.
-        cache : pathlib.Path, optional
-            Not used: looking up costs less than reading a cache.
-        batch_tokens : int, optional
-            Not used: texts are not padded.
-        progress : callable, optional
-            Called with the number of distinct texts each time some are finished.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (n, d), float32; a text without known tokens is a zero vector, unless a step after the mean
-            moves it.
-
-        Raises
-        ------
-        UsageError
-            If a text is not a string.
-        """
+        """Look up the tokens of texts."""
+        # Returns numpy.ndarray; shape (n, d), float32; a text without known tokens is a zero vector, unless
+        # a step after the mean moves it.
         return super().encode(texts, progress=progress)
 
     def _encode_distinct(
@@ -214,20 +161,8 @@ def bag(ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
 
 
 def load_static(path: Path) -> StaticEncoder:
-    """Read a text file of word vectors: a word and its numbers a line, with or without a line of sizes first.
-
-    Words are split at whitespace and looked up as they are, then in lower case.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A GloVe, word2vec or fastText file; of a repeated word the first line counts.
-
-    Raises
-    ------
-    BadInputError
-        If a line does not hold a word and as many numbers as the others.
-    """
+    """Read word vectors: a word and its numbers a line, with or without a line of sizes first."""
+    # Words are split at whitespace and looked up as they are, then in lower case.
     digest = hashlib.sha256()
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

@@ -20,20 +20,7 @@ from augment_cli.errors import BadInputError, MissingError
 
 
 def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
-    """The table of a folder, its rows weighted where the folder stores weights, and its tokenizer.
-
-    Parameters
-    ----------
-    layout : StaticLayout
-        Where they lie.
-
-    Raises
-    ------
-    MissingError
-        If a file is missing.
-    BadInputError
-        If one is damaged, or table and tokenizer do not belong together.
-    """
+    """The table of a folder, its rows weighted where the folder stores weights, and its tokenizer."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
     from transformers import PreTrainedTokenizerFast
@@ -93,20 +80,9 @@ def without_special_tokens(tokenizer: Any) -> None:
 
 
 def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write an encoder as a folder that sentence-transformers, model2vec and this toolkit load.
-
-    Weights of tokens are multiplied into their rows, since not every reader knows them. Vectors that were of
-    length 1 stay so.
-
-    Parameters
-    ----------
-    encoder : StaticEncoder
-        Of a tokenizer, without steps after the mean but `to_length_one`.
-    folder : pathlib.Path
-        Where its files go; made if missing.
-    dtype : torch.dtype, optional
-        Number format of the stored table.
-    """
+    """Write an encoder as a folder that sentence-transformers, model2vec and this toolkit load."""
+    # Weights of tokens are multiplied into their rows, since not every reader knows them. Vectors that were
+    # of length 1 stay so.
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)

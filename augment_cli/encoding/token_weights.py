@@ -21,23 +21,12 @@ _CHUNK = 4096  # texts tokenised at once
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """How often the tokens of a vocabulary of V occur.
+    """How often the tokens of a vocabulary of V occur."""
 
-    Attributes
-    ----------
-    occurrences : numpy.ndarray
-        Of each token in all texts, shape (V,), int64.
-    documents : numpy.ndarray
-        Number of texts that hold it, shape (V,), int64.
-    texts : int
-        How many texts were counted.
-    special : tuple of int
-        Ids that the tokenizer adds to every text; they carry no meaning and get no weight.
-    """
-
-    occurrences: np.ndarray
-    documents: np.ndarray
-    texts: int
+    occurrences: np.ndarray  # of each token in all texts, shape (V,), int64
+    documents: np.ndarray  # number of texts that hold it, shape (V,), int64
+    texts: int  # how many texts were counted
+    # ids that the tokenizer adds to every text; they carry no meaning and get no weight
     special: tuple[int, ...] = ()
 
     @property
@@ -52,14 +41,7 @@ class TokenCounts:
         return sha256_of_json(parts)
 
     def weights(self, kind: str) -> np.ndarray:
-        """Weight of each token, shape (V,), float32; 0 for special tokens.
-
-        Parameters
-        ----------
-        kind : str
-            `idf`: ln((1 + N) / (1 + N_t)), which a token that was never met has at its largest. `sif`: smooth
-            inverse frequency a / (a + p(t)) with a = 0.001 (Arora et al. 2017, equation 2).
-        """
+        """Weight of each token, shape (V,), float32; 0 for special tokens."""
         if kind == "idf":
             found = np.log((1 + self.texts) / (1 + self.documents))
         elif kind == "sif":
@@ -71,15 +53,7 @@ class TokenCounts:
 
 
 def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:
-    """Count the tokens of texts, special ones left out, whole texts whatever their length.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Read once.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        Of the encoder whose tokens are counted.
-    """
+    """Count the tokens of texts, special ones left out, whole texts whatever their length."""
     size = len(tokenizer)
     occurrences, documents, total = np.zeros(size, np.int64), np.zeros(size, np.int64), 0
     for chunk in _chunks(texts):
@@ -98,17 +72,7 @@ def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:
 
 
 def count_store(store: Store, tokenizer: Any, most: int = 0) -> TokenCounts:
-    """Count the tokens of a store's corpus.
-
-    Parameters
-    ----------
-    store : Store
-        Where the corpus is.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        Of the encoder whose tokens are counted.
-    most : int
-        Count the first texts, so many; 0 for all.
-    """
+    """Count the tokens of a store's corpus."""
 
     def texts() -> Iterable[str]:
         for index in sorted(store.stage("corpus").parts):

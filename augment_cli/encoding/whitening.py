@@ -14,18 +14,10 @@ from augment_cli.errors import BadInputError, UsageError
 
 @dataclass(frozen=True)
 class Whitening:
-    """x̃ = (x − μ) W with W = U Λ^(−1/2), from the covariance U Λ Uᵀ of the vectors it was fitted on.
+    """x̃ = (x − μ) W with W = U Λ^(−1/2), from the covariance U Λ Uᵀ of the vectors it was fitted on."""
 
-    Attributes
-    ----------
-    mean : numpy.ndarray
-        μ, shape (d,), float64.
-    kernel : numpy.ndarray
-        W, shape (d, k), columns by falling variance.
-    """
-
-    mean: np.ndarray
-    kernel: np.ndarray
+    mean: np.ndarray  # μ, shape (d,), float64
+    kernel: np.ndarray  # w, shape (d, k), columns by falling variance
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
         """Whiten vectors (n, d) into (n, k), float32."""
@@ -33,24 +25,11 @@ class Whitening:
 
 
 def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray | None = None) -> Whitening:
-    """Fit on vectors (n, d), which for the published baseline are the evaluated sentences themselves.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d), n at least 2.
-    dimension : int, optional
-        Keep only this many directions, those of largest variance. Directions without variance beyond rounding
-        error cannot be scaled to one and are always left out.
-    weights : numpy.ndarray, optional
-        Share of each vector in mean and covariance, shape (n,); None for equal ones. With the probabilities
-        of words as the weights of their vectors it is Zipfian whitening (Yokoi et al. 2024).
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two vectors, or no variance at all.
-    """
+    """Fit on vectors (n, d), which for the published baseline are the evaluated sentences themselves."""
+    # vectors: numpy.ndarray; Shape (n, d), n at least 2.
+    # weights: numpy.ndarray, optional; Share of each vector in mean and covariance, shape (n,); None for
+    # equal ones. With the probabilities of words as the weights of their vectors it is Zipfian whitening
+    # (Yokoi et al. 2024).
     if len(vectors) < 2:
         raise UsageError(f"whitening needs at least two sentences, not {len(vectors)}")
     data = np.asarray(vectors, dtype=np.float64)
@@ -66,27 +45,9 @@ def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray |
 
 
 def store(whitening: Whitening, source: Path, target: Path) -> None:
-    """Copy a sentence-transformers folder and add the whitening as its last step.
-
-    It is written as a Dense module without activation, W as weight and −μW as bias, which
-    sentence-transformers and this evaluator both read.
-
-    Parameters
-    ----------
-    whitening : Whitening
-        What `fit` gave.
-    source : pathlib.Path
-        Folder with modules.json.
-    target : pathlib.Path
-        Folder to write; must not exist yet.
-
-    Raises
-    ------
-    BadInputError
-        If `source` has no modules.json.
-    UsageError
-        If `target` exists.
-    """
+    """Copy a sentence-transformers folder and add the whitening as its last step."""
+    # It is written as a Dense module without activation, W as weight and −μW as bias, which
+    # sentence-transformers and this evaluator both read.
     from safetensors.numpy import save_file
 
     if not (source / "modules.json").is_file():

@@ -17,24 +17,7 @@ POOLINGS = ("table", "idf:table", "sif:table", "zipf:table", "zipf-idf:table")
 
 
 def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None) -> StaticEncoder:
-    """The word table of an encoder, its rows weighted or whitened: no position, no layer.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Of which the table of input embeddings is taken.
-    pooling : str
-        `table`: as it is. `idf:table`, `sif:table`: rows times their weight. `zipf:table`: whitened with the
-        tokens' probabilities as weights of mean and covariance (Yokoi et al. 2024). `zipf-idf:table`: the
-        same, then times idf.
-    counts : TokenCounts, optional
-        Needed by all but the first.
-
-    Raises
-    ------
-    UsageError
-        If the pooling is unknown, or counts are missing.
-    """
+    """The word table of an encoder, its rows weighted or whitened: no position, no layer."""
     if pooling not in POOLINGS:
         raise UsageError(f"unknown pooling {pooling!r} of a word table; choose one of {', '.join(POOLINGS)}")
     table = encoder.model.get_input_embeddings().weight.detach().float().cpu().numpy()

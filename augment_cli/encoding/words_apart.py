@@ -23,18 +23,9 @@ FlatTokens = Callable[[Sequence[str]], _Found]  # the same of texts
 
 
 def flat_tokens(tokenizer: Any) -> FlatTokens:
-    """The quickest way to what `tokenizer.encode_batch_fast` gives without special tokens, flat.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        Truncation and padding off.
-
-    Returns
-    -------
-    callable
-        Maps n texts to ids of all of them one after the other, and the tokens of each, shape (n,), int64.
-    """
+    """The quickest way to what `tokenizer.encode_batch_fast` gives without special tokens, flat."""
+    # Returns callable; maps n texts to ids of all of them one after the other, and the tokens of each,
+    # shape (n,), int64.
     if keeps_words_apart(tokenizer):
         return WordTokens(tokenizer)
     return lambda texts: _flat(tokenizer, texts)
@@ -47,14 +38,7 @@ def _flat(tokenizer: Any, texts: Sequence[str]) -> _Found:
 
 
 def keeps_words_apart(tokenizer: Any) -> bool:
-    """Whether a text's tokens are those of the pieces between its spaces, one after the other.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        Asked by its configuration: BERT's normalizer (and replacements that insert one space, as model2vec's
-        do), BERT's splitting at spaces and punctuation, WordPiece, no added token with a space in it.
-    """
+    """Whether a text's tokens are those of the pieces between its spaces, one after the other."""
     settings = json.loads(tokenizer.to_str())
     normalizer = settings["normalizer"] or {}
     steps = normalizer.get("normalizers", [normalizer])
@@ -77,15 +61,7 @@ _LONG_WORD = r"\w{101,}"
 
 
 class WordTokens:
-    """Tokenises texts word by word; the first distinct words that it meets are kept.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        For which `keeps_words_apart`; truncation and padding off.
-    room : int
-        How many words are kept, which bounds memory: 65,536 take some 15 MB. Plain words are not among them.
-    """
+    """Tokenises texts word by word; the first distinct words that it meets are kept."""
 
     def __init__(self, tokenizer: Any, room: int = 65_536) -> None:
         self._tokenizer, self._room = tokenizer, room
@@ -94,20 +70,9 @@ class WordTokens:
         self._ids, self._sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """What `tokenizer.encode_batch_fast` gives without special tokens, flat.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n texts.
-
-        Returns
-        -------
-        ids : ndarray of int64, shape (tokens,)
-            Of all texts, one after the other.
-        lengths : ndarray of int64, shape (n,)
-            Tokens of each text.
-        """
+        """What `tokenizer.encode_batch_fast` gives without special tokens, flat."""
+        # Returns ids : ndarray of int64, shape (tokens,); of all texts, one after the other.
+        # Returns lengths : ndarray of int64, shape (n,); tokens of each text.
         split = pc.split_pattern(pa.array(texts, pa.large_string()), " ")
         words = split.values.dictionary_encode()
         numbers, ids, sizes = self._tokenised(words.dictionary)
@@ -148,11 +113,6 @@ class PlainWords:
     The normalizer does no more to such a word than put it in lower case, and a call of the tokenizer costs as
     much as ten of its words. Which tokens are whose is seen in the tokens: of the parts into which
     punctuation cuts a word, the first token alone lacks WordPiece's prefix.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        For which `fits`.
     """
 
     _CALL_WORDS = 512

@@ -14,18 +14,7 @@ LEAST_FOR_MODELS = 3_000_000_000  # PyTorch
 
 
 def check_address_space(least: int = LEAST) -> None:
-    """Refuse a limit under which Python's libraries would end the process without a word.
-
-    Parameters
-    ----------
-    least : int
-        Bytes that are needed.
-
-    Raises
-    ------
-    MissingError
-        If the limit is lower.
-    """
+    """Refuse a limit under which Python's libraries would end the process without a word."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < least:
         raise MissingError(
@@ -35,15 +24,7 @@ def check_address_space(least: int = LEAST) -> None:
 
 
 def leave_without_address_space(program: str, least: int = LEAST) -> None:
-    """End the process with a line and its exit code if a limit is lower than what is needed.
-
-    Parameters
-    ----------
-    program : str
-        What the line begins with.
-    least : int
-        Bytes that are needed.
-    """
+    """End the process with a line and its exit code if a limit is lower than what is needed."""
     try:
         check_address_space(least)
     except MissingError as error:

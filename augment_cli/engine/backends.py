@@ -60,13 +60,7 @@ def versions_of(calls: Sequence[Arguments]) -> dict[str, str]:
 
 
 def call_elsewhere(function: str, arguments: Arguments, versions: Mapping[str, str]) -> Any:
-    """Call a function on another machine, whose libraries must be those that its results are stamped with.
-
-    Raises
-    ------
-    MixError
-        If one has another version, before anything is made.
-    """
+    """Call a function on another machine, whose libraries must be those that its results are stamped with."""
     for name, version in versions.items():
         if (installed := _installed(name)) != version:
             raise MixError(
@@ -85,10 +79,8 @@ def _installed(name: str) -> str:
 
 
 def start_worker(parent: int) -> None:
-    """What a worker process does first: its libraries keep to one thread, Ctrl-C is the parent's affair.
-
-    It also ends with its parent: loky's own workers would outlive a killed one for minutes.
-    """
+    """What a worker process does first: its libraries keep to one thread, Ctrl-C is the parent's affair."""
+    # It also ends with its parent: loky's own workers would outlive a killed one for minutes.
     for name, value in _THREAD_SETTINGS.items():
         os.environ.setdefault(name, value)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -129,11 +121,9 @@ def run_in_threads(
 
 
 def expect_successors() -> None:
-    """Say nothing where loky replaces a worker that has grown by 300 MB, as one does that loads a model.
-
-    It warns in the thread that waits for results: where warnings are errors that thread ends, and the results
-    never come.
-    """
+    """Say nothing where loky replaces a worker that has grown by 300 MB, as one does that loads a model."""
+    # It warns in the thread that waits for results: where warnings are errors that thread ends, and the
+    # results never come.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 
 
@@ -144,12 +134,10 @@ def run_in_processes(
     asked_to_stop: Callable[[], bool],
     failed: Callable[[Arguments], None],
 ) -> Generator[Any, None, None]:
-    """In joblib's worker processes; survives their death.
-
-    joblib gives up as a whole when one of its workers dies. The calls not yet done are then run
-    again in a new pool. A call that was in flight when two pools died runs alone in a third; if that
-    one dies too, the call is to blame: `failed` is called with it, and the rest goes on.
-    """
+    """In joblib's worker processes; survives their death."""
+    # joblib gives up as a whole when one of its workers dies. The calls not yet done are then run again in
+    # a new pool. A call that was in flight when two pools died runs alone in a third; if that one dies too,
+    # the call is to blame: `failed` is called with it, and the rest goes on.
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     expect_successors()
@@ -182,12 +170,10 @@ def run_in_processes(
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Within the `with` block a Ctrl-C waits for its end, or comes by another thread; none is lost.
-
-    Processes and threads that are started in it inherit this, so a worker meets no Ctrl-C in the second
-    before `start_worker`, while it is loading Python, and the thread that replaces workers starts such ones,
-    too.
-    """
+    """Within the `with` block a Ctrl-C waits for its end, or comes by another thread; none is lost."""
+    # Processes and threads that are started in it inherit this, so a worker meets no Ctrl-C in the second
+    # before `start_worker`, while it is loading Python, and the thread that replaces workers starts such
+    # ones, too.
     from multiprocessing import resource_tracker
 
     # loky starts it with its first worker, and in Python 3.11 its start ends what is held back.
@@ -236,11 +222,9 @@ def run_on_dask(
     asked_to_stop: Callable[[], bool],
     failed: Callable[[Arguments], None],
 ) -> Generator[Any, None, None]:
-    """On the workers of a Dask cluster, which must see the store under the same path.
-
-    Dask itself runs the calls of a dead worker again; one that has killed several is given up, then
-    `failed` is called with it.
-    """
+    """On the workers of a Dask cluster, which must see the store under the same path."""
+    # Dask itself runs the calls of a dead worker again; one that has killed several is given up, then
+    # `failed` is called with it.
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
@@ -291,11 +275,9 @@ def run_on_ray(
     asked_to_stop: Callable[[], bool],
     failed: Callable[[Arguments], None],
 ) -> Generator[Any, None, None]:
-    """On the workers of a Ray cluster, which must see the store under the same path.
-
-    Ray itself runs the calls of a dead worker again; one that has killed several is given up, then
-    `failed` is called with it. With `needs_gpu` each call has a GPU to itself.
-    """
+    """On the workers of a Ray cluster, which must see the store under the same path."""
+    # Ray itself runs the calls of a dead worker again; one that has killed several is given up, then
+    # `failed` is called with it. With `needs_gpu` each call has a GPU to itself.
     ray = _connected_to_ray(address)
     places = int(ray.cluster_resources().get("GPU" if needs_gpu else "CPU", 0))
     if needs_gpu and not places:

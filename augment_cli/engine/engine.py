@@ -20,27 +20,13 @@ BACKENDS = ("loky", "threading", "dask", "ray")
 
 @dataclass(frozen=True)
 class Engine:
-    """How calls are run. Results never depend on it.
+    """How calls are run. Results never depend on it."""
 
-    Parameters
-    ----------
-    jobs : int
-        Number of workers; 1 runs everything in this process.
-    backend : {"loky", "threading", "dask", "ray"}
-        joblib's processes, joblib's threads, a Dask cluster, or a Ray cluster.
-    scheduler : str, optional
-        Address of the Dask scheduler, such as `tcp://head-node:8786`.
-    address : str, optional
-        Of the Ray cluster's head node, such as `head-node:6379`.
-    needs_gpu : bool
-        Whether a call needs a GPU, of which a Ray cluster gives each one its own.
-    """
-
-    jobs: int = 1
-    backend: str = "loky"
-    scheduler: str | None = None
-    address: str | None = None
-    needs_gpu: bool = False
+    jobs: int = 1  # number of workers; 1 runs everything in this process
+    backend: str = "loky"  # joblib's processes, joblib's threads, a Dask cluster, or a Ray cluster
+    scheduler: str | None = None  # address of the Dask scheduler, such as `tcp://head-node:8786`
+    address: str | None = None  # of the Ray cluster's head node, such as `head-node:6379`
+    needs_gpu: bool = False  # whether a call needs a GPU, of which a Ray cluster gives each one its own
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -71,28 +57,7 @@ class Engine:
         on_stop: Callable[[], object] = lambda: None,
         unit: str = "parts",
     ) -> None:
-        """Call a function once with each set of arguments, in any order.
-
-        Parameters
-        ----------
-        function : str
-            `package.module:name`, importable in a worker.
-        calls : sequence of dict
-            Keyword arguments of each call.
-        done : callable
-            Called in this process with each result, in the order of arrival.
-        on_stop : callable
-            Called at the first Ctrl-C, to tell running calls that can stop half-way to do so.
-        unit : str
-            What a call makes, and what is finished after the first Ctrl-C: parts, pieces, or the running ones
-            of the batches that it makes.
-
-        Raises
-        ------
-        IncompleteError
-            If some calls killed every worker that tried them (most often for want of memory). All others
-            have been run, and their results are kept.
-        """
+        """Call a function once with each set of arguments, in any order."""
         failed: list[dict[str, Any]] = []
         pace = _Pace(min(self.jobs, max(len(calls), 1)), unit)
         with _polite_interrupt(on_stop, pace.as_words) as asked_to_stop:
@@ -130,15 +95,7 @@ class Engine:
 
 
 class _Pace:
-    """How long a call takes, for a person who waits for the running ones.
-
-    Parameters
-    ----------
-    jobs : int
-        Calls that run at a time.
-    unit : str
-        What a call makes. Calls that make batches stop after the running one.
-    """
+    """How long a call takes, for a person who waits for the running ones."""
 
     def __init__(self, jobs: int, unit: str) -> None:
         self._jobs, self._unit = jobs, unit

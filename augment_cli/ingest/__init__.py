@@ -77,31 +77,7 @@ def ingest(
     progress: Callable[[int], None] = lambda rows: None,
     make_room: Callable[[], object] | None = None,
 ) -> IngestReport:
-    """Read a corpus into the store's `corpus` and `rejects` stages.
-
-    Parameters
-    ----------
-    store : Store
-        New, or holding the same corpus (then nothing is read again).
-    corpus : sequence of str or Path
-        Files, folders, globs, addresses of them (`s3://…`); `-` is standard input.
-    options : IngestOptions
-        How to read them.
-    strict : bool
-        Stop at the first line that would be rejected.
-    progress : callable
-        Called with the number of sentences kept since the last call.
-    make_room : callable, optional
-        Removes another corpus that the store holds. Called when all is read and only the names are left to
-        give: a corpus that cannot be read costs nobody the one that is there.
-
-    Raises
-    ------
-    BadInputError
-        If nothing can be read, or with `strict` at the first bad line.
-    MixError
-        If the store holds another corpus.
-    """
+    """Read a corpus into the store's `corpus` and `rejects` stages."""
     options = options or IngestOptions()
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
@@ -191,14 +167,7 @@ def _spool(store: Store) -> Path:
 
 
 def report_of(store: Store, number: int | None = None) -> IngestReport:
-    """Counts of the store's corpus, from the manifest.
-
-    Parameters
-    ----------
-    store : Store
-    number : int, optional
-        Of what was read at one time: 0 the first ingest, 1 what was appended first, …; all by default.
-    """
+    """Counts of the store's corpus, from the manifest."""
     reasons: Counter[str] = Counter()
     for part in _parts_of(store.stage("rejects"), number):
         reasons.update(part.statistics["reasons"])

@@ -26,30 +26,10 @@ def append(
     strict: bool = False,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> IngestReport:
-    """Read further files into a store's corpus, as parts behind those that are there.
-
-    Row numbers go on; no part that is there changes. Stages that have a part for each one of the corpus are
-    unfinished from then on. A kill at any moment leaves the corpus as it was, or with all of the files.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete corpus; the caller holds its lock.
-    corpus, strict, progress
-        As of `ingest`.
-    options : IngestOptions
-        Those of the corpus (`stored_options`).
-
-    Returns
-    -------
-    IngestReport
-        Of these files alone. Files that were read into the corpus before are not read again.
-
-    Raises
-    ------
-    BadInputError
-        If nothing can be read, or with `strict` at the first bad line.
-    """
+    """Read further files into a store's corpus, as parts behind those that are there."""
+    # Row numbers go on; no part that is there changes. Stages that have a part for each one of the corpus
+    # are unfinished from then on. A kill at any moment leaves the corpus as it was, or with all of the
+    # files.
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
     settings = appended_settings(store, files, options)
@@ -81,13 +61,7 @@ def _goes_with_corpus(stage: Stage) -> bool:
 
 
 def check_appendable(store: Store) -> None:
-    """See that there is a whole corpus, of which nothing was left out on purpose.
-
-    Raises
-    ------
-    UsageError
-        If it is not finished, or holds the first sentences of more.
-    """
+    """See that there is a whole corpus, of which nothing was left out on purpose."""
     if not (store.has("corpus") and store.has("rejects")):
         raise UsageError(f"{store.path}: has no finished corpus to append to; leave --append out")
     limit = store.stage("corpus").settings["parameters"].get("limit")
@@ -99,16 +73,7 @@ def check_appendable(store: Store) -> None:
 
 
 def what_was_appended(store: Store, report: IngestReport, before: int) -> str:
-    """For people: how many sentences, as which parts, and which stages lack these now.
-
-    Parameters
-    ----------
-    store : Store
-    report : IngestReport
-        Of what was appended.
-    before : int
-        Number of parts that were there.
-    """
+    """For people: how many sentences, as which parts, and which stages lack these now."""
     if len(store.parts) == before:
         return "These files are in the corpus already; nothing was appended."
     last = len(store.parts) - 1

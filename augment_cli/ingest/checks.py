@@ -41,32 +41,16 @@ DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_ZSTD, DAMAGED_FILE, UNCLOSED_QUOTE, DE
 
 @dataclass(frozen=True)
 class RawLines:
-    """Lines of one source before any check.
+    """Lines of one source before any check."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the file, as it is stored.
-    lines : ndarray of int64, shape (n,)
-        Line (or row, in Parquet) of each, counted from 1.
-    texts : pyarrow.LargeBinaryArray, length n
-        The bytes of the text.
-    raw : pyarrow.LargeBinaryArray, length n
-        The bytes of the whole line, for the rejects; the texts themselves where a line is nothing else.
-    ids : pyarrow.StringArray or None
-        The user's own id of each line.
-    reasons : list of (position, reason)
-        Lines the reader itself could not make sense of.
-    more : mapping of str to pyarrow.StringArray
-        Further columns of the input that are kept, null where a line has no such field.
-    """
-
-    source: str
-    lines: np.ndarray
-    texts: pa.Array
+    source: str  # name of the file, as it is stored
+    lines: np.ndarray  # line (or row, in Parquet) of each, counted from 1
+    texts: pa.Array  # the bytes of the text
+    # the bytes of the whole line, for the rejects; the texts themselves where a line is nothing else
     raw: pa.Array
-    ids: pa.StringArray | None
-    reasons: list[tuple[int, str]]
+    ids: pa.StringArray | None  # the user's own id of each line
+    reasons: list[tuple[int, str]]  # lines the reader itself could not make sense of
+    # further columns of the input that are kept, null where a line has no such field
     more: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
 
@@ -156,13 +140,7 @@ def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
 
 
 def refuse_several(path: str, names: Sequence[str], name: str, option: str) -> None:
-    """Refuse a column that a file has more than once.
-
-    Raises
-    ------
-    UsageError
-        If it has; `path` and the option that names the column are in the message.
-    """
+    """Refuse a column that a file has more than once."""
     if (count := list(names).count(name)) > 1:
         raise UsageError(
             f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "

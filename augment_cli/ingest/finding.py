@@ -19,13 +19,7 @@ _NO_FILE = "no .txt, .jsonl, .csv, .tsv, .parquet (.gz, .zst) file in it"
 
 
 def entries_of(corpus: str | Path | Sequence[str | Path] | None) -> list[str | Path] | None:
-    """What a caller from Python names as the corpus, as a list; None stays None.
-
-    Raises
-    ------
-    UsageError
-        If it is, or holds, something else than paths, such as sentences.
-    """
+    """What a caller from Python names as the corpus, as a list; None stays None."""
     if corpus is None:
         return None
     entries = [corpus] if isinstance(corpus, str | Path) else corpus
@@ -49,21 +43,12 @@ def entries_of(corpus: str | Path | Sequence[str | Path] | None) -> list[str | P
 def find_files(
     corpus: Sequence[str | Path], left_out: list[str] | None = None
 ) -> list[tuple[CorpusFile, str]]:
-    """The files meant by paths, folders and globs, with the names under which they are stored.
-
-    An address (`s3://…`) means a file, a folder or a glob as a path does. Folders are searched for the
-    known endings, at any depth, in sorted order. A file that is found twice, by another path or through a
-    link, is read once; what is left out is added to `left_out`. Stored names are
-    relative to what all files have in common, so that they don't depend on where a corpus lies; remote
-    files that come with others have their whole address, without its secrets.
-
-    Raises
-    ------
-    BadInputError
-        If a path does not exist or is no file, or a folder or glob has no file to read.
-    MissingError
-        If an address cannot be reached.
-    """
+    """The files meant by paths, folders and globs, with the names under which they are stored."""
+    # An address (`s3://…`) means a file, a folder or a glob as a path does. Folders are searched for the
+    # known endings, at any depth, in sorted order. A file that is found twice, by another path or through a
+    # link, is read once; what is left out is added to `left_out`. Stored names are relative to what all
+    # files have in common, so that they don't depend on where a corpus lies; remote files that come with
+    # others have their whole address, without its secrets.
     if not corpus:
         return []
     files: list[Path] = []

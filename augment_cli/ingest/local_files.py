@@ -15,13 +15,7 @@ _BUFFER_BYTES = 256 << 10
 
 
 class LocalFile:
-    """A file to read, with what `RemoteFile` has; its bytes are digested again while its lines are read.
-
-    Parameters
-    ----------
-    path : Path
-        Of a regular file.
-    """
+    """A file to read, with what `RemoteFile` has; its bytes are digested again while its lines are read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,13 +47,7 @@ class LocalFile:
         return self._digest
 
     def refuse_change(self) -> None:
-        """See that what was read is what was found: size, times, inode, and the bytes if all were read.
-
-        Raises
-        ------
-        BadInputError
-            If it was written to, replaced or removed since.
-        """
+        """See that what was read is what was found: size, times, inode, and the bytes if all were read."""
         read = self._read.digest() if self._read is not None else None
         other = self._digest is not None and read is not None and read != self._digest
         if other or _state(self.path) != self._found:

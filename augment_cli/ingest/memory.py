@@ -20,20 +20,9 @@ _ROWS_AT_A_TIME = 8_192
 
 
 def as_arrow(texts: Any, column: str) -> pa.Table:
-    """Sentences as an Arrow table.
-
-    Parameters
-    ----------
-    texts : iterable of str, iterable of mapping, Arrow array or table, polars or pandas Series or DataFrame
-        Anything with Arrow's PyCapsule interface counts as the last two.
-    column : str
-        Name of the only column of what has none.
-
-    Raises
-    ------
-    UsageError
-        If it is none of that.
-    """
+    """Sentences as an Arrow table."""
+    # texts: iterable of str, iterable of mapping, Arrow array or table, polars or pandas Series or
+    # DataFrame; Anything with Arrow's PyCapsule interface counts as the last two.
     if isinstance(texts, str | bytes | Path | Mapping):
         raise UsageError(
             f"texts is one {type(texts).__name__}; give a list of sentences, a data frame or an Arrow table "
@@ -65,13 +54,7 @@ def as_arrow(texts: Any, column: str) -> pa.Table:
 
 
 def column_of(texts: Any, column: str) -> pa.Array:
-    """Sentences as one array of strings, null where one is missing.
-
-    Raises
-    ------
-    UsageError
-        If they are no sentences, or of a table that has no such column.
-    """
+    """Sentences as one array of strings, null where one is missing."""
     table = as_arrow(texts, column)
     if column not in table.column_names:
         raise UsageError(
@@ -83,15 +66,8 @@ def column_of(texts: Any, column: str) -> pa.Array:
 
 
 def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
-    """Write what is to be read of some sentences to a file in the store's `.work/`, as JSON a line.
-
-    Like any other input it then has a digest and lines, and is checked line by line.
-
-    Raises
-    ------
-    UsageError
-        If it is not a table of texts, or lacks a column that the options name.
-    """
+    """Write what is to be read of some sentences to a file in the store's `.work/`, as JSON a line."""
+    # Like any other input it then has a digest and lines, and is checked line by line.
     name = options.text_column or "text"
     table = as_arrow(texts, name)
     place = Path("texts")

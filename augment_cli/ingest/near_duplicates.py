@@ -28,11 +28,6 @@ class NearDuplicates:
     """Texts that were kept so far, each found again by an equal or a near one.
 
     Some 400 bytes of memory for each text of a hundred characters.
-
-    Parameters
-    ----------
-    threshold : float
-        Jaccard similarity from which two texts are near, 0 to 1.
     """
 
     def __init__(self, threshold: float) -> None:
@@ -43,20 +38,10 @@ class NearDuplicates:
         self._starts: list[int] = [0]
 
     def add(self, texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-        """Tell which texts repeat a kept one, and keep the others.
-
-        Parameters
-        ----------
-        texts : pyarrow.StringArray, length n
-            Without nulls, in the order in which they are read.
-
-        Returns
-        -------
-        repeated : ndarray of int64, shape (n,)
-            Number of the kept text (0 the first ever kept) that each one repeats; −1 where it is kept.
-        is_equal : ndarray of bool, shape (n,)
-            Whether it repeats it to the letter.
-        """
+        """Tell which texts repeat a kept one, and keep the others."""
+        # Returns repeated : ndarray of int64, shape (n,); number of the kept text (0 the first ever kept)
+        # that each one repeats; −1 where it is kept.
+        # Returns is_equal : ndarray of bool, shape (n,); whether it repeats it to the letter.
         words = normalize(texts)
         keys = band_keys(words)
         known = np.stack([band.of(keys[:, at]) for at, band in enumerate(self._bands)], axis=1)

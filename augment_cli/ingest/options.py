@@ -38,17 +38,7 @@ class IngestReport:
         return self.kept + self.rejected
 
     def check(self, max_rejects: float, store: str = "store", appended: bool = False) -> None:
-        """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged.
-
-        Parameters
-        ----------
-        max_rejects : float
-            Share of lines, 0 to 1.
-        store : str
-            Its path, for the advice.
-        appended : bool
-            Whether the lines were appended: the same command would append them once more.
-        """
+        """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged."""
         damaged = {reason: count for reason, count in self.reasons.items() if reason in checks.DAMAGE}
         detail = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
         advice = f"look at them with `augment-cli inspect rejects --store {store}`"
@@ -82,15 +72,7 @@ class IngestReport:
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"
 
     def check_stored(self, max_rejects: float, store: str) -> None:
-        """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed.
-
-        Parameters
-        ----------
-        max_rejects : float
-            Share of lines, 0 to 1, that may be set aside.
-        store : str
-            Its path, for the message.
-        """
+        """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed."""
         faults = self.rejected - self.duplicates
         if faults > max(max_rejects, 0.5) * self.read:
             raise IncompleteError(

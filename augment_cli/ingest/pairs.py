@@ -45,13 +45,7 @@ def roles_of(options: IngestOptions) -> dict[str, str]:
 
 
 def check_columns(store: Store, options: IngestOptions, taken: Collection[str]) -> None:
-    """See that no column of pairs has the name of a stage of another kind.
-
-    Raises
-    ------
-    UsageError
-        If one is among `taken`, or cannot be a stage's name.
-    """
+    """See that no column of pairs has the name of a stage of another kind."""
     for column, role in roles_of(options).items():
         store.part_path(column, 0)  # refuses what cannot be a stage's name
         if column in taken:
@@ -67,23 +61,7 @@ def given_settings(store: Store, column: str, role: str) -> Settings:
 
 
 def make_given(store: Store, column: str, role: str) -> None:
-    """Make the stage of a column of pairs; finished parts are kept. The caller holds the store's lock.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete corpus.
-    column : str
-        A column that the corpus kept; the stage has its name.
-    role : {"positive", "negative"}
-
-    Raises
-    ------
-    UsageError
-        If the corpus has no such column, or it holds no text at all.
-    MixError
-        If the folder holds something else.
-    """
+    """Make the stage of a column of pairs; finished parts are kept. The caller holds the store's lock."""
     known = store.read_rows("corpus", 0, []).schema.names
     if column not in known:
         raise UsageError(

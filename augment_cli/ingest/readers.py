@@ -36,28 +36,17 @@ _COMPRESSED = {".gz", ".zst"}
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is to be read.
+    """How a file is to be read."""
 
-    Parameters
-    ----------
-    text, id : str, optional
-        Fields of a structured file that hold the text and, if wanted, the user's own id.
-    format : str, optional
-        One of `augment_cli.contract.ingest_options.FORMATS`, whatever the file's ending.
-    quoting : bool
-        Whether csv and tsv quote fields with `"`; otherwise it is a character like any other.
-    keep : tuple of str
-        Further fields of a structured file to keep, as strings.
-    encoding : str
-        Of everything but Parquet.
-    """
-
+    # fields of a structured file that hold the text and, if wanted, the user's own id
     text: str | None = None
     id: str | None = None
+    # one of `augment_cli.contract.ingest_options.FORMATS`, whatever the file's ending
     format: str | None = None
+    # whether csv and tsv quote fields with `"`; otherwise it is a character like any other
     quoting: bool = True
-    keep: tuple[str, ...] = ()
-    encoding: str = "utf-8"
+    keep: tuple[str, ...] = ()  # further fields of a structured file to keep, as strings
+    encoding: str = "utf-8"  # of everything but Parquet
 
 
 def kind_of(path: CorpusFile) -> str | None:
@@ -69,10 +58,8 @@ def kind_of(path: CorpusFile) -> str | None:
 
 
 def read_file(path: CorpusFile, source: str, layout: Layout) -> Iterator[RawLines]:
-    """Read one file; the ending decides how, an unknown one is read as plain text.
-
-    Damage in the middle of a file ends it with one rejected line that names the damage.
-    """
+    """Read one file; the ending decides how, an unknown one is read as plain text."""
+    # Damage in the middle of a file ends it with one rejected line that names the damage.
     if layout.format is None and kind_of(path) in (None, "text"):
         refuse_documents(path)
     kind = layout.format or kind_of(path) or "text"
@@ -115,13 +102,7 @@ _JSON_ARRAY = re.compile(rb'\s*\[\s*[{"\[]')
 
 
 def refuse_documents(path: CorpusFile) -> None:
-    """See that a file that would be read as lines of text is not something else altogether.
-
-    Raises
-    ------
-    BadInputError
-        If its first bytes are those of a document, an archive or a JSON array.
-    """
+    """See that a file that would be read as lines of text is not something else altogether."""
     block = next(read_blocks(path), None)
     head = b"" if block is None or block.damage else block.data[:4096]
     documents = [what for magic, what in _DOCUMENTS.items() if head.startswith(magic)]
@@ -341,13 +322,7 @@ def _value_of(value: pa.Scalar) -> Any:
 
 
 def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
-    """See that columns to be kept are there, and can be strings.
-
-    Raises
-    ------
-    UsageError
-        If not; `path` is named in the message.
-    """
+    """See that columns to be kept are there, and can be strings."""
     for name in names:
         if name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
@@ -381,13 +356,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str | None) -> None:
-    """See that the columns of texts and ids are there, once, and of such a type.
-
-    Raises
-    ------
-    UsageError
-        If not; `path` is named in the message.
-    """
+    """See that the columns of texts and ids are there, once, and of such a type."""
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None and name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")

@@ -18,13 +18,7 @@ def stored_options(store: Store) -> IngestOptions:
 
 
 def refuse_other_options(store: Store, options: IngestOptions) -> None:
-    """See that options, where they are not defaults, are those that a store's corpus was read with.
-
-    Raises
-    ------
-    MixError
-        If one is another; the message names the first.
-    """
+    """See that options, where they are not defaults, are those that a store's corpus was read with."""
     stored, default = store.stage("corpus").settings["parameters"], IngestOptions()
     for key, value in vars(options).items():
         if key in ("positive_columns", "negative_columns"):

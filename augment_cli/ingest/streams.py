@@ -36,34 +36,17 @@ class _DamageError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """Bytes that end at a line end.
-
-    Attributes
-    ----------
-    data : bytes
-    is_first_too_long : bool
-        The first line was longer than `MAX_LINE_BYTES`; its middle is left out.
-    damage : str or None
-        The last line is the rest of a file that breaks here, for this reason.
-    """
+    """Bytes that end at a line end."""
 
     data: bytes
-    is_first_too_long: bool = False
-    damage: str | None = None
+    is_first_too_long: bool = False  # the first line was longer than `MAX_LINE_BYTES`; its middle is left out
+    damage: str | None = None  # the last line is the rest of a file that breaks here, for this reason
 
 
 def read_blocks(path: CorpusFile, encoding: str = "utf-8") -> Iterator[Block]:
-    """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes.
-
-    A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding` does
-    not know make their line one that is not UTF-8, to be rejected.
-
-    Raises
-    ------
-    BadInputError
-        If `encoding` cannot go on after such bytes, or is UTF-16 or UTF-32 and the file does not begin with
-        the mark that says which.
-    """
+    """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes."""
+    # A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding`
+    # does not know make their line one that is not UTF-8, to be rejected.
     waiting: list[bytes] = []
     size = 0
     is_too_long = False

@@ -55,17 +55,10 @@ def read_table(
     keep: Sequence[str] = (),
     encoding: str = "utf-8",
 ) -> Iterator[RawLines]:
-    """Read the text (and id) column of a csv or tsv file, and those to keep.
-
-    A row whose number of fields is not the header's is rejected: a text with a bare separator in it
-    would otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it
-    counts as damage of the file.
-
-    Raises
-    ------
-    UsageError
-        If the header lacks a column.
-    """
+    """Read the text (and id) column of a csv or tsv file, and those to keep."""
+    # A row whose number of fields is not the header's is rejected: a text with a bare separator in it would
+    # otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it counts as
+    # damage of the file.
     lines = _Lines(path, encoding)
     rows = csv.reader(
         lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True

@@ -79,13 +79,7 @@ class CorpusWriter:
         return self._options.limit is not None and self.kept >= self._options.limit
 
     def add(self, raw_lines: checks.RawLines, strict: bool) -> None:
-        """Take over some lines of a source.
-
-        Raises
-        ------
-        BadInputError
-            With `strict`, at the first line that would be rejected.
-        """
+        """Take over some lines of a source."""
         reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters)
         repeated = np.full(len(reasons), -1)
         if self._is_near:
@@ -199,13 +193,7 @@ class CorpusWriter:
             self._collect()
 
     def append(self, with_corpus: Sequence[str]) -> None:
-        """Write what is left, and enter all parts in the manifest at once, behind those that are there.
-
-        Parameters
-        ----------
-        with_corpus : sequence of str
-            Stages that have a part for each one of the corpus.
-        """
+        """Write what is left, and enter all parts in the manifest at once, behind those that are there."""
         self.finish()
         self._store.append([*self._parts["rejects"], *self._parts["corpus"]], self._settings, with_corpus)
         for stage in self._parts:

@@ -11,13 +11,7 @@ PARAPHRASER = "paraphraser"
 
 
 def shipped_pipeline() -> Path:
-    """Folder of the shipped English spaCy pipeline; loading it needs `augment-cli[parse]`.
-
-    Raises
-    ------
-    MissingError
-        If this installation came without it.
-    """
+    """Folder of the shipped English spaCy pipeline; loading it needs `augment-cli[parse]`."""
     return _shipped(
         ENGLISH_PIPELINE,
         "config.cfg",
@@ -27,13 +21,7 @@ def shipped_pipeline() -> Path:
 
 
 def shipped_paraphraser() -> Path:
-    """Folder of the shipped small PEGASUS; loading it needs `augment-cli[neural]`.
-
-    Raises
-    ------
-    MissingError
-        If this installation came without it.
-    """
+    """Folder of the shipped small PEGASUS; loading it needs `augment-cli[neural]`."""
     return _shipped(
         PARAPHRASER,
         "config.json",

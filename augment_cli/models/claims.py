@@ -81,23 +81,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def check_model(folder: Path, files: JsonFiles | None = None) -> None:
-    """Refuse a model folder that claims what cannot be.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        A folder as transformers, sentence-transformers or model2vec write it. What is missing is not looked
-        for here.
-    files : JsonFiles, optional
-        Keeps what is read, for what is read next of the folder.
-
-    Raises
-    ------
-    BadInputError
-        If something in it is not a file, or its configuration, tokenizer and weights contradict each other.
-    MissingError
-        If its weights are larger than this machine's memory.
-    """
+    """Refuse a model folder that claims what cannot be."""
     files = files or JsonFiles()
     places = list(_places(folder, files))
     for place in places:
@@ -120,40 +104,14 @@ def check_model(folder: Path, files: JsonFiles | None = None) -> None:
 
 
 def check_pipeline(folder: Path) -> None:
-    """Refuse a spaCy pipeline's folder that holds anything but files and folders, at any depth.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        As `nlp.to_disk` writes it.
-
-    Raises
-    ------
-    BadInputError
-        If something in it is a device, a pipe or a socket, or cannot be looked at.
-    """
+    """Refuse a spaCy pipeline's folder that holds anything but files and folders, at any depth."""
     for path in sorted(folder.rglob("*")):
         if not path.is_dir():
             _check_file(path)
 
 
 def check_tokenizer(folder: Path, tokenizer: Any) -> None:
-    """The same for the ids of a loaded tokenizer, whatever files it came from.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The model's.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Its tokenizer.
-
-    Raises
-    ------
-    BadInputError
-        If it gives ids that the model's table has no rows for, fails on a text of unknown words, cuts none to
-        the length that is asked for, or knows nothing but special tokens, as transformers makes one where its
-        vocabulary's file is missing.
-    """
+    """The same for the ids of a loaded tokenizer, whatever files it came from."""
     rows = _rows_of_tokens(_shapes(folder, JsonFiles()))
     if rows:
         _check_highest(folder, max(tokenizer.get_vocab().values(), default=0), rows)

@@ -10,18 +10,9 @@ from augment_cli.store.files import replace_folder
 
 
 def copy_model(source: Path, folder: Path) -> None:
-    """Copy a model's files, byte for byte: those in its folder, and in the folders of its modules.
-
-    Nothing else that lies in the source is copied, as the target may be within it. A model in the target is
-    replaced as a whole or not at all.
-
-    Parameters
-    ----------
-    source : Path
-        Folder of a model.
-    folder : Path
-        Where the copy goes; its parent exists.
-    """
+    """Copy a model's files, byte for byte: those in its folder, and in the folders of its modules."""
+    # Nothing else that lies in the source is copied, as the target may be within it. A model in the target
+    # is replaced as a whole or not at all.
     work = folder.with_name(f".{folder.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
     for part in [source, *module_folders(source)]:

@@ -39,26 +39,9 @@ _NOT_PIPELINE = ("meta.json", "accuracy.json", "*.md", "LICEN[CS]E*", "*.pyc", "
 
 
 def model_digest(folder: Path, files: JsonFiles | None = None) -> str:
-    """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers.
-
-    Parameters
-    ----------
-    folder : Path
-        A model folder with safetensors weights (the sub-folders that a sentence-transformers model names
-        in its modules.json count too, and numbered ones), or a spaCy pipeline.
-    files : JsonFiles, optional
-        What was read of it.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits, the same wherever the folder lies.
-
-    Raises
-    ------
-    MissingError
-        If the folder is not there or holds no model.
-    """
+    """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers."""
+    # folder: Path; A model folder with safetensors weights (the sub-folders that a sentence-transformers
+    # model names in its modules.json count too, and numbered ones), or a spaCy pipeline.
     is_pipeline = (folder / _PIPELINE_MARK).is_file()
     decisive = _pipeline_files(folder) if is_pipeline else _model_files(folder, files or JsonFiles())
     if not decisive:
@@ -86,10 +69,8 @@ def module_folders(folder: Path, files: JsonFiles | None = None) -> set[Path]:
 
 
 def _named_modules(folder: Path, files: JsonFiles) -> list[Path]:
-    """The folders that a sentence-transformers model names in its modules.json, whatever they are called.
-
-    One outside the model's folder is left out here, as loading refuses it.
-    """
+    """The folders that a sentence-transformers model names in its modules.json, whatever they are called."""
+    # One outside the model's folder is left out here, as loading refuses it.
     modules = files.value(folder / "modules.json")
     entries = modules if isinstance(modules, list) else []
     paths = [folder / str(entry.get("path", "")) for entry in entries if isinstance(entry, dict)]

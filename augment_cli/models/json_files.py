@@ -13,20 +13,7 @@ _LARGEST = 2**28  # bytes; the largest vocabularies take a tenth of it
 
 
 def read_json(path: Path, default: Any = None) -> Any:
-    """A JSON file's value, or `default` where there is no such file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    default : Any, optional
-        What is returned where there is none.
-
-    Raises
-    ------
-    BadInputError
-        If the file is damaged, nested too deeply, or larger than 256 MiB.
-    """
+    """A JSON file's value, or `default` where there is no such file."""
     if not path.is_file():
         return default
     if path.stat().st_size > _LARGEST:
@@ -55,13 +42,7 @@ class JsonFiles:
         return default if value is _NO_FILE else value
 
     def settings(self, path: Path) -> dict[str, Any]:
-        """A JSON file's object; empty where there is no such file.
-
-        Raises
-        ------
-        BadInputError
-            If the file is damaged or holds another value than an object.
-        """
+        """A JSON file's object; empty where there is no such file."""
         value = self.value(path, {})
         if not isinstance(value, dict):
             raise BadInputError(

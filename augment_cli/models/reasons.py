@@ -14,13 +14,7 @@ _ADVICE = {
 
 
 def reason_of(error: Exception) -> str:
-    """The first line of an error, or what it means where it would advise to run code.
-
-    Parameters
-    ----------
-    error : Exception
-        Of transformers or torch.
-    """
+    """The first line of an error, or what it means where it would advise to run code."""
     text = str(error).strip()
     for advice, meaning in _ADVICE.items():
         if advice in text.lower():
@@ -41,13 +35,7 @@ def panics_as_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def tokenizing(model: object) -> Iterator[None]:
-    """Within the `with` block a text that a tokenizer's own rules fail on is bad input.
-
-    Parameters
-    ----------
-    model : object
-        What the line names: the model's folder or name.
-    """
+    """Within the `with` block a text that a tokenizer's own rules fail on is bad input."""
     try:
         with panics_as_errors():
             yield

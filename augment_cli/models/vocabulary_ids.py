@@ -14,25 +14,7 @@ _MOST_GROWTH = 1_000
 
 
 def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
-    """The highest token id in a folder's `tokenizer.json`, `vocab.json`, `vocab.txt` and `added_tokens.json`.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The model's.
-    files : JsonFiles, optional
-        What was read of it.
-
-    Returns
-    -------
-    int
-        -1 where it has none of these files.
-
-    Raises
-    ------
-    BadInputError
-        If an id is not a whole number from 0.
-    """
+    """Highest token id in a folder's `tokenizer.json`, `vocab.json`, `vocab.txt` and `added_tokens.json`."""
     highest = -1
     for path, number in _ids(folder, files or JsonFiles()):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
@@ -42,13 +24,7 @@ def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
 
 
 def check_unknown_token(folder: Path, files: JsonFiles) -> None:
-    """Refuse a `tokenizer.json` whose vocabulary lacks the token that stands for unknown words.
-
-    Raises
-    ------
-    BadInputError
-        If it does: the first unknown word would end the run.
-    """
+    """Refuse a `tokenizer.json` whose vocabulary lacks the token that stands for unknown words."""
     path = folder / "tokenizer.json"
     settings = files.settings(path)
     model, added = settings.get("model"), settings.get("added_tokens")
@@ -65,14 +41,7 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
 
 
 def check_normalizer(folder: Path, files: JsonFiles) -> None:
-    """Refuse a `tokenizer.json` whose normalizer takes more memory than there is.
-
-    Raises
-    ------
-    BadInputError
-        If it makes very many characters of one, so that a text fills the memory before it is cut, or has a
-        table of characters that claims more bytes than it has, which ends the process.
-    """
+    """Refuse a `tokenizer.json` whose normalizer takes more memory than there is."""
     path = folder / "tokenizer.json"
     steps, growth = [files.settings(path).get("normalizer")], 1
     while steps:

@@ -36,24 +36,13 @@ def _folder(way: str) -> Path:
 
 
 def resources(way: str) -> dict[str, str]:
-    """What identifies the model of a direction: digests of its weights, and the package's version.
-
-    Raises
-    ------
-    MissingError
-        If the package is not installed.
-    """
+    """What identifies the model of a direction: digests of its weights, and the package's version."""
     (weights,) = _folder(way).glob("model.*.bin")
     return {"model": sha256_of_file(weights), "package": f"{PACKAGE} {importlib.metadata.version(PACKAGE)}"}
 
 
 class Bergamot:
-    """One direction, with the methods of `Seq2Seq`: greedy, on a CPU, one sentence at a time.
-
-    Parameters
-    ----------
-    way : {"en-pt", "pt-en"}
-    """
+    """One direction, with the methods of `Seq2Seq`: greedy, on a CPU, one sentence at a time."""
 
     device = "cpu"
 

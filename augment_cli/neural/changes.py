@@ -11,10 +11,8 @@ from augment_cli.text.spans import Edits
 
 
 def smallest_change(original: str, text: str) -> tuple[int, int, str] | None:
-    """(start, end, replacement) that makes `text` of `original`, whole words; None if they are equal.
-
-    Offsets are code points of the original, half-open.
-    """
+    """(start, end, replacement) that makes `text` of `original`, whole words; None if they are equal."""
+    # Offsets are code points of the original, half-open.
     if original == text:
         return None
     start, most = 0, min(len(original), len(text))

@@ -21,14 +21,7 @@ def one_line(text: str) -> str:
 
 
 def reason_against(original: str, output: str, is_complete: bool = True) -> str | None:
-    """Why an output should not stand in for the original, or None.
-
-    Parameters
-    ----------
-    original, output : str
-    is_complete : bool
-        Whether the model ended the text itself, instead of running into its limit.
-    """
+    """Why an output should not stand in for the original, or None."""
     words = _words(output)
     if not words:
         return Reason.EMPTY_OUTPUT
@@ -52,11 +45,9 @@ def _words(text: str) -> list[str]:
 
 
 def _repeats(words: list[str]) -> int:
-    """How often a piece of the text stands again right after itself.
-
-    A single word counts from its third time on ("very, very good" is not a loop), a pair or longer from its
-    second. So does a longer piece that makes up most of the text, wherever it stands.
-    """
+    """How often a piece of the text stands again right after itself."""
+    # A single word counts from its third time on ("very, very good" is not a loop), a pair or longer from
+    # its second. So does a longer piece that makes up most of the text, wherever it stands.
     most = 1
     for size in range(1, min(_LONGEST_LOOP, len(words) // 2) + 1):
         run = 0  # words equal to those `size` places before

@@ -59,10 +59,8 @@ def _pieces(text: str) -> set[tuple[str, ...]]:
 def most_different(
     original: str, candidates: Sequence[str], cosines: Sequence[float], minimum: float
 ) -> int | None:
-    """Position of the candidate most differently worded among those whose cosine is at least `minimum`.
-
-    Of equally different ones the first is taken. None if no candidate means the same.
-    """
+    """Position of the candidate most differently worded among those whose cosine is at least `minimum`."""
+    # Of equally different ones the first is taken. None if no candidate means the same.
     close = [number for number, cosine in enumerate(cosines) if cosine >= minimum]
     if not close:
         return None

@@ -15,30 +15,10 @@ TARGET = "model.safetensors"
 
 
 def convert_weights(folder: Path) -> Path:
-    """Write a model folder's `pytorch_model*.bin` as `model.safetensors` beside it.
-
-    The pickle is read with `torch.load(weights_only=True)`, which takes tensors and plain containers and
-    refuses everything else. Tensors that share memory (tied embeddings) are stored once, as transformers
-    itself stores them, and the result is loaded once to be sure.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    MissingError
-        If there are no pickled weights.
-    UsageError
-        If there is a safetensors file already.
-    BadInputError
-        If the pickle holds anything but tensors, or the weights do not make the model.
-    """
+    """Write a model folder's `pytorch_model*.bin` as `model.safetensors` beside it."""
+    # The pickle is read with `torch.load(weights_only=True)`, which takes tensors and plain containers and
+    # refuses everything else. Tensors that share memory (tied embeddings) are stored once, as transformers
+    # itself stores them, and the result is loaded once to be sure.
     target = folder / TARGET
     if any(folder.glob("*.safetensors")):
         raise UsageError(f"{folder}: has safetensors weights already; nothing to convert")

@@ -41,15 +41,7 @@ def resources() -> dict[str, str]:
 
 
 class Converted(Seq2Seq):
-    """A Marian model whose search runs in CTranslate2; it is found, checked and read as every other one.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds a model of another kind, or one with two vocabularies.
-    MissingError
-        If the package is not installed.
-    """
+    """A Marian model whose search runs in CTranslate2; it is found, checked and read as every other one."""
 
     def __init__(self, folder: ModelFolder, decoding: Decoding, prefix: str, threads: int) -> None:
         super().__init__(folder, decoding, prefix, threads=threads)

@@ -14,17 +14,10 @@ _PLAIN = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−ŁłØøĐ�
 
 @dataclass(frozen=True)
 class Copied:
-    """A text as the model reads it.
-
-    Attributes
-    ----------
-    text : str
-    words : tuple of (str, str)
-        Each stand-in with the word that it stands for.
-    """
+    """A text as the model reads it."""
 
     text: str
-    words: tuple[tuple[str, str], ...]
+    words: tuple[tuple[str, str], ...]  # each stand-in with the word that it stands for
 
     def restored(self, output: str) -> str | None:
         """An output with the original's words; None where one of them comes back more or less often."""
@@ -43,19 +36,7 @@ def _occurrences(word: str) -> re.Pattern[str]:
 
 
 def readable(text: str, knows: Callable[[str], bool]) -> Copied | None:
-    """A text without characters that a model does not know.
-
-    Parameters
-    ----------
-    text : str
-    knows : callable
-        Whether a character comes back from the model's tokenizer.
-
-    Returns
-    -------
-    Copied or None
-        None where a word has no stand-in, or two words have the same one.
-    """
+    """A text without characters that a model does not know."""
     words: dict[str, str] = {}
     all_words = []
 

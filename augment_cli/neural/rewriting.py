@@ -40,39 +40,15 @@ class RewritingParameters(RuntimeParameters):
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What became of one sentence.
+    """What became of one sentence."""
 
-    Attributes
-    ----------
-    text : str or None
-        The new sentence; None where the old one stays.
-    reason : str or None
-        Why it stays.
-    columns : mapping of str to object
-        The stage's own columns.
-    """
-
-    text: str | None
-    reason: str | None
-    columns: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None  # the new sentence; None where the old one stays
+    reason: str | None  # why it stays
+    columns: Mapping[str, Any] = field(default_factory=dict)  # the stage's own columns
 
 
 def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[str]) -> dict[str, Any]:
-    """What of the decoding decides the outputs.
-
-    Parameters
-    ----------
-    parameters : object
-        `RewritingParameters` with `max_length`, `sample`, `beams`, and the names of `sampling`.
-    resources : Resources
-    sampling : sequence of str
-        Parameters that count where outputs are sampled; else the beams do.
-
-    Raises
-    ------
-    UsageError
-        If a search is to be drawn several times.
-    """
+    """What of the decoding decides the outputs."""
     if resources.draw and not parameters.sample:
         raise UsageError("--draws: a beam search finds the same text each time; add --sample")
     names = sampling if parameters.sample else ["beams"]
@@ -86,17 +62,7 @@ def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[
 
 
 class Rewriter(abc.ABC):
-    """A `PreparedModel` that writes sentences anew; how, says a subclass.
-
-    Parameters
-    ----------
-    parameters : RewritingParameters
-        Pinned.
-    columns : sequence of pyarrow.Field
-        Own columns; null or false for rows that the model is not run on.
-    is_english : bool
-        Whether the model knows English alone.
-    """
+    """A `PreparedModel` that writes sentences anew; how, says a subclass."""
 
     def __init__(
         self, parameters: RewritingParameters, columns: Sequence[pa.Field], is_english: bool = False

@@ -26,29 +26,14 @@ Parameters = TypeVar("Parameters", bound=RuntimeParameters)
 
 
 def pinned(parameters: Parameters, **models: ModelFolder | None) -> Parameters:
-    """The parameters with what depends on the machine made explicit, so that workers look for nothing.
-
-    Parameters
-    ----------
-    parameters : RuntimeParameters
-    **models : ModelFolder or None
-        From the name of a parameter to the model that was found for it; one of None stays as it is.
-    """
+    """The parameters with what depends on the machine made explicit, so that workers look for nothing."""
     folders = {name: str(model.path.absolute()) for name, model in models.items() if model is not None}
     changes: dict[str, Any] = {"allow_download": False, **folders}
     return dataclasses.replace(pin_runtime(parameters), **changes)
 
 
 def pin_runtime(parameters: Parameters) -> Parameters:
-    """The same parameters with `auto` and 0 replaced by what they mean on this machine.
-
-    Raises
-    ------
-    UsageError
-        If a GPU is asked for where there is none.
-    MissingError
-        If PyTorch is not installed, or may not take the memory that it needs.
-    """
+    """The same parameters with `auto` and 0 replaced by what they mean on this machine."""
     check_address_space(LEAST_FOR_MODELS)
     try:
         import torch
@@ -68,18 +53,7 @@ def pin_runtime(parameters: Parameters) -> Parameters:
 
 
 def check_device(name: str) -> None:
-    """See that PyTorch has a device of a name on this machine, before anything is loaded to it.
-
-    Parameters
-    ----------
-    name : str
-        `cpu`, `cuda`, `cuda:0`, …, or `mps`.
-
-    Raises
-    ------
-    UsageError
-        If it has not.
-    """
+    """See that PyTorch has a device of a name on this machine, before anything is loaded to it."""
     import torch
 
     try:
@@ -113,11 +87,9 @@ def has_fast_bf16() -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to reuse freed blocks instead of handing them back to the kernel after each operation.
-
-    Activations of some megabytes otherwise cost a page fault per 4 KiB in every step, which is up to a
-    third of a small encoder's step. Returns whether this machine's C library could be told.
-    """
+    """Tell glibc to reuse freed blocks instead of handing them back to the kernel after each operation."""
+    # Activations of some megabytes otherwise cost a page fault per 4 KiB in every step, which is up to a
+    # third of a small encoder's step. Returns whether this machine's C library could be told.
     if platform.libc_ver()[0] != "glibc":
         return False
     libc = ctypes.CDLL(None)
@@ -136,10 +108,8 @@ def hand_back_memory() -> None:
 
 @contextlib.contextmanager
 def sparing_memory() -> Iterator[None]:
-    """For the length of a `with` block Arrow takes its memory from the C library; what is freed goes back.
-
-    Arrow's own allocator is quicker, but keeps what it has had: some 60 MB for writing vectors.
-    """
+    """For the length of a `with` block Arrow takes its memory from the C library; what is freed goes back."""
+    # Arrow's own allocator is quicker, but keeps what it has had: some 60 MB for writing vectors.
     import pyarrow as pa
 
     before = pa.default_memory_pool()
@@ -192,25 +162,15 @@ def inference(threads: int) -> Iterator[None]:
 
 
 class MemoryGuard:
-    """Runs batches; one that memory does not hold is cut in halves, and the cut is counted.
+    """Runs batches; one that memory does not hold is cut in halves, and the cut is counted."""
 
-    Attributes
-    ----------
-    splits : int
-        How many times a batch was cut.
-    """
+    # splits: how many times a batch was cut
 
     def __init__(self) -> None:
         self.splits = 0
 
     def run(self, function: Callable[[list[Item]], list[Result]], items: list[Item]) -> list[Result]:
-        """`function(items)`, if need be in pieces.
-
-        Raises
-        ------
-        MissingError
-            If not even one item fits.
-        """
+        """`function(items)`, if need be in pieces."""
         try:
             return function(items)
         except (RuntimeError, MemoryError) as error:

@@ -20,19 +20,8 @@ from augment_cli.neural.runtime import named_cache
 
 
 def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:
-    """A decoding function for `generate(custom_generate=…)`.
-
-    Parameters
-    ----------
-    key : int
-        From `draws.stream_key`.
-    row_ids : ndarray of int64, shape (B,)
-        The rows of the batch.
-    kept : int
-        Tokens to draw from at each step, the most probable; 0 for all.
-    shares : bool
-        Whether the model's cross-attention takes fewer keys than queries (see `attention`).
-    """
+    """A decoding function for `generate(custom_generate=…)`."""
+    # row_ids: ndarray of int64, shape (B,); The rows of the batch.
 
     def decode(
         model: Any,
@@ -77,19 +66,9 @@ def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Ca
 
 
 class KeyedNoise(LogitsProcessor):
-    """Makes the likeliest token of a greedy search a draw that belongs to the row, whatever the model's kind.
+    """Make the likeliest token of a greedy search a draw that belongs to the row, whatever the model's kind"""
 
-    Parameters
-    ----------
-    key : int
-        From `draws.stream_key`.
-    row_ids : ndarray of int64, shape (B,)
-        The rows of the batch.
-    first : int
-        Tokens of the batch before the first one that is written.
-    temperature, top_p : float
-        Of the distribution drawn from.
-    """
+    # row_ids: the rows of the batch
 
     def __init__(self, key: int, row_ids: np.ndarray, first: int, temperature: float, top_p: float) -> None:
         self._key, self._rows, self._first, self._temperature = key, row_ids[:, None], first, temperature

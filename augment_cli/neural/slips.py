@@ -49,15 +49,7 @@ _ASKING = _BUILDING | words("what which who whom whose why how when where")
 
 
 def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
-    """Whether an output has a slip that its original has not.
-
-    Parameters
-    ----------
-    original, output : str
-        English; the output in one line.
-    vocabulary : Vocabulary
-        Says which words are written small.
-    """
+    """Whether an output has a slip that its original has not."""
     texts = [text.replace("’", "'") for text in (original, output)]
     if ends_or_begins_otherwise(original, output) or _has_slip_of_the_pen(original, output, vocabulary):
         return True
@@ -94,15 +86,7 @@ def ends_or_begins_otherwise(original: str, output: str) -> bool:
 
 
 def is_garbled(word: str, lost: Collection[str]) -> bool:
-    """Whether a new word is one that was lost, with a syllable too many: "repopo", "anccessing".
-
-    Parameters
-    ----------
-    word : str
-        Lower-case; of the output alone, and not known.
-    lost : collection of str
-        Words of the original alone.
-    """
+    """Whether a new word is one that was lost, with a syllable too many: "repopo", "anccessing"."""
     if _STUTTER.search(word):
         return True
     return any(len(other) > 2 and word != other and word.endswith(other[1:]) for other in lost)

@@ -91,13 +91,7 @@ def _parsed(text: str) -> Doc:
 
 
 def is_restructured(original: str, output: str) -> bool:
-    """Whether an output's clauses differ from its original's.
-
-    Parameters
-    ----------
-    original, output : str
-        English; the output in one line.
-    """
+    """Whether an output's clauses differ from its original's."""
     return next(differences(_parsed(original), _parsed(output)), None) is not None
 
 

@@ -116,20 +116,8 @@ def pack(
     engine: Engine | None = None,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> list[str]:
-    """Make the packed stage, or both sides of a split, in one pass over the columns.
-
-    Finished parts are kept. The caller holds the store's lock.
-
-    Returns
-    -------
-    list of str
-        The stages.
-
-    Raises
-    ------
-    UsageError
-        If filters leave no row; nothing is written then.
-    """
+    """Make the packed stage, or both sides of a split, in one pass over the columns."""
+    # Finished parts are kept. The caller holds the store's lock.
     sides = sides_of(options, name)
     made = {stage: (one, pack_settings(store, one)) for stage, one in sides.items()}
     missing = {stage: store.begin(stage, settings) for stage, (_, settings) in made.items()}
@@ -167,10 +155,8 @@ def pack(
 def pack_part(
     store_path: Path, stage: str, index: int, sides: Mapping[str, tuple[PackOptions, Settings]]
 ) -> list[PendingPart]:
-    """Pack one part, for all sides of a split (in a worker), and leave it to be committed.
-
-    `stage` is the name that was asked for, for the message where a worker dies.
-    """
+    """Pack one part, for all sides of a split (in a worker), and leave it to be committed."""
+    # `stage` is the name that was asked for, for the message where a worker dies.
     store = Store.open(store_path)
     columns = _columns_of(store, index, next(iter(sides.values()))[0])
     pending = []
@@ -183,10 +169,8 @@ def pack_part(
 
 
 def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
-    """What a part has to offer: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage.
-
-    A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them.
-    """
+    """What a part offers: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage."""
+    # A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
     schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
@@ -221,20 +205,7 @@ def _with_cosines(store: Store, index: int, options: PackOptions, columns: pa.Ta
 
 
 def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
-    """How many rows there are, and how many each filter costs, without writing any.
-
-    Parameters
-    ----------
-    store : Store
-        With the vectors that the filters read.
-    options : PackOptions
-
-    Returns
-    -------
-    dict of str to int
-        `rows` without any filter, and for each filter, in the order in which they are applied, how many rows
-        it costs beyond those before it.
-    """
+    """How many rows there are, and how many each filter costs, without writing any."""
     counts = np.zeros(len(options.filters) + 1, np.int64)
     for index in range(len(store.parts)):
         columns = _columns_of(store, index, options)
@@ -256,13 +227,7 @@ def costs_of_parts(options: PackOptions, parts: Collection[Part]) -> dict[str, i
 
 
 def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> str:
-    """How many rows there are, what each filter costs, and how many are left, as a person reads it.
-
-    Raises
-    ------
-    UsageError
-        If filters leave none.
-    """
+    """How many rows there are, what each filter costs, and how many are left, as a person reads it."""
     filters = [
         f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}"
         for name in options.filters

@@ -18,13 +18,7 @@ _BEGINNINGS = (b'{"_id": ', b"query-id\t")
 
 
 def check_beir_folder(folder: Path, store: Store, options: PackOptions) -> None:
-    """See that such a set can be written, and replaces at most an earlier one.
-
-    Raises
-    ------
-    UsageError
-        If nothing is held out, or a file there was written by something else.
-    """
+    """See that such a set can be written, and replaces at most an earlier one."""
     if not options.split or options.layout == "labeled-pair":
         raise UsageError("--beir: holds the pairs that --split leaves out, of any layout but labeled-pair")
     check_output_folder(folder, "--beir", ("qrels",), _FILES)
@@ -33,20 +27,7 @@ def check_beir_folder(folder: Path, store: Store, options: PackOptions) -> None:
 
 
 def write_beir(store: Store, stage: str, folder: Path) -> dict[str, int]:
-    """Write the set: all distinct texts of the corpus are documents, the stage's positives queries.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-        The held-out side of a packed stage.
-    folder : Path
-
-    Returns
-    -------
-    dict of str to int
-        Numbers of `documents` and `queries`.
-    """
+    """Write the set: all distinct texts of the corpus are documents, the stage's positives queries."""
     documents: dict[str, int] = {}
     for index in range(len(store.parts)):
         rows = store.read_part(CORPUS_STAGE, index, ["row_id", "text"])

@@ -20,14 +20,7 @@ _TEXTS = ("anchor", "positive", "negative")
 
 
 def training_lines(store: Store, stage: str) -> str:
-    """A program that trains an encoder on a packed stage; empty for a layout that wants another loss.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-        A packed stage; of a split the side to train on.
-    """
+    """A program that trains an encoder on a packed stage; empty for a layout that wants another loss."""
     parts = store.stage(stage).parts
     names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
     columns = [name for name in names if name.startswith(_TEXTS)]
@@ -81,10 +74,9 @@ def how_long(store: Store, stage: str) -> str:
 
 
 def _operations_a_second() -> float:
-    """What multiplying matrices reaches on one core here: the best of ten looks of 5 ms.
-
-    The matrices are too small for more threads than one, whose own time counts: what else runs here does not.
-    """
+    """What multiplying matrices reaches on one core here: the best of ten looks of 5 ms."""
+    # The matrices are too small for more threads than one, whose own time counts: what else runs here does
+    # not.
     size, best = 64, 0.0
     matrix = np.ones((size, size), np.float32)
     out = matrix @ matrix  # the first one loads the library

@@ -24,20 +24,7 @@ _BEGINNINGS = (b"anchor,positive", b"sentence1,sentence2", b'{"anchor": ', b'{"s
 
 
 def export(store: Store, stage: str, path: Path) -> int:
-    """Write a packed stage to one csv or jsonl file; complete, or not there.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-    path : Path
-        Its ending decides the format; an earlier export is replaced. In csv a list is written as JSON.
-
-    Returns
-    -------
-    int
-        Number of rows.
-    """
+    """Write a packed stage to one csv or jsonl file; complete, or not there."""
     check_export_path(path, store)
     # A name of its own, which is there for nobody else: no link is followed, and two exports do not mix.
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.writing")
@@ -59,20 +46,7 @@ def export(store: Store, stage: str, path: Path) -> int:
 
 
 def check_export_path(path: Path, store: Store, suffixes: Sequence[str] = ("",)) -> None:
-    """See that a packed stage can be written, and replaces at most an earlier one.
-
-    Parameters
-    ----------
-    path : Path
-    store : Store
-    suffixes : sequence of str
-        What comes behind the name, before its ending: such as `-train` and `-test` of a split.
-
-    Raises
-    ------
-    UsageError
-        Where a file of this name cannot be written, or must not be replaced.
-    """
+    """See that a packed stage can be written, and replaces at most an earlier one."""
     if path.suffix not in ENDINGS:
         raise UsageError(f"--out {path}: the name must end in {' or '.join(ENDINGS)}")
     if not path.parent.is_dir():
@@ -89,13 +63,7 @@ def check_export_path(path: Path, store: Store, suffixes: Sequence[str] = ("",))
 
 @contextlib.contextmanager
 def reserved(paths: Iterable[Path]) -> Iterator[None]:
-    """Keep other runs away from the files that an export will write, until the `with` block ends.
-
-    Raises
-    ------
-    MixError
-        If another run is writing one of them.
-    """
+    """Keep other runs away from the files that an export will write, until the `with` block ends."""
     with contextlib.ExitStack() as stack:
         for path in sorted(paths):
             taken = (

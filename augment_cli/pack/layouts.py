@@ -21,39 +21,17 @@ from augment_cli.pack.options import CORPUS_STAGE, PackOptions
 
 @dataclass(frozen=True)
 class Packed:
-    """Rows of a layout, and what became of the sentences.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-    complete : int
-        Sentences that have the positive and all negatives.
-    dropped : int
-        Sentences that give no row.
-    """
+    """Rows of a layout, and what became of the sentences."""
 
     table: pa.Table
-    complete: int
-    dropped: int
+    complete: int  # sentences that have the positive and all negatives
+    dropped: int  # sentences that give no row
 
 
 def rows_of(
     columns: pa.Table, positive: str, options: PackOptions, schema: pa.Schema, filters: Sequence[str]
 ) -> Packed:
-    """The packed rows of some sentences for one stage of positives.
-
-    Parameters
-    ----------
-    columns : pyarrow.Table
-        `stage:NAME` with the texts of each stage, `cosine:NAME` where cosines are asked for, and what is
-        carried.
-    positive : str
-    options : PackOptions
-    schema : pyarrow.Schema
-        Of the result.
-    filters : sequence of str
-        Those of `options.filters` to apply.
-    """
+    """The packed rows of some sentences for one stage of positives."""
     sentences = _Sentences(columns, positive, options)
     there = sentences.there(filters)
     kinds = _kinds_of_rows(columns, positive, sentences, options, filters)

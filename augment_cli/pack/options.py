@@ -37,13 +37,7 @@ _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
 
 
 def read_pack_recipe(path: Path) -> dict[str, Any]:
-    """What the [pack] table of a TOML file says: some of the keys that `choose` takes.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or holds something else.
-    """
+    """What the [pack] table of a TOML file says: some of the keys that `choose` takes."""
     try:
         table = read_toml(path).get("pack")
     except FileNotFoundError:
@@ -73,22 +67,7 @@ def choose(
     labels: str = BY_LABEL,
     **more: Any,
 ) -> PackOptions:
-    """Options with what was not named filled in: every finished stage that has the label, or is of the kind.
-
-    Parameters
-    ----------
-    store : Store
-    positives, negatives, carry : sequence of str, optional
-    unchanged, labels : str
-    **more
-        Further ones of `PackOptions`.
-
-    Raises
-    ------
-    UsageError
-        If a stage is missing, unfinished or of the wrong label or kind, a column is not there, a number or a
-        layout makes no sense, or there is nothing to pack.
-    """
+    """Options with defaults filled in: every finished stage that has the label, or is of the kind."""
     more["where"] = several(more.get("where") or ())
     wanted = PackOptions(unchanged=unchanged, carry=several(carry or ()), labels=labels, **more)
     check_parameters(wanted)
@@ -142,15 +121,8 @@ def _check_values(options: PackOptions) -> None:
 
 
 def _fitting(store: Store, kind: str, labels: str) -> list[str]:
-    """Finished stages that may stand among the positives, or the negatives, if nobody names them.
-
-    Random sentences are not among them: `train adapt` makes that stage for itself.
-
-    Raises
-    ------
-    BadInputError
-        If files of such a stage are missing or have another size: its column would be missing, too.
-    """
+    """Finished stages that may stand among the positives, or the negatives, if nobody names them."""
+    # Random sentences are not among them: `train adapt` makes that stage for itself.
     wanted = NEEDED[kind] if labels == BY_LABEL else kind
     fitting = [
         name

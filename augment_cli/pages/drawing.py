@@ -18,23 +18,8 @@ _FEW = 40  # points that are marked one by one
 def histogram(
     series: Sequence[tuple[str, np.ndarray]], low: float, high: float, bins: int, says: str
 ) -> Markup:
-    """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen.
-
-    Parameters
-    ----------
-    series : sequence of (str, ndarray)
-        Name and values (n,); at most two.
-    low, high : float
-        Ends of the axis; values beyond them count in the outermost bins.
-    bins : int
-    says : str
-        For those who hear the page.
-
-    Returns
-    -------
-    Markup
-        An SVG element.
-    """
+    """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen."""
+    # series: sequence of (str, ndarray); Name and values (n,); at most two.
     shares = []
     for _, values in series:
         counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
@@ -69,17 +54,9 @@ def histogram(
 def lines(
     series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str, marked: float | None = None
 ) -> Markup:
-    """Values over steps, a line for each series; means of neighbours where there are more than can be seen.
-
-    Parameters
-    ----------
-    series : sequence of (str, ndarray, ndarray)
-        Name, steps (n,) in rising order and values (n,); values that are not finite are left out.
-    says : str
-        For those who hear the page.
-    marked : float, optional
-        A step that an upright line marks.
-    """
+    """Values over steps, one line a series; means of neighbours where there are more than can be seen."""
+    # series: sequence of (str, ndarray, ndarray); Name, steps (n,) in rising order and values (n,); values
+    # that are not finite are left out.
     thinned = []
     for _, steps, values in series:
         known = np.isfinite(values)

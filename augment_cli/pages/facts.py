@@ -39,95 +39,46 @@ _MOST_REPLACED = 10
 
 @dataclass(frozen=True)
 class Example:
-    """A row to look at.
-
-    Attributes
-    ----------
-    row_id : int
-    original, text : str
-    edits : tuple of dict
-        start, end, replacement; empty where the stage has none.
-    why : str
-        Why it is shown among the suspicious, with its numbers; else empty.
-    cosine : float
-        To the original; NaN where it is not known.
-    """
+    """A row to look at."""
 
     row_id: int
     original: str
     text: str
-    edits: tuple[dict[str, Any], ...] = ()
-    why: str = ""
-    cosine: float = float("nan")
+    edits: tuple[dict[str, Any], ...] = ()  # start, end, replacement; empty where the stage has none
+    why: str = ""  # why it is shown among the suspicious, with its numbers; else empty
+    cosine: float = float("nan")  # to the original; NaN where it is not known
 
 
 @dataclass(frozen=True)
 class StageFacts:
-    """What a page says of one augmentation.
+    """What a page says of one augmentation."""
 
-    Attributes
-    ----------
-    name, augmentation, label, summary : str
-        The label is same, other or neither.
-    version : int
-        Of the augmentation, when the stage was made.
-    rows, changed : int
-    reasons : dict of str to int
-        Of unchanged rows.
-    asked, realised : float or None
-        Share of replaced tokens, where it was asked for.
-    sampled : int
-        Changed rows of the sample that the next ones are of.
-    length_ratio : float
-        Median of words of the result over words of the original.
-    signs : dict of str to int
-        Rows of the sample by what looks wrong with them.
-    replaced : list of (str, str, int)
-        What stood there, what stands there now, how often; of the sample.
-    cosines : ndarray of float64
-        To the original, of every scored row (n,); empty without scores.
-    counted : int
-        Changed rows that the next two are of.
-    distinct, copies : int
-        Different results; results that are another row's sentence.
-    examples : dict of str to list of Example
-        `random`, `most changed` and `suspicious`.
-    fingerprint : str
-        Its first twelve digits.
-    stage_signs : tuple of StageSign
-        What looks wrong with the sample as a whole.
-    labels : dict of str to int
-        Of changed rows, where each has a label of its own.
-    difficulty : Difficulty or None
-        Of negatives, where the shipped static encoder can tell it.
-    judged : str
-        The stage whose texts a judge labelled, where they are not meant to say the same; else empty.
-    """
-
-    name: str
+    name: str  # the label is same, other or neither
     augmentation: str
     label: str
     summary: str
-    version: int
+    version: int  # of the augmentation, when the stage was made
     rows: int
     changed: int
-    reasons: dict[str, int]
-    asked: float | None
+    reasons: dict[str, int]  # of unchanged rows
+    asked: float | None  # share of replaced tokens, where it was asked for
     realised: float | None
-    sampled: int
-    length_ratio: float
-    signs: dict[str, int]
-    replaced: list[tuple[str, str, int]]
-    cosines: np.ndarray
-    counted: int
-    distinct: int
+    sampled: int  # changed rows of the sample that the next ones are of
+    length_ratio: float  # median of words of the result over words of the original
+    signs: dict[str, int]  # rows of the sample by what looks wrong with them
+    replaced: list[tuple[str, str, int]]  # what stood there, what stands there now, how often; of the sample
+    cosines: np.ndarray  # to the original, of every scored row (n,); empty without scores
+    counted: int  # changed rows that the next two are of
+    distinct: int  # different results; results that are another row's sentence
     copies: int
+    # `random`, `most changed` and `suspicious`
     examples: dict[str, list[Example]] = field(default_factory=dict)
-    fingerprint: str = ""
-    stage_signs: tuple[StageSign, ...] = ()
-    labels: dict[str, int] = field(default_factory=dict)
+    fingerprint: str = ""  # its first twelve digits
+    stage_signs: tuple[StageSign, ...] = ()  # what looks wrong with the sample as a whole
+    labels: dict[str, int] = field(default_factory=dict)  # of changed rows, where each has a label of its own
+    # the stage whose texts a judge labelled, where they are not meant to say the same; else empty
     judged: str = ""
-    difficulty: Difficulty | None = None
+    difficulty: Difficulty | None = None  # of negatives, where the shipped static encoder can tell it
 
     @property
     def changed_share(self) -> float:
@@ -166,18 +117,7 @@ def _asked(beta: float | str | None) -> float | None:
 
 
 def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> StageFacts:
-    """Look at one augmentation.
-
-    Parameters
-    ----------
-    store : Store
-    name : str
-        Its stage.
-    examples : int
-        In each list.
-    seed : int
-        Which rows are sampled.
-    """
+    """Look at one augmentation."""
     numbers = stats(store, name)
     record, maker = store.stage(name), numbers["made_by"]
     labels = dict(counted_labels(store, name).most_common())
@@ -317,11 +257,9 @@ def _replaced(rows: Sequence[Example]) -> list[tuple[str, str, int]]:
 
 
 def _repeats(store: Store, name: str) -> tuple[int, int, int]:
-    """Changed rows of the first parts, different results among them, and copies of another sentence.
-
-    Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two
-    different ones among a million share a hash happens in three of a hundred million stores.
-    """
+    """Changed rows of the first parts, different results among them, and copies of another sentence."""
+    # Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two
+    # different ones among a million share a hash happens in three of a hundred million stores.
     results, sentences, rows = [], [], 0
     for index in sorted(store.stage(name).parts):
         texts = store.read_part(name, index, ["text"])["text"]

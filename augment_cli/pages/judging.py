@@ -29,30 +29,7 @@ _ASKED = {
 
 
 def write_judging(store: Store, out: Path, judgements: Sequence[Judgement], seed: int = 0) -> dict[str, Any]:
-    """Write a page on which rows can be judged.
-
-    Parameters
-    ----------
-    store : Store
-    out : Path
-        The file; such a page that was written there before is written anew.
-    judgements : sequence of Judgement
-        What `verdicts.sample` drew, of one stage or of several.
-    seed : int
-        Their order on the page.
-
-    Returns
-    -------
-    dict
-        file (the page), rows, and saves: the name of the file that its button saves.
-
-    Raises
-    ------
-    UsageError
-        If `out` must not be replaced.
-    MissingError
-        If the folder of `out` does not exist.
-    """
+    """Write a page on which rows can be judged."""
     layout.check_place(out, store.path, TITLE)
     text = render(store, judgements, f"{out.stem}.judged.jsonl", seed)
     write_atomically(out, text.encode(), out.absolute().parent)

@@ -26,21 +26,7 @@ def render(
     filters: Mapping[str, Callable[..., Any]] | None = None,
     script: str = "",
 ) -> str:
-    """A page, complete in itself.
-
-    Parameters
-    ----------
-    source : str
-        A Jinja2 template that extends `page.html`; every value is escaped unless it is `Markup`.
-    title : str
-        The page's title and first heading, as text.
-    values : mapping of str to Any
-        What the template is filled with; one that it names and nobody gives is an error.
-    filters : mapping of str to callable, optional
-        Beside `visible`, which marks control characters.
-    script : str
-        The page's only script; by default it has none, and its policy allows none.
-    """
+    """A page, complete in itself."""
     environment = Environment(
         loader=FunctionLoader(template),
         autoescape=True,
@@ -78,23 +64,7 @@ def _digest(text: str) -> str:
 
 
 def check_place(out: Path, store: Path, title: str) -> None:
-    """See that a page can be written, and replaces at most an earlier page of its kind.
-
-    Parameters
-    ----------
-    out : Path
-    store : Path
-        Folder of the store.
-    title : str
-        What the titles of such pages begin with.
-
-    Raises
-    ------
-    UsageError
-        If `out` lies in the store, is no regular file, or is a file that something else wrote.
-    MissingError
-        If its folder does not exist.
-    """
+    """See that a page can be written, and replaces at most an earlier page of its kind."""
     if out.is_dir():
         raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
     check_target(out, store, lambda beginning: _is_page(beginning, title))

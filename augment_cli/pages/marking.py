@@ -18,16 +18,7 @@ _WORDS = re.compile(r"\w+(?:['’]\w+)*|\s+|[^\w\s]")
 def marked(
     original: str, text: str, edits: Sequence[Mapping[str, Any]] = (), most: int | None = None
 ) -> tuple[Markup, Markup]:
-    """Original and result, what went struck out and what came underlined.
-
-    Parameters
-    ----------
-    original, text : str
-    edits : sequence of mapping
-        start, end and replacement; where there are none, words are compared.
-    most : int, optional
-        Texts are cut some way after so many characters.
-    """
+    """Original and result, what went struck out and what came underlined."""
     before, after, position = [], [], 0
     for edit in edits or word_edits(original, text):
         kept = original[position : edit["start"]]

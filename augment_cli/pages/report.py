@@ -41,30 +41,7 @@ def write_report(
     progress: Callable[[str], None] = lambda stage: None,
     seconds: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Write the page of a store.
-
-    Parameters
-    ----------
-    store : Store
-    out : Path
-        The file; a page that was written there before is written anew.
-    progress : callable
-        Called with each stage before it is looked at.
-    seconds : mapping of str to float, optional
-        How long each stage took, where that is known: a store keeps no times.
-
-    Returns
-    -------
-    dict
-        path, bytes, stages, and notices (the sentences that say where to look).
-
-    Raises
-    ------
-    UsageError
-        If the store has no augmentation yet, or `out` must not be replaced.
-    MissingError
-        If the folder of `out` does not exist.
-    """
+    """Write the page of a store."""
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")

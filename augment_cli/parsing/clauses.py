@@ -20,10 +20,8 @@ _SUBJECTS = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
 
 
 def count_clauses(store: Store, texts: Sequence[str]) -> np.ndarray | None:
-    """Clauses with a subject of each text, int64 (n,).
-
-    None where the store has no parses, or their pipeline is not on this machine.
-    """
+    """Clauses with a subject of each text, int64 (n,)."""
+    # None where the store has no parses, or their pipeline is not on this machine.
     if not store.has(PARSES_STAGE):
         return None
     try:

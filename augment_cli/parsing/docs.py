@@ -38,19 +38,7 @@ _PRODUCTS = NumpyOps(use_blis=False)  # NumPy's matrix products, 1.2 to 1.6 time
 
 
 def docs_of(nlp: Language, texts: Sequence[str]) -> list[Doc]:
-    """Texts through a pipeline, together.
-
-    Parameters
-    ----------
-    nlp : spacy.language.Language
-    texts : sequence of str
-        Each text that is there several times is read once, and its Doc returned as often.
-
-    Returns
-    -------
-    list of spacy.tokens.Doc, length n
-        Of each text.
-    """
+    """Texts through a pipeline, together."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     docs = [nlp.make_doc(text) for text in distinct]
     if not any(map(len, docs)):

@@ -50,30 +50,16 @@ _GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
 
 @dataclass(frozen=True)
 class PipelineSource:
-    """A spaCy pipeline on this machine; travels to the workers.
+    """A spaCy pipeline on this machine; travels to the workers."""
 
-    Parameters
-    ----------
-    name, version : str
-        As its meta.json says, the language in front: `en_core_web_sm`, `3.8.0`.
-    digest : str
-        SHA-256 of the files that decide its answers (`model_digest`).
-    folder : Path
-        Where it lies here. Never written into a store.
-    disabled : tuple of str
-        Components that are not loaded.
-    libraries : tuple of str
-        Distributions that decide its answers: spaCy, and what its meta.json requires beside it.
-    package : str, optional
-        Name to import, where it is installed: a package may bring components of its own.
-    """
-
-    name: str
+    name: str  # as its meta.json says, the language in front: `en_core_web_sm`, `3.8.0`
     version: str
-    digest: str
-    folder: Path
-    disabled: tuple[str, ...]
+    digest: str  # SHA-256 of the files that decide its answers (`model_digest`)
+    folder: Path  # where it lies here. Never written into a store.
+    disabled: tuple[str, ...]  # components that are not loaded
+    # distributions that decide its answers: spaCy, and what its meta.json requires beside it
     libraries: tuple[str, ...]
+    # name to import, where it is installed: a package may bring components of its own
     package: str | None = None
 
     def parameters(self) -> dict[str, Any]:
@@ -81,13 +67,7 @@ class PipelineSource:
         return {"pipeline": self.name, "version": self.version, "disabled": list(self.disabled)}
 
     def library_versions(self) -> dict[str, str]:
-        """Installed versions of its libraries.
-
-        Raises
-        ------
-        MissingError
-            If one is not installed.
-        """
+        """Installed versions of its libraries."""
         try:
             return library_versions(self.libraries)
         except MissingError as error:
@@ -95,13 +75,7 @@ class PipelineSource:
 
 
 def find_pipeline(named: str | Path | None = None) -> PipelineSource:
-    """The shipped pipeline, an installed one by its name, or one in a folder.
-
-    Raises
-    ------
-    MissingError
-        If there is none of that name here; nothing is ever downloaded.
-    """
+    """The shipped pipeline, an installed one by its name, or one in a folder."""
     if named is None:
         return _describe(shipped_pipeline())
     text = str(named)
@@ -120,13 +94,7 @@ def find_pipeline(named: str | Path | None = None) -> PipelineSource:
 
 
 def find_again(settings: dict[str, Any]) -> PipelineSource:
-    """The pipeline a parse stage was made with, by the settings the stage has in the manifest.
-
-    Raises
-    ------
-    MissingError
-        If it is neither shipped nor installed here, or another version is.
-    """
+    """The pipeline a parse stage was made with, by the settings the stage has in the manifest."""
     name, digest = settings["parameters"]["pipeline"], settings["resources"]["pipeline"]
     known = known_by_name(name)
     if known is not None and known.digest == digest:
@@ -212,22 +180,7 @@ _LOADED = threading.local()  # one for each thread, as spaCy's pipelines are not
 
 
 def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] = tuple) -> Language:
-    """Load a pipeline without the components that are not needed; once in each thread of a process.
-
-    Parameters
-    ----------
-    source : PipelineSource
-    warm_up : callable
-        Gives texts to fill the tokenizer's cache with (it takes some 10,000 words); called where the
-        pipeline is loaded. They change no answer.
-
-    Raises
-    ------
-    MissingError
-        If spaCy is not installed, or cannot load it.
-    UsageError
-        If it has no parser, or neither tagger nor morphologizer.
-    """
+    """Load a pipeline without the components that are not needed; once in each thread of a process."""
     key = (source.folder, source.digest, source.disabled)
     if getattr(_LOADED, "key", None) != key:
         _LOADED.key, _LOADED.nlp = None, None  # never two in memory

@@ -32,24 +32,13 @@ assert ROW_GROUP_ROWS % PIECE_ROWS == 0
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done for a stage of parses.
-
-    Attributes
-    ----------
-    stage : str
-    source : PipelineSource
-    settings : Settings
-    pieces : dict of int to list of int
-        For each part that is not finished, the rows of each of its pieces.
-    rows : int
-        How many rows the pieces have that are not in the journal.
-    """
+    """What is to be done for a stage of parses."""
 
     stage: str
     source: PipelineSource
     settings: Settings
-    pieces: dict[int, list[int]]
-    rows: int
+    pieces: dict[int, list[int]]  # for each part that is not finished, the rows of each of its pieces
+    rows: int  # how many rows the pieces have that are not in the journal
 
 
 def parse_settings(store: Store, source: PipelineSource) -> Settings:
@@ -66,13 +55,7 @@ def parse_settings(store: Store, source: PipelineSource) -> Settings:
 
 
 def chosen_pipeline(store: Store, stage: str, named: str | Path | None = None) -> PipelineSource:
-    """The pipeline that is named, else the one the stage was made with, else the shipped one.
-
-    Raises
-    ------
-    MissingError
-        If it is not on this machine.
-    """
+    """The pipeline that is named, else the one the stage was made with, else the shipped one."""
     if named is None and stage in store.stages():
         return find_again(store.stage(stage).settings)
     return find_pipeline(named)
@@ -83,23 +66,7 @@ _BESIDE = "parse beside it and read that with --parses NAME (`augment-cli parse`
 
 
 def begin(store: Store, source: PipelineSource, stage: str, parts: Collection[int] | None = None) -> Work:
-    """Announce the stage and find out what is left to do.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete corpus; the caller holds its lock.
-    source : PipelineSource
-    stage : str
-        Folder of the result.
-    parts : collection of int, optional
-        Make these parts only, instead of all.
-
-    Raises
-    ------
-    MixError
-        If the folder holds the parses of another pipeline, or of other settings.
-    """
+    """Announce the stage and find out what is left to do."""
     settings = parse_settings(store, source)
     pieces = {
         index: piece_sizes(store.parts[index][1], PIECE_ROWS)
@@ -111,10 +78,8 @@ def begin(store: Store, source: PipelineSource, stage: str, parts: Collection[in
 
 
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
-    """Parse the pieces that are missing, and commit each part as it becomes complete.
-
-    `progress` is called with the number of rows done since the last call.
-    """
+    """Parse the pieces that are missing, and commit each part as it becomes complete."""
+    # `progress` is called with the number of rows done since the last call.
     journal = Journal(store.work, work.stage, work.settings)
     common = {"store_path": store.path, "stage": work.stage, "source": work.source, "settings": work.settings}
     make_parts(

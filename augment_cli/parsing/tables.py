@@ -41,28 +41,9 @@ _EMPTY_MORPHOLOGY = "_"
 
 
 def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None) -> pa.Table:
-    """Parse texts.
-
-    Parameters
-    ----------
-    nlp : spacy.language.Language
-    texts : pyarrow.StringArray, shape (n,)
-        Without nulls.
-    row_ids : ndarray of int64, shape (n,), optional
-        0, 1, 2, … by default.
-
-    Returns
-    -------
-    pyarrow.Table
-        n rows of schema `PARSES`. Offsets are code points of the text as it is; spaCy's white-space tokens
-        (the second of two spaces, a line break) are kept, so that `text[start:end]` and the white space
-        between tokens give the text again.
-
-    Raises
-    ------
-    UsageError
-        If the pipeline alters the text, so that its offsets are not those of the original.
-    """
+    """Parse texts."""
+    # texts: pyarrow.StringArray, shape (n,); Without nulls.
+    # row_ids: ndarray of int64, shape (n,), optional; 0, 1, 2, … by default.
     from augment_cli.parsing.docs import docs_of  # spaCy is loaded where there is a pipeline
 
     count = len(texts)

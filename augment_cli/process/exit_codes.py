@@ -25,30 +25,15 @@ _NO_MEMORY = (
 
 @dataclass(frozen=True)
 class Command:
-    """What a command says where it fails.
+    """What a command says where it fails."""
 
-    Attributes
-    ----------
-    name : str
-        What stands in front of every line.
-    interrupted : str
-        The line after a Ctrl-C.
-    no_memory : str
-        What to do where memory ran out.
-    writes : str
-        What an error of the file system is about where it names no file.
-    kept : str
-        What the same command, run again, need not do again.
-    option : str
-        What names the folder that is written to.
-    """
-
-    name: str = "error"
-    interrupted: str = FINISHED_PARTS_ARE_KEPT
+    name: str = "error"  # what stands in front of every line
+    interrupted: str = FINISHED_PARTS_ARE_KEPT  # the line after a Ctrl-C
+    # what to do where memory ran out
     no_memory: str = "memory ran out; end other programs, or run it on a machine with more"
-    writes: str = "a file"
-    kept: str = "what is finished is kept"
-    option: str = "--out"
+    writes: str = "a file"  # what an error of the file system is about where it names no file
+    kept: str = "what is finished is kept"  # what the same command, run again, need not do again
+    option: str = "--out"  # what names the folder that is written to
 
     def exit_code(self, error: BaseException) -> int | None:
         """Print the line about an error and give its exit code; None for what is a fault of our own."""

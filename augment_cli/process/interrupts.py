@@ -17,18 +17,11 @@ FINISHED_PARTS_ARE_KEPT = "\nInterrupted. Finished parts are kept; the same comm
 
 @contextlib.contextmanager
 def handled(line: str) -> Iterator[None]:
-    """Within the `with` block a Ctrl-C ends the command with a line; after it, it is not taken any more.
-
-    While a module is loaded it ends the process at once: an exception raised there is caught by some
-    libraries and leaves others half loaded, and what has been begun is kept as if the process were killed.
-    Anywhere else it is a `KeyboardInterrupt`, as usual. Wherever that is caught on its way, the command does
-    not end as if it were done.
-
-    Parameters
-    ----------
-    line : str
-        What is printed on stderr.
-    """
+    """Within the `with` block a Ctrl-C ends the command with a line; after it, it is not taken any more."""
+    # While a module is loaded it ends the process at once: an exception raised there is caught by some
+    # libraries and leaves others half loaded, and what has been begun is kept as if the process were
+    # killed. Anywhere else it is a `KeyboardInterrupt`, as usual. Wherever that is caught on its way, the
+    # command does not end as if it were done.
     if threading.current_thread() is not threading.main_thread():  # only that one gets signals
         yield
         return

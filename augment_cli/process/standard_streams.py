@@ -17,16 +17,9 @@ _OUTPUT = 1
 
 @contextlib.contextmanager
 def standard_streams(program: str) -> Iterator[None]:
-    """Within the `with` block all three streams are there, and what cannot be printed ends the command.
-
-    A stream that the shell closed (`>&-`) is the null device, so that no file which is opened later gets its
-    number and what is printed. A reader that has seen enough, such as `head`, is no error.
-
-    Parameters
-    ----------
-    program : str
-        What an error's line begins with.
-    """
+    """Within the `with` block all three streams are there, and what cannot be printed ends the command."""
+    # A stream that the shell closed (`>&-`) is the null device, so that no file which is opened later gets
+    # its number and what is printed. A reader that has seen enough, such as `head`, is no error.
     for number, name in enumerate(_NAMES):
         try:
             os.fstat(number)
@@ -48,13 +41,7 @@ def _stream(raw: io.FileIO) -> io.TextIOWrapper:
 
 
 class _Output(io.FileIO):
-    """Standard output, whose errors end the process: no handler on the way takes them for those of a file.
-
-    Parameters
-    ----------
-    program : str
-        As in `standard_streams`.
-    """
+    """Standard output, whose errors end the process: no handler on the way takes them for those of a file."""
 
     def __init__(self, program: str) -> None:
         super().__init__(_OUTPUT, "w", closefd=False)

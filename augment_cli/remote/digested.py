@@ -8,13 +8,7 @@ from typing import Any
 
 
 class Digested(io.RawIOBase):
-    """A raw stream that knows the SHA-256 of what was read of it.
-
-    Parameters
-    ----------
-    source : io.RawIOBase
-        The stream, at its beginning; closed with this one.
-    """
+    """A raw stream that knows the SHA-256 of what was read of it."""
 
     def __init__(self, source: io.RawIOBase) -> None:
         super().__init__()

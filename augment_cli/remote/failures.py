@@ -36,26 +36,7 @@ _MOST_CHARACTERS = 240
 
 @contextlib.contextmanager
 def explained(where: str, address: Address, writes: bool = False) -> Iterator[None]:
-    """Turn whatever a client of an object store raises into an error of ours.
-
-    Parameters
-    ----------
-    where : str
-        What is read or written, as it may be shown.
-    address : Address
-        What a person gave, whose secrets no message repeats.
-    writes : bool
-        Whether it is written.
-
-    Raises
-    ------
-    BadInputError
-        If the bucket or the file is not there, or may not be read.
-    MissingError
-        If it may not be written, the connection failed, or a package is lacking.
-    UsageError
-        If a client cannot make sense of the address.
-    """
+    """Turn whatever a client of an object store raises into an error of ours."""
     try:
         yield
     except (UserError, MemoryError):

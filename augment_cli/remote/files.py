@@ -46,13 +46,7 @@ class _Source(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer from where we are; fewer bytes only at the end.
-
-        Raises
-        ------
-        BadInputError, MissingError
-            If it cannot be read, however often it is tried.
-        """
+        """Fill the buffer from where we are; fewer bytes only at the end."""
         wanted = max(0, min(len(buffer), self._size - self._at))
         if not wanted:
             return 0
@@ -91,20 +85,11 @@ class _Seen:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret.
-
-    Attributes
-    ----------
-    place : Place
-    size : int
-        Bytes.
-    changed : int or None
-        When it was written last, in nanoseconds since 1970, where the file system says so.
-    """
+    """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret."""
 
     place: Place
-    size: int
-    changed: int | None
+    size: int  # bytes
+    changed: int | None  # when it was written last, in nanoseconds since 1970, where the file system says so
     _seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -146,16 +131,9 @@ class RemoteFile:
         return self._seen.digest
 
     def refuse_change(self) -> None:
-        """See that it is still the file that was found: it is read twice, for its digest and for its lines.
-
-        A server may not say when a file was written. What was read in order is compared by its bytes; what
-        was not is then read once more.
-
-        Raises
-        ------
-        BadInputError
-            If it was written to since.
-        """
+        """See that it is still the file found: it is read twice, for its digest and for its lines."""
+        # A server may not say when a file was written. What was read in order is compared by its bytes;
+        # what was not is then read once more.
         first, now = self._seen.digest, find_file(self.place)
         read = self._seen.read.digest() if self._seen.read is not None else None
         if read is None and first is not None and self.changed is None and now is not None:
@@ -187,18 +165,9 @@ def files_below(place: Place, at_any_depth: bool = True) -> list[RemoteFile]:
 
 
 def find_files_at(address: str) -> tuple[list[RemoteFile], bool]:
-    """The files that an address means: one file, all in a folder, or those that a pattern fits.
-
-    `*` and `[…]` stand for characters within a name, `**` for any folders; a name that has them outright is
-    looked for first.
-
-    Returns
-    -------
-    files : list of RemoteFile
-        In the order of their names.
-    is_folder : bool
-        Whether they were found in a folder, where files of other kinds are passed over.
-    """
+    """The files that an address means: one file, all in a folder, or those that a pattern fits."""
+    # `*` and `[…]` stand for characters within a name, `**` for any folders; a name that has them outright
+    # is looked for first.
     place = place_of(address)
     if (file := find_file(place)) is not None:
         return [file], False
@@ -224,15 +193,8 @@ def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def write(place: Place, chunks: Iterable[bytes]) -> None:
-    """Write a file, in place of one that is there.
-
-    An object store lets it appear as a whole. In a folder of this machine it gets its name at the end.
-
-    Raises
-    ------
-    BadInputError, MissingError
-        If it cannot be written.
-    """
+    """Write a file, in place of one that is there."""
+    # An object store lets it appear as a whole. In a folder of this machine it gets its name at the end.
     with explained(str(place), place.address, writes=True):
         system, path = place.filesystem, place.path
         if place.has_folders:

@@ -25,22 +25,12 @@ _BY_ARROW = frozenset({"gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})
 
 @dataclass(frozen=True)
 class Place:
-    """A file or folder that an address names; as text it has no secret.
-
-    Attributes
-    ----------
-    filesystem : pyarrow.fs.FileSystem
-    path : str
-        As the file system has it.
-    name : str
-        As it is shown: the address without its secrets.
-    address : Address
-        What a person gave, secrets included; its path may be that of a folder or pattern this was found by.
-    """
+    """A file or folder that an address names; as text it has no secret."""
 
     filesystem: pyarrow.fs.FileSystem = field(repr=False)
-    path: str = field(repr=False)
-    name: str
+    path: str = field(repr=False)  # as the file system has it
+    name: str  # as it is shown: the address without its secrets
+    # what a person gave, secrets included; its path may be that of a folder or pattern this was found by
     address: Address = field(repr=False)
 
     def __str__(self) -> str:
@@ -71,18 +61,9 @@ class Place:
 
 
 def place_of(address: str) -> Place:
-    """Open the file system that an address speaks of; nothing is read yet.
-
-    Credentials are those that the provider's own tools find (environment, profile, machine), or stand in the
-    address.
-
-    Raises
-    ------
-    UsageError
-        If the address makes no sense.
-    MissingError
-        If no installed package knows its scheme.
-    """
+    """Open the file system that an address speaks of; nothing is read yet."""
+    # Credentials are those that the provider's own tools find (environment, profile, machine), or stand in
+    # the address.
     parts = parse(address)
     with explained(parts.shown, parts):
         if parts.scheme == "file":
@@ -158,17 +139,7 @@ def _by_fsspec(address: str, parts: Address) -> tuple[pyarrow.fs.FileSystem, str
 
 
 async def right_range(response: Any) -> None:
-    """Refuse an answer of a web server that has other bytes than were asked for.
-
-    Parameters
-    ----------
-    response : aiohttp.ClientResponse
-
-    Raises
-    ------
-    OSError
-        If the part of the file that it says to have begins elsewhere.
-    """
+    """Refuse an answer of a web server that has other bytes than were asked for."""
     asked = response.request_info.headers.get("Range", "").removeprefix("bytes=")
     given = response.headers.get("Content-Range", "").removeprefix("bytes ")
     if response.status == _PARTIAL and asked and given and asked.split("-")[0] != given.split("-")[0]:

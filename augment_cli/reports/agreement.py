@@ -22,35 +22,8 @@ _SAYS |= {("other", "good"): DIFFERENT, ("other", "wrong"): SAME}
 
 
 def agreement(store: Store, stage: str, judgements: Iterable[Judgement]) -> dict[str, Any]:
-    """Count on which pairs a judge and people say the same.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-        What `read` made of a judge's answers.
-    judgements : iterable of Judgement
-        With their texts: a pair counts by its two texts, whatever store it was read in.
-
-    Returns
-    -------
-    dict
-        `stage`, `of`; `pairs` that both saw; `left_out`, judgements that say nothing of the meaning
-        (`unclear`: awkward, unread, or of a label that is neither) and those of pairs that the judge did not
-        see (`not_in_stage`);
-        `confusion`, for people's `same` and `different` the judge's `same`, `other`, `neither`, `none`; over
-        pairs with a verdict, the judge's other and neither counting as different: `accuracy` with its 95 %
-        interval, and Cohen's `kappa`. None where there are no such pairs, or kappa is not defined.
-
-    Raises
-    ------
-    UsageError
-        If the stage has no judge's verdicts.
-
-    Notes
-    -----
-    Source of kappa: Cohen 1960 (A coefficient of agreement for nominal scales).
-    """
+    """Count on which pairs a judge and people say the same."""
+    # Source of kappa: Cohen 1960 (A coefficient of agreement for nominal scales).
     of = judged_by(store.stage(stage).settings)
     if of is None:
         raise UsageError(
@@ -88,14 +61,7 @@ def _verdicts(store: Store, stage: str, of: str) -> dict[tuple[str | None, str |
 
 
 def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None:
-    """What a person's verdict says of the meaning: `same`, `different`, or None where it says nothing.
-
-    Parameters
-    ----------
-    judgement : Judgement
-    store : Store, optional
-        Where its stage may lie, if no augmentation made it.
-    """
+    """What a person's verdict says of the meaning: `same`, `different`, or None where it says nothing."""
     label = "neither"
     if judgement.maker in augmentations.names():
         label = entailment_of(augmentations.get(judgement.maker)).label
@@ -105,10 +71,8 @@ def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None
 
 
 def kappa_of(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """Cohen's kappa of two readers: how much more often they agree than by chance, 1 where always.
-
-    None where there is no pair, or both always say the same one thing.
-    """
+    """Cohen's kappa of two readers: how much more often they agree than by chance, 1 where always."""
+    # None where there is no pair, or both always say the same one thing.
     counts = Counter(pairs)
     total = sum(counts.values())
     if not total:

@@ -38,10 +38,8 @@ def commands_behind(store: Store) -> list[list[str]]:
 
 
 def command_for(store: Store, name: str, resumes: bool = False) -> list[str]:
-    """The command that makes a stage again, as words; none where no command of ours does.
-
-    With `resumes` the one that goes on with it: what is finished of it stays.
-    """
+    """The command that makes a stage again, as words; none where no command of ours does."""
+    # With `resumes` the one that goes on with it: what is finished of it stays.
     words = words_for(store, name)
     if not words:
         return []

@@ -20,13 +20,7 @@ _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def write_card(store: Store, title: str, license_name: str, language: str) -> str:
-    """Write the card and return its text. The caller holds the store's lock.
-
-    Raises
-    ------
-    UsageError
-        If a README.md of somebody else's is there.
-    """
+    """Write the card and return its text. The caller holds the store's lock."""
     path = store.path / "README.md"
     if path.exists() and _MARK not in path.read_text("utf-8", "replace"):
         raise UsageError(
@@ -38,12 +32,10 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
 
 
 def card_of(store: Store, title: str, license_name: str, language: str) -> str:
-    """The card's text: a configuration for each stage that a reader wants, and what it was made with.
-
-    That is the sentences, the augmentations and what was packed or computed of them. What the toolkit works
-    with (TF-IDF, parses, rejects, the trainer's caches) is named, and is no configuration: a cache's name has
-    a slash, which `datasets` refuses.
-    """
+    """The card's text: a configuration for each stage that a reader wants, and what it was made with."""
+    # That is the sentences, the augmentations and what was packed or computed of them. What the toolkit
+    # works with (TF-IDF, parses, rejects, the trainer's caches) is named, and is no configuration: a
+    # cache's name has a slash, which `datasets` refuses.
     finished = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
     stages = [stage for stage in finished if "/" not in stage.name and kind_of(stage).is_for_readers(stage)]
     if not stages:

@@ -29,63 +29,25 @@ QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows of a stage to show; all conditions must hold.
+    """Which rows of a stage to show; all conditions must hold."""
 
-    Attributes
-    ----------
-    where : str or None
-        Conditions as `parse_where` reads them, on columns of the stage or of `scores-STAGE`.
-    sort : str or None
-        A column of numbers, smallest first; `-COLUMN`, largest first. Rows with null there are left out.
-    rows : tuple of int
-        These `row_id` only; in a stage without the column, these positions from 0.
-    contains : str or None
-        Rows that have this text, in any case, in any column of strings or in the original.
-    only_changed : bool
-        Leave out rows that an augmentation left unchanged, or that have no negative.
-    most_row_groups : int
-        Random rows of so many row groups at most, since each one has to be read as a whole; 0 for any.
-    reason : str or None
-        Rows with this reason only, of a stage that has reasons.
-    """
-
+    # conditions as `parse_where` reads them, on columns of the stage or of `scores-STAGE`
     where: str | None = None
+    # A column of numbers, smallest first; `-COLUMN`, largest first. Rows with null there are left out.
     sort: str | None = None
-    rows: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()  # these `row_id` only; in a stage without the column, these positions from 0
+    # rows that have this text, in any case, in any column of strings or in the original
     contains: str | None = None
-    only_changed: bool = False
+    only_changed: bool = False  # leave out rows that an augmentation left unchanged, or that have no negative
+    # random rows of so many row groups at most, since each one has to be read as a whole; 0 for any
     most_row_groups: int = 0
-    reason: str | None = None
+    reason: str | None = None  # rows with this reason only, of a stage that has reasons
 
 
 def choose_rows(
     store: Store, stage: str, count: int, seed: int = 0, choice: Choice | None = None
 ) -> list[dict[str, Any]]:
-    """Rows of a stage that are chosen: the first ones by a column, or random ones in order.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-    count : int
-        At most so many.
-    seed : int
-        Which random rows, where nothing sorts them; the same for the same seed.
-    choice : Choice, optional
-        Which rows may be taken; all by default.
-
-    Returns
-    -------
-    list of dict
-        The stage's columns; `original` where it has texts beside the corpus'; `scores`, the numbers beside.
-
-    Raises
-    ------
-    UsageError
-        If no part is finished, or a column or row is named that is not there.
-    BadInputError
-        If a part has other rows than the manifest says.
-    """
+    """Rows of a stage that are chosen: the first ones by a column, or random ones in order."""
     choice = choice or Choice()
     record = store.stage(stage)
     if not record.parts:

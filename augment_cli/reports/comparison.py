@@ -42,34 +42,9 @@ def compare(
     perplexity: Scorer | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> list[dict[str, Any]]:
-    """One entry for each augmentation stage.
-
-    Parameters
-    ----------
-    store : Store
-    stages : sequence of str, optional
-        All augmentation stages by default.
-    rows : int
-        Size of the sample for length ratio, cosine and perplexity: the same rows of the corpus for
-        every stage, of which the changed ones count.
-    encode : callable, optional
-        Sentences (n) to unit vectors (n, d).
-    perplexity : callable, optional
-        Sentences (n) to their perplexities (n,).
-    progress : callable
-        Called with each stage before it is looked at.
-
-    Returns
-    -------
-    list of dict
-        stage, augmentation, meaning (AugCSE's class), label (by entailment), rows, changed_share,
-        edits_per_changed_row,
-        length_ratio (mean of characters of the result over those of the original),
-        sentences_per_second (one process, text and edits included, measured now on the first part,
-        whatever the stage took when it was made; None for stages that run a model or whose parameters name
-        files), cosine and perplexity_difference (means, None
-        without scorer).
-    """
+    """One entry for each augmentation stage."""
+    # encode: callable, optional; Sentences (n) to unit vectors (n, d).
+    # perplexity: callable, optional; Sentences (n) to their perplexities (n,).
     names = list(stages or [name for name in store.stages() if is_augmentation(store.stage(name))])
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet")
@@ -133,12 +108,10 @@ def _scored(texts: Sequence[str], known: dict[str, Any], score: Scorer) -> list[
 
 
 def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | None:
-    """Sentences a second of one process making a stage's table anew, over at most one part.
-
-    A small part is made several times. Counted are CPU seconds of this process, words and edits included,
-    reading and writing not. None where it cannot be made again from what the stage says: it runs a model, or
-    a parameter names a file.
-    """
+    """Sentences a second of one process making a stage's table anew, over at most one part."""
+    # A small part is made several times. Counted are CPU seconds of this process, words and edits included,
+    # reading and writing not. None where it cannot be made again from what the stage says: it runs a model,
+    # or a parameter names a file.
     stage = store.stage(name)
     if is_read(stage):
         return None
@@ -180,10 +153,8 @@ def sentence_encoder(name: str) -> Scorer:
 
 
 def language_model(name: str) -> Scorer:
-    """Perplexity of each sentence by a causal language model: exp of the mean negative log-likelihood.
-
-    Every token counts but the first, before which there is nothing to go by.
-    """
+    """Perplexity of each sentence by a causal language model: exp of the mean negative log-likelihood."""
+    # Every token counts but the first, before which there is nothing to go by.
     from augment_cli.models.reasons import tokenizing
     from augment_cli.neural.loading import find_model, load_tokenizer, load_weights
     from augment_cli.neural.runtime import dtype_of, inference

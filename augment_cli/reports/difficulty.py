@@ -25,24 +25,12 @@ _ALL_ALIKE = 0.8  # mean cosine of random pairs, where the encoder does not know
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Mean cosines to the original sentence.
+    """Mean cosines to the original sentence."""
 
-    Attributes
-    ----------
-    cosine : float
-        Of the stage's texts.
-    random : float
-        Of another sentence of the corpus.
-    nearest : float
-        Of the nearest of 63 others.
-    rows : int
-        Changed rows that were encoded.
-    """
-
-    cosine: float
-    random: float
-    nearest: float
-    rows: int
+    cosine: float  # of the stage's texts
+    random: float  # of another sentence of the corpus
+    nearest: float  # of the nearest of 63 others
+    rows: int  # changed rows that were encoded
 
     @property
     def is_hard(self) -> bool:
@@ -67,23 +55,7 @@ class Difficulty:
 def difficulty_of(
     store: Store, name: str, rows: Sequence[tuple[str, str]] | None = None, seed: int = 0
 ) -> Difficulty | None:
-    """How hard a stage's negatives are.
-
-    Parameters
-    ----------
-    store : Store
-    name : str
-    rows : sequence of (str, str), optional
-        Originals and texts of random changed rows, where they have been read already.
-    seed : int
-        Which random rows.
-
-    Returns
-    -------
-    Difficulty or None
-        None where it is no stage of negatives or a small one, or the encoder cannot tell: it is not on this
-        machine, or does not know the corpus's language.
-    """
+    """How hard a stage's negatives are."""
     if not is_negative(store, name):
         return None
     if rows is None:

@@ -38,10 +38,8 @@ def plan_run(
     runs: Sequence[tuple[AugmentationRun, str | None, int]],
     parses: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing.
-
-    `parses` names stages of parses to make, beside those that the runs need.
-    """
+    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing."""
+    # `parses` names stages of parses to make, beside those that the runs need.
     store = Store.create(store_path)
     needed = [(name, "parses") for name in parses]
     for given, stage, draws in runs:

@@ -11,11 +11,9 @@ from augment_cli.store.store import Store
 
 
 def read_elsewhere(store: Store, judgements: Iterable[Judgement]) -> dict[str, str]:
-    """Why judgements say nothing of a store's stages, by stage; stages whose rows are the same are left out.
-
-    Fingerprints that are equal settle it. Where they are not, as after an append, the texts do: a row that
-    reads as it did then was judged, whatever else has changed.
-    """
+    """Why judgements say nothing of a store's stages, by stage; stages with the same rows left out."""
+    # Fingerprints that are equal settle it. Where they are not, as after an append, the texts do: a row
+    # that reads as it did then was judged, whatever else has changed.
     groups: dict[str, list[Judgement]] = {}
     for one in judgements:
         groups.setdefault(one.stage, []).append(one)

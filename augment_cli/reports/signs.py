@@ -18,18 +18,7 @@ _NOISE = words("word-deletion word-repetition sentence-reordering crop yoda")
 
 
 def signs_of(original: str, text: str) -> list[str]:
-    """What looks wrong with a text that did not look so with its original.
-
-    Parameters
-    ----------
-    original, text : str
-        A sentence and what an augmentation made of it.
-
-    Returns
-    -------
-    list of str
-        In words, such as `the word “the” twice`; empty where nothing catches the eye.
-    """
+    """What looks wrong with a text that did not look so with its original."""
     found = []
     if word := _new_repetition(original, text):
         found.append(f"“{word}” twice in a row")

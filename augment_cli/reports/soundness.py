@@ -21,14 +21,7 @@ from augment_cli.store.store import Store
 
 
 def verify(store: Store) -> list[str]:
-    """Recount and re-read every part of a store.
-
-    Returns
-    -------
-    list of str
-        What is wrong, one line each; empty if every part is as the manifest says. A stage that is behind
-        since files were appended to the corpus is not wrong.
-    """
+    """Recount and re-read every part of a store."""
     problems = left_over(store)
     half_appended = {path.name for path in store.half_appended()}
     for name in store.stages():
@@ -108,12 +101,10 @@ def _strangers(folder: Path, known: set[str]) -> list[str]:
 
 
 def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None = None) -> str | None:
-    """The first setting in which a stage differs from what would be made today, or None.
-
-    Compared are the code's version, the installed libraries, the tokeniser, the spaCy pipeline (where it
-    is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
-    made from, and, where `corpus` names them, the bytes of the input files.
-    """
+    """The first setting in which a stage differs from what would be made today, or None."""
+    # Compared are the code's version, the installed libraries, the tokeniser, the spaCy pipeline (where it
+    # is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
+    # made from, and, where `corpus` names them, the bytes of the input files.
     stage = store.stage(name)
     stored, kind = stage.settings, kind_of(stage)
     current: dict[str, Any] = dict(stored)

@@ -35,24 +35,12 @@ _FINAL_MARK = re.compile(r"[.!?…。！？][\s\"'”’»)\]]*$")
 
 @dataclass(frozen=True)
 class StageSign:
-    """What many rows show.
+    """What many rows show."""
 
-    Attributes
-    ----------
-    words : str
-        Goes on after a percentage: `of the edits put …`.
-    share : float
-        In (0, 1].
-    rows : float
-        Share of the changed rows that it is in.
-    advice : str
-        What it means, and what to do.
-    """
-
-    words: str
-    share: float
-    rows: float
-    advice: str
+    words: str  # goes on after a percentage: `of the edits put …`
+    share: float  # in (0, 1]
+    rows: float  # share of the changed rows that it is in
+    advice: str  # what it means, and what to do
 
     @classmethod
     def of_rows(cls, words: str, count: int, rows: Sequence[object], advice: str) -> StageSign:
@@ -61,15 +49,7 @@ class StageSign:
 
 
 def signs_of_stage(rows: Sequence[Row], corpus: Iterable[str] = ()) -> list[StageSign]:
-    """What looks wrong with many rows together, the weightiest first.
-
-    Parameters
-    ----------
-    rows : sequence of (str, str, sequence of mapping)
-        Changed rows: original, text, and edits with start, end and replacement.
-    corpus : iterable of str
-        Further sentences that its numbers are compared with, such as those of unchanged rows.
-    """
+    """What looks wrong with many rows together, the weightiest first."""
     found = [_one_pair(rows), _one_opening(rows), *_unlike_numbers(rows, corpus), _vanished(rows)]
     return sorted(filter(None, found), key=lambda sign: -sign.rows)
 

@@ -17,23 +17,7 @@ _SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a l
 
 
 def typical_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Changed rows of a random sample that are easy to read and changed as much as its median row.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-        Of an augmentation.
-    count : int
-        At most so many.
-    seed : int
-        Which rows are sampled.
-
-    Returns
-    -------
-    list of dict
-        As `augment_cli.reports.choosing.choose_rows` gives them, in the corpus' order.
-    """
+    """Changed rows of a random sample that are easy to read and changed as much as its median row."""
     rows = choose_rows(store, stage, _LOOKED_AT, seed, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
     if not rows:
         return []

@@ -12,15 +12,8 @@ from augment_cli.store.store import Store
 
 
 def rows_in_work(store: Store) -> dict[str, int]:
-    """Rows that are made and not yet part of a finished part, by stage.
-
-    The same command goes on from them.
-
-    Returns
-    -------
-    dict of str to int
-        Only stages that have any. A stage whose first part is not finished is not in the manifest yet.
-    """
+    """Rows that are made and not yet part of a finished part, by stage."""
+    # The same command goes on from them.
     if not store.work.is_dir():
         return {}
     folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}

@@ -43,36 +43,17 @@ MEANINGS = {
 
 
 class Judgement(msgspec.Struct):
-    """One row that was, or is to be, read.
+    """One row that was, or is to be, read."""
 
-    Attributes
-    ----------
-    stage : str
-        Name of the stage.
-    row_id : int
-    verdict : {"good", "awkward", "wrong"} or None
-        None where nobody has read it yet.
-    note : str
-    store, fingerprint : str
-        Fingerprints of the corpus and of the stage; empty where they were not noted.
-    augmentation : str or None
-        What made the stage; None means the stage's name.
-    version : int or None
-        The augmentation's; None where it was not noted.
-    resources : dict of str to str
-        First letters of the SHA-256 of the word lists and tables that it read.
-    original, text : str or None
-    """
-
-    stage: str
+    stage: str  # name of the stage
     row_id: int
-    verdict: Literal["good", "awkward", "wrong"] | None
+    verdict: Literal["good", "awkward", "wrong"] | None  # none where nobody has read it yet
     note: str = ""
-    store: str = ""
+    store: str = ""  # fingerprints of the corpus and of the stage; empty where they were not noted
     fingerprint: str = ""
-    augmentation: str | None = None
-    version: int | None = None
-    resources: dict[str, str] = {}
+    augmentation: str | None = None  # what made the stage; None means the stage's name
+    version: int | None = None  # the augmentation's; None where it was not noted
+    resources: dict[str, str] = {}  # first letters of the SHA-256 of the word lists and tables that it read
     original: str | None = None
     text: str | None = None
 
@@ -90,22 +71,7 @@ class _Saved(msgspec.Struct):
 
 
 def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgement]:
-    """Random changed rows of an augmentation's stage, to be read.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-    count : int
-        So many, or all if there are fewer.
-    seed : int
-        The same rows for the same seed.
-
-    Raises
-    ------
-    UsageError
-        If the stage was not made by an augmentation, or no row is changed.
-    """
+    """Random changed rows of an augmentation's stage, to be read."""
     record = store.stage(stage)
     if not is_augmentation(record):
         raise UsageError(
@@ -151,13 +117,7 @@ def _unread(store: Store, stage: str, row_id: int, original: str, text: str) -> 
 
 
 def write(path: Path, judgements: Sequence[Judgement]) -> None:
-    """Write a file of judgements, one JSON object a line.
-
-    Raises
-    ------
-    UsageError
-        If the file is there already, as it may hold what somebody has read, or its folder is not.
-    """
+    """Write a file of judgements, one JSON object a line."""
     try:
         with path.open("xb") as file:
             for judgement in judgements:
@@ -169,13 +129,7 @@ def write(path: Path, judgements: Sequence[Judgement]) -> None:
 
 
 def read(paths: Iterable[Path]) -> list[Judgement]:
-    """Read files of judgements, or all of a folder (`*.jsonl`).
-
-    Raises
-    ------
-    BadInputError
-        If a line is not a judgement (the message has file and line), or a file cannot be read.
-    """
+    """Read files of judgements, or all of a folder (`*.jsonl`)."""
     judgements: list[Judgement] = []
     files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
     for path in files:
@@ -205,24 +159,8 @@ def read(paths: Iterable[Path]) -> list[Judgement]:
 
 
 def wilson(successes: float, count: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share.
-
-    Parameters
-    ----------
-    successes : float
-        A mean of several readers' may be between two numbers.
-    count : int
-        At least 1.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end, 0 to 1.
-
-    Notes
-    -----
-    Source: Wilson 1927 (Probable inference, the law of succession, and statistical inference).
-    """
+    """Wilson's 95 % interval of a share."""
+    # Source: Wilson 1927 (Probable inference, the law of succession, and statistical inference).
     share, square = successes / count, _SCORE**2 / count
     centre = (share + square / 2) / (1 + square)
     half = _SCORE * math.sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square)
@@ -230,15 +168,7 @@ def wilson(successes: float, count: int) -> tuple[float, float]:
 
 
 def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
-    """Counts for each stage, in order of first appearance.
-
-    Returns
-    -------
-    list of dict
-        `stage`, `augmentation`, `read`, `good`, `awkward`, `wrong`, `unread`; `wrong_low` and `wrong_high`,
-        the interval of the share that is wrong, where any was read; `stale`, why the judgements are of
-        something else than what the augmentation makes today, or None.
-    """
+    """Counts for each stage, in order of first appearance."""
     groups: dict[tuple[str, str], list[Judgement]] = {}
     for judgement in judgements:
         groups.setdefault((judgement.maker, judgement.stage), []).append(judgement)

@@ -16,13 +16,7 @@ TABLES = (
 
 
 def shipped(name: str) -> Path:
-    """The file of a resource, `wordnet/forms.parquet` or `words/colours.txt`.
-
-    Raises
-    ------
-    MissingError
-        If the installation lacks it; the message has the line that brings it back.
-    """
+    """The file of a resource, `wordnet/forms.parquet` or `words/colours.txt`."""
     path = FOLDER / name
     if not path.is_file():
         raise MissingError(f"{path}: this installation lacks it; {GET}")

@@ -34,22 +34,11 @@ def _plain(token: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Collocations:
-    """Counts of words and of pairs of neighbours.
+    """Counts of words and of pairs of neighbours."""
 
-    Attributes
-    ----------
-    numbers : dict of str to int
-        Number of each word.
-    counts : ndarray of int64, shape (W,)
-        How often each word was met.
-    pairs : ndarray of int64, shape (P,)
-        `first << 16 | second`, ascending.
-    pair_counts : ndarray of int64, shape (P,)
-    """
-
-    numbers: dict[str, int]
-    counts: np.ndarray
-    pairs: np.ndarray
+    numbers: dict[str, int]  # number of each word
+    counts: np.ndarray  # how often each word was met
+    pairs: np.ndarray  # `first << 16 | second`, ascending
     pair_counts: np.ndarray
 
     def number(self, word: str) -> int:
@@ -63,20 +52,12 @@ class Collocations:
         return np.where(self.pairs[place] == wanted, self.pair_counts[place], 0)
 
     def fit(self, old: np.ndarray, new: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """How well words fit between the neighbours of those that they replace.
-
-        Parameters
-        ----------
-        old, new, left, right : ndarray of int, shape (m,)
-            Numbers of the words that go and come, and of their neighbours.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            Natural logarithm of how often the new word was met beside its neighbour, over how often it would
-            be if it went with it as the old one does; of the two neighbours the less fitting one. 0 where
-            nothing is known.
-        """
+        """How well words fit between the neighbours of those that they replace."""
+        # old, new, left, right: ndarray of int, shape (m,); Numbers of the words that go and come, and of
+        # their neighbours.
+        # Returns ndarray of float64, shape (m,); natural logarithm of how often the new word was met beside
+        # its neighbour, over how often it would be if it went with it as the old one does; of the two
+        # neighbours the less fitting one. 0 where nothing is known.
         scale = self.counts[new] / np.maximum(self.counts[old], 1)
         known = (old != self.numbers[UNKNOWN]) & (new != self.numbers[UNKNOWN])
         sides = []

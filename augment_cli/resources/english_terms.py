@@ -30,32 +30,15 @@ TERM_COLUMNS = pa.schema(
 
 @dataclass(frozen=True, eq=False)
 class EnglishTerms:
-    """The shipped terms, in alphabetical order.
+    """The shipped terms, in alphabetical order."""
 
-    Attributes
-    ----------
-    sentences : int
-        How many the counts are from.
-    terms : pyarrow.StringArray, length T
-    document_frequency : ndarray of int64, shape (T,)
-        Sentences that have the term.
-    shares : ndarray of float64, shape (T,)
-        The largest share that the term makes up of one of them, two places.
-    cases : ndarray of int8, shape (T,)
-        As `tfidf.forms` has them.
-    mixed : pyarrow.StringArray, length T
-        The spelling where the case is mixed, else null.
-    kinds : ndarray of int8, shape (T,)
-        NO_KIND, SURNAME, PLACE, DEMONYM or GIVEN (a first name).
-    """
-
-    sentences: int
+    sentences: int  # how many the counts are from
     terms: pa.StringArray
-    document_frequency: np.ndarray
-    shares: np.ndarray
-    cases: np.ndarray
-    mixed: pa.StringArray
-    kinds: np.ndarray
+    document_frequency: np.ndarray  # sentences that have the term
+    shares: np.ndarray  # the largest share that the term makes up of one of them, two places
+    cases: np.ndarray  # as `tfidf.forms` has them
+    mixed: pa.StringArray  # the spelling where the case is mixed, else null
+    kinds: np.ndarray  # NO_KIND, SURNAME, PLACE, DEMONYM or GIVEN (a first name)
 
 
 @lru_cache(maxsize=1)

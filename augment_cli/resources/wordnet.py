@@ -27,13 +27,7 @@ _TABLES = ("entries", "senses", "synsets", "antonyms", "forms")
 
 @dataclass(frozen=True)
 class Groups:
-    """Lists of numbers by their owner: those of owner i are values[offsets[i]:offsets[i+1]].
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n+1,)
-    values : ndarray of int32
-    """
+    """Lists of numbers by their owner: those of owner i are values[offsets[i]:offsets[i+1]]."""
 
     offsets: np.ndarray
     values: np.ndarray
@@ -58,52 +52,28 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """WordNet's entries, senses, synsets and forms.
+    """WordNet's entries, senses, synsets and forms."""
 
-    Attributes
-    ----------
-    lemmas : pyarrow.StringArray, length E
-        Lower-cased; words of a phrase are separated by spaces.
-    entry_parts : ndarray of int8, shape (E,)
-        NOUN, VERB, ADJECTIVE (satellites too) or ADVERB.
-    sense_entries, sense_synsets, sense_counts : ndarray of int32, shape (S,)
-        Entry, synset, and how often the sense was met in the tagged texts WordNet comes with.
-    sense_ranks : ndarray of int8, shape (S,)
-        Place of the word within its synset; 0 for the synset's head.
-    spellings : pyarrow.StringArray, length S
-        With capitals (`Paris`), which lemmas have not.
-    synset_parts, synset_files : ndarray of int8, shape (Y,)
-        Part of speech, and lexicographer file (4 noun.act … 38 verb.motion; lexnames(5WN)).
-    synset_offsets : ndarray of int32, shape (Y,)
-        Byte offset in WordNet's data file, by which other libraries name a synset.
-    is_satellite : ndarray of bool, shape (Y,)
-    hypernyms, instance_hypernyms, similar : Groups
-        From a synset to others.
-    antonyms : Groups
-        From a sense to senses.
-    forms : pyarrow.StringArray, length F
-    form_entries : ndarray of int32, shape (F,)
-    form_bits, form_first : ndarray of int16, shape (F,)
-        The tags a form can have, and those it is the usual form for (bits of `tags.TAGS`).
-    """
-
-    lemmas: pa.StringArray
-    entry_parts: np.ndarray
+    lemmas: pa.StringArray  # lower-cased; words of a phrase are separated by spaces
+    entry_parts: np.ndarray  # NOUN, VERB, ADJECTIVE (satellites too) or ADVERB
+    # entry, synset, and how often the sense was met in the tagged texts WordNet comes with
     sense_entries: np.ndarray
     sense_synsets: np.ndarray
     sense_counts: np.ndarray
-    sense_ranks: np.ndarray
-    spellings: pa.StringArray
+    sense_ranks: np.ndarray  # place of the word within its synset; 0 for the synset's head
+    spellings: pa.StringArray  # with capitals (`Paris`), which lemmas have not
+    # part of speech, and lexicographer file (4 noun.act … 38 verb.motion; lexnames(5WN))
     synset_parts: np.ndarray
     synset_files: np.ndarray
-    synset_offsets: np.ndarray
+    synset_offsets: np.ndarray  # byte offset in WordNet's data file, by which other libraries name a synset
     is_satellite: np.ndarray
-    hypernyms: Groups
+    hypernyms: Groups  # from a synset to others
     instance_hypernyms: Groups
     similar: Groups
-    antonyms: Groups
+    antonyms: Groups  # from a sense to senses
     forms: pa.StringArray
     form_entries: np.ndarray
+    # the tags a form can have, and those it is the usual form for (bits of `tags.TAGS`)
     form_bits: np.ndarray
     form_first: np.ndarray
 
@@ -125,11 +95,9 @@ class WordNet:
 
     @cached_property
     def sense_shares(self) -> np.ndarray:
-        """float64 (S,): probability of each sense given its entry.
-
-        Counts plus one half of the share that a sense's rank would give it (1/rank), so that words
-        that were never tagged still favour their first sense.
-        """
+        """float64 (S,): probability of each sense given its entry."""
+        # Counts plus one half of the share that a sense's rank would give it (1/rank), so that words that
+        # were never tagged still favour their first sense.
         rank = np.arange(len(self.sense_entries)) - self.entry_senses[:-1][self.sense_entries]
         weights = self.sense_counts + 0.5 / (1.0 + rank)
         return weights / np.bincount(self.sense_entries, weights)[self.sense_entries]

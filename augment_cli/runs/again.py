@@ -21,20 +21,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def options_of(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What of a stage's parameters is not the default, as its augmentation takes it.
-
-    Parameters
-    ----------
-    settings : mapping
-        Of the stage: `stage`, the augmentation's name, and `parameters` as it resolved them.
-
-    Returns
-    -------
-    options : dict
-        By parameter name.
-    files : list of str
-        The parameters that name a file, of which the stage knows the content's digest and not the place.
-    """
+    """What of a stage's parameters is not the default, as its augmentation takes it."""
     stored = settings["parameters"]
     options: dict[str, Any] = {}
     files: list[str] = []
@@ -50,10 +37,8 @@ def options_of(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def option_of(store: Store, settings: Mapping[str, Any], key: str) -> str | None:
-    """The option that gives a setting of a stage again (`parameters.radius`, `inputs.terms`), or None.
-
-    As `augment_cli.store.refusals.option_of`, for what augmentations resolve: lists by digest, switches.
-    """
+    """The option that gives a setting of a stage again (`parameters.radius`, `inputs.terms`), or None."""
+    # As `augment_cli.store.refusals.option_of`, for what augmentations resolve: lists by digest, switches.
     section, _, name = key.partition(".")
     parameters = augmentations.get(settings["stage"]).parameters
     fields = {item.name: item for item in dataclasses.fields(parameters)}
@@ -74,20 +59,7 @@ def option_of(store: Store, settings: Mapping[str, Any], key: str) -> str | None
 
 
 def command_of(store: Store, name: str) -> str:
-    """The command that makes a stage again.
-
-    Parameters
-    ----------
-    store : Store
-    name : str
-        A stage of an augmentation.
-
-    Returns
-    -------
-    str
-        Ready to be typed but for FILE and FOLDER: of a file or a model of one's own the stage knows the
-        digest and not the place.
-    """
+    """The command that makes a stage again."""
     return shlex.join(words_of(store, name))
 
 

@@ -32,30 +32,9 @@ def augment_texts(
     row_ids: np.ndarray | None = None,
     pipeline: str | Path | None = None,
 ) -> pa.Table:
-    """Augment sentences in memory, with the resources of a store.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    store : Store
-        Its term table is used, where the augmentation needs one.
-    run : AugmentationRun
-    row_ids : ndarray of int64, shape (n,), optional
-        The draws depend on them, as they do in a stored stage; 0, 1, 2, … by default.
-    pipeline : str or Path, optional
-        What parses the sentences, where the augmentation reads parses: by default the pipeline of the
-        store's parses, and the shipped one in a store without.
-
-    Returns
-    -------
-    pyarrow.Table
-        `original`, then the columns of the augmentation's stage.
-
-    Raises
-    ------
-    MissingError
-        If the pipeline is not on this machine.
-    """
+    """Augment sentences in memory, with the resources of a store."""
+    # row_ids: ndarray of int64, shape (n,), optional; The draws depend on them, as they do in a stored
+    # stage; 0, 1, 2, … by default.
     column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
     run = run.settled(store)
     if pipeline is None:

@@ -38,23 +38,7 @@ _SPLITS_KEY = b"splits"  # how often memory made a batch be cut
 
 
 class ModelStage:
-    """One run over the missing parts of a model's stage.
-
-    Parameters
-    ----------
-    store : Store
-        Locked by the caller.
-    run : AugmentationRun
-        Its parameters pinned to what they mean on this machine.
-    stage : str
-        Folder.
-    settings : Settings
-        What the stage is made with.
-    engine : Engine
-        On GPUs, one worker for each of them is used, whatever it says.
-    progress : callable
-        Called with rows done since the last call.
-    """
+    """One run over the missing parts of a model's stage."""
 
     def __init__(
         self,

@@ -20,16 +20,7 @@ from augment_cli.tfidf.names import stage_names
 
 
 def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Rows]:
-    """The rows of a part, one row group after another, with what the augmentation needs of them.
-
-    Parameters
-    ----------
-    store : Store
-        With the earlier stages that the run needs.
-    index : int
-        Of the part.
-    run : AugmentationRun
-    """
+    """The rows of a part, one row group after another, with what the augmentation needs of them."""
     corpus = store.iterate_part("corpus", index, ["row_id", "text"])
     needs = run.needs
     nothing: Iterator[None] = itertools.repeat(None)

@@ -26,29 +26,13 @@ class AugmentationRun:
     """One augmentation with all that decides its output; travels to the workers.
 
     Its parameters are checked here, once, however the run is made.
-
-    Parameters
-    ----------
-    name : str
-        Of the augmentation.
-    parameters : object
-        An instance of its parameter class.
-    seed, draw : int
-        Independent draws of one seed differ in `draw` alone.
-    fit, parses : str, optional
-        Which fit and which parse it reads, where there are several.
-
-    Raises
-    ------
-    UsageError
-        For a parameter outside its range or choices.
     """
 
-    name: str
-    parameters: Any
-    seed: int = DEFAULT_SEED
+    name: str  # of the augmentation
+    parameters: Any  # an instance of its parameter class
+    seed: int = DEFAULT_SEED  # independent draws of one seed differ in `draw` alone
     draw: int = 0
-    fit: str | None = None
+    fit: str | None = None  # which fit and which parse it reads, where there are several
     parses: str | None = None
 
     def __post_init__(self) -> None:
@@ -76,11 +60,9 @@ class AugmentationRun:
         return self.parameters.parts_of_speech if self.augmentation.reads_parse_if_there else None
 
     def settled(self, store: Store, stage: str | None = None) -> AugmentationRun:
-        """The run with `parts_of_speech = "auto"` made explicit.
-
-        A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
-        one reads the parse where it is named or the store has it.
-        """
+        """The run with `parts_of_speech = "auto"` made explicit."""
+        # A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
+        # one reads the parse where it is named or the store has it.
         if self._parts_of_speech != "auto":
             return self
         folder, begun_with = self.folder(stage), None
@@ -92,27 +74,13 @@ class AugmentationRun:
         return dataclasses.replace(self, parameters=parameters)
 
     def rows_in_reach(self, first: int, count: int) -> int:
-        """How many of `count` rows from row `first` on it looks at: all, or those before its `rows`.
-
-        The others are there in the result, and cost nothing, so that progress does not count them.
-        """
+        """How many of `count` rows from row `first` on it looks at: all, or those before its `rows`."""
+        # The others are there in the result, and cost nothing, so that progress does not count them.
         limit = getattr(self.parameters, "rows", 0)
         return min(count, max(0, limit - first)) if limit else count
 
     def check_named(self, store: Store, to_make: Collection[str] = ()) -> None:
-        """See that the fit and the parses that are named are there, lest a misspelt name make others.
-
-        Parameters
-        ----------
-        store : Store
-        to_make : collection of str, optional
-            Stages that the same command makes first.
-
-        Raises
-        ------
-        UsageError
-            If one is not; the message lists those that are.
-        """
+        """See that the fit and the parses that are named are there, lest a misspelt name make others."""
         for need, option, name, folder in (
             ("tfidf", "fit", self.fit, stage_names(self.fit)[1]),
             ("parses", "parses", self.parses, stage_name(self.parses)),
@@ -135,18 +103,7 @@ class AugmentationRun:
         return store.stage(stage).settings["parameters"]["pipeline"] if stage in store.stages() else None
 
     def check_language(self, pipeline: str | None) -> None:
-        """Refuse parses of a language that the augmentation has no rules for.
-
-        Parameters
-        ----------
-        pipeline : str or None
-            Its name, the language in front: `fr_core_news_sm`. None where nothing tells the language.
-
-        Raises
-        ------
-        UsageError
-            In a line that says which augmentations do run.
-        """
+        """Refuse parses of a language that the augmentation has no rules for."""
         known = self.augmentation.languages
         if pipeline is None or not known or (language := language_of(pipeline)).code in known:
             return
@@ -210,21 +167,7 @@ class AugmentationRun:
 
 
 def make_run(name: str, **options: Any) -> AugmentationRun:
-    """An augmentation run from keyword arguments, as typed in a notebook or a recipe.
-
-    Parameters
-    ----------
-    name : str
-        Of the augmentation.
-    **options : bool, int, float or str
-        `seed`, `draw`, `fit` and `parses` as in `AugmentationRun`; the rest are the augmentation's
-        parameters.
-
-    Raises
-    ------
-    UsageError
-        For an unknown augmentation or parameter, or a value of the wrong kind or out of range.
-    """
+    """An augmentation run from keyword arguments, as typed in a notebook or a recipe."""
     descriptor = augmentations.get(name)
     known = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
     common = {key: options.pop(key) for key in _COMMON if key in options}

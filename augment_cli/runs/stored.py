@@ -27,35 +27,7 @@ def augment_store(
     progress: Callable[[int], None] = lambda rows: None,
     parts: Collection[int] | None = None,
 ) -> str:
-    """Make an augmentation stage of a store; finished parts are kept.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete corpus and whatever earlier stages the augmentation needs; the caller holds
-        its lock.
-    run : AugmentationRun
-    stage : str, optional
-        Folder; the augmentation's name by default, with `.1`, `.2`, … for further draws.
-    engine : Engine, optional
-        One for this machine by default.
-    progress : callable, optional
-        Called with the number of rows done since the last call.
-    parts : collection of int, optional
-        Make these parts only, instead of all.
-
-    Returns
-    -------
-    str
-        The folder.
-
-    Raises
-    ------
-    MixError
-        If the folder holds the result of other settings.
-    IncompleteError
-        If parts failed; the others are committed.
-    """
+    """Make an augmentation stage of a store; finished parts are kept."""
     folder, run = run.folder(stage), run.settled(store, stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings, option=functools.partial(option_of, store))

@@ -23,18 +23,7 @@ def schema_of(augmentation: Augmentation) -> pa.Schema:
 
 
 def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Table:
-    """Apply an outcome's edits to its rows, as the stage will hold them.
-
-    Returns
-    -------
-    pyarrow.Table
-        One row for each of `rows`; `text` is null, with a `reason`, where nothing changed.
-
-    Raises
-    ------
-    ContractError
-        If the outcome does not fit the rows; the message names the augmentation.
-    """
+    """Apply an outcome's edits to its rows, as the stage will hold them."""
     _check(augmentation, rows, outcome)
     try:
         texts = apply_edits(rows.code_points, outcome.edits)

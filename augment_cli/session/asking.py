@@ -22,13 +22,7 @@ class Asking:
         self._opened, self.store, self.reporter = opened, opened.store, opened.reporter
 
     def generate(self, parameters: GenerateParameters, name: str | None = None, draws: int = 1) -> list[str]:
-        """Ask a model about each row of the corpus; what was answered before is not asked again.
-
-        Returns
-        -------
-        list of str
-            The folders, one for each draw.
-        """
+        """Ask a model about each row of the corpus; what was answered before is not asked again."""
         if not 1 <= draws <= MOST_DRAWS:
             raise UsageError(f"--draws {draws}: must be 1 to {MOST_DRAWS:,}")
         if not parameters.runs_here:
@@ -49,23 +43,7 @@ class Asking:
     def sample(
         self, parameters: GenerateParameters, count: int, name: str | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Ask a few of what `generate` would, and keep the answers for it.
-
-        Parameters
-        ----------
-        parameters : GenerateParameters
-        count : int
-            At most so many.
-        name : str, optional
-
-        Returns
-        -------
-        str
-            The folder.
-        dict
-            `requests` and `prompt_tokens` that are left, `asked`, `seconds` that these took, and
-            `seconds_left`, an estimate by their speed.
-        """
+        """Ask a few of what `generate` would, and keep the answers for it."""
         if not parameters.runs_here:
             check_endpoint(parameters.endpoint, parameters.allow_remote)
         template = find_template(parameters.template)
@@ -81,13 +59,7 @@ class Asking:
         return work.stage, {**left, "asked": tried.account.sums["requests"], **seconds}
 
     def read(self, answers: str, parameters: ReadParameters | None = None, name: str | None = None) -> str:
-        """Make texts of answers, each with its label or a reason.
-
-        Returns
-        -------
-        str
-            The folder.
-        """
+        """Make texts of answers, each with its label or a reason."""
         parameters = parameters or ReadParameters()
         stage = reading.read_name(answers, name)
         self._opened.make_room([stage], lambda: reading.read_settings(self.store, answers, parameters))
@@ -97,13 +69,7 @@ class Asking:
     def paraphrase(
         self, parameters: GenerateParameters, faithful: bool = False, name: str | None = None, draws: int = 1
     ) -> list[str]:
-        """Ask a model, and make texts of its answers, in one go.
-
-        Returns
-        -------
-        list of str
-            The folders of the texts, one for each draw.
-        """
+        """Ask a model, and make texts of its answers, in one go."""
         own = parameters.template if parameters.template.endswith(".toml") else None
         answers = self.generate(parameters, name, draws)
         return [self.read(one, ReadParameters(template=own, faithful=faithful)) for one in answers]

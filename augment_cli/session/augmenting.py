@@ -13,13 +13,9 @@ from augment_cli.session.preparing import Preparing
 
 
 class Augmenting:
-    """The step that makes an augmentation.
+    """The step that makes an augmentation."""
 
-    Attributes
-    ----------
-    failures : list of str
-        Messages about parts that failed for good.
-    """
+    # failures: messages about parts that failed for good
 
     def __init__(self, opened: Opened, preparing: Preparing) -> None:
         self._opened, self.store, self._preparing = opened, opened.store, preparing
@@ -34,11 +30,9 @@ class Augmenting:
         draws: int = 1,
         parts: Collection[int] | None = None,
     ) -> list[str]:
-        """Make `draws` independent draws of an augmentation, and before it what it needs.
-
-        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the session's end,
-        unless the failures are taken (`take_failures`).
-        """
+        """Make `draws` independent draws of an augmentation, and before it what it needs."""
+        # Where parts fail for good, the rest goes on; `IncompleteError` is raised at the session's end,
+        # unless the failures are taken (`take_failures`).
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
         run = run.settled(self.store, stage)

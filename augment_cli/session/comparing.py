@@ -28,13 +28,7 @@ class Comparing:
     def embed(
         self, of: str = CORPUS_STAGE, parameters: EmbedParameters | None = None, name: str | None = None
     ) -> str:
-        """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named.
-
-        Returns
-        -------
-        str
-            Their folder.
-        """
+        """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named."""
         parameters = parameters or EmbedParameters()
         self._opened.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
@@ -43,13 +37,7 @@ class Comparing:
         return work.stage
 
     def combine(self, sets: Sequence[str], name: str, parameters: CombineParameters | None = None) -> str:
-        """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood.
-
-        Returns
-        -------
-        str
-            Its folder.
-        """
+        """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood."""
         parameters = parameters or CombineParameters()
         if parameters.lexical:
             self._preparing.fit(with_forms=False)
@@ -65,13 +53,7 @@ class Comparing:
         name: str | None = None,
         parameters: EmbedParameters | None = None,
     ) -> str:
-        """Score a stage's texts, and before it make the vectors and the fit that are missing.
-
-        Returns
-        -------
-        str
-            The folder of the scores.
-        """
+        """Score a stage's texts, and before it make the vectors and the fit that are missing."""
         options = options or scoring.ScoreOptions()
         options.check()
         self.store.stage(of)  # there must be one
@@ -95,13 +77,7 @@ class Comparing:
         vectors: str | None = None,
         parameters: EmbedParameters | None = None,
     ) -> list[str]:
-        """Mine hard negatives from the corpus, and before it make the vectors or the fit that are missing.
-
-        Returns
-        -------
-        list of str
-            Folders of the results, one for each negative.
-        """
+        """Mine hard negatives from the corpus, and before it make the vectors or the fit that are missing."""
         options = options or MineParameters()
         options.check()
         if options.by == "tfidf":

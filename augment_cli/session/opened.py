@@ -24,16 +24,7 @@ class StageResult:
 
 
 class Opened:
-    """A store with what every step needs beside it.
-
-    Parameters
-    ----------
-    store : Store
-    engine : Engine
-    reporter : Reporter
-    is_shared, overwrites : bool
-        As in `Session`: whether other processes may write, too; whether stages may be deleted.
-    """
+    """A store with what every step needs beside it."""
 
     def __init__(
         self, store: Store, engine: Engine, reporter: Reporter, is_shared: bool, overwrites: bool

@@ -30,16 +30,9 @@ class Packing:
         self.engine, self.reporter = opened.engine, opened.reporter
 
     def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
-        """Make the table that sentence-transformers trains on; say what each filter and each column costs.
-
-        Vectors that filters or scores need and that are missing are made before it, but not in a dry run,
-        which stops when it has said what the filters cost.
-
-        Returns
-        -------
-        list of str
-            The stages: `stage`, or with a split `stage-train` and `stage-test`.
-        """
+        """Make the table that sentence-transformers trains on; say what each filter and each column costs."""
+        # Vectors that filters or scores need and that are missing are made before it, but not in a dry run,
+        # which stops when it has said what the filters cost.
         if options.compared:
             options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
         if dry_run:

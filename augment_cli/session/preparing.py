@@ -27,16 +27,7 @@ class Preparing:
     def fit(
         self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True
     ) -> None:
-        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given.
-
-        Parameters
-        ----------
-        options : FitOptions, optional
-        name : str, optional
-            For a fit beside the first.
-        with_forms : bool
-            Count how the terms are written, too.
-        """
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
         counted = self._fit(options, name, with_forms)
         stage = forms_name(name)
         if not with_forms or self.store.has(stage):
@@ -88,18 +79,7 @@ class Preparing:
         name: str | None = None,
         parts: Collection[int] | None = None,
     ) -> None:
-        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named.
-
-        Parameters
-        ----------
-        pipeline : str or Path, optional
-            Installed pipeline or folder; by default that of the stage if it has been begun, else the
-            shipped English one.
-        name : str, optional
-            For parses beside the first: their stage is `parses-NAME`.
-        parts : collection of int, optional
-            Make these parts only.
-        """
+        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named."""
         stage = stage_name(name)
         if pipeline is None and self.store.has(stage):
             return

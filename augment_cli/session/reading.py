@@ -46,10 +46,8 @@ class Reading:
         strict: bool = False,
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
-        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own.
-
-        `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
-        """
+        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own."""
+        # `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
         if texts is not None:
             if corpus is not None:
                 raise UsageError("give either files (corpus) or sentences (texts), not both")
@@ -108,16 +106,9 @@ class Reading:
         strict: bool = False,
         max_rejects: float = 0.01,
     ) -> IngestReport:
-        """Read further files, or `texts` in memory, into the corpus, as parts behind those that are there.
-
-        They are read as the corpus was; other `options` are refused. Stages of given pairs are continued at
-        once, all others when they are asked for.
-
-        Returns
-        -------
-        IngestReport
-            Of what was appended.
-        """
+        """Read further files, or `texts` in memory, into the corpus, as parts behind those that are there."""
+        # They are read as the corpus was; other `options` are refused. Stages of given pairs are continued
+        # at once, all others when they are asked for.
         options = options or IngestOptions()
         if (corpus is None) == (texts is None):
             raise UsageError(

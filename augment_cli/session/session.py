@@ -23,33 +23,15 @@ class Session:
     """A store, an engine and a reporter, with one method for each kind of stage.
 
     Used as `with Session(…) as session:`, which holds the store's lock.
-
-    Parameters
-    ----------
-    store : str or Path
-        Folder of the store; made if it is not there.
-    engine : Engine, optional
-        One worker for each core by default.
-    reporter : Reporter, optional
-    shared : bool
-        Let other processes make other parts of the same stages at the same time (`--parts`).
-    overwrite : bool
-        Delete a stage that is there with other settings, and what was made from it, instead of refusing.
-        Only the stage that is asked for is meant, not the earlier ones that it needs.
-    sample : bool
-        Take the shipped sample where no corpus is named and the store has none, and say so.
-
-    Attributes
-    ----------
-    results : list of StageResult
-        What happened to each stage so far.
-    ingest, append : methods of `Reading`
-    fit, parse : methods of `Preparing`
-    augment : method of `Augmenting`
-    embed, combine, score, mine : methods of `Comparing`
-    generate, sample, read, paraphrase : methods of `Asking`
-    pack : method of `Packing`
     """
+
+    # results: what happened to each stage so far
+    # store: folder of the store; made if it is not there
+    # engine: one worker for each core by default
+    # shared: let other processes make other parts of the same stages at the same time (`--parts`)
+    # overwrite: delete a stage that is there with other settings, and what was made from it, instead of
+    # refusing. Only the stage that is asked for is meant, not the earlier ones that it needs.
+    # sample: take the shipped sample where no corpus is named and the store has none, and say so
 
     def __init__(
         self,

@@ -41,24 +41,7 @@ class Condition:
 
 
 def parse_where(text: str, option: str = "--where") -> list[Condition]:
-    """Conditions joined by `and`, all of which must hold. Nothing else is understood, and nothing is run.
-
-    Parameters
-    ----------
-    text : str
-    option : str
-        How they were given, for the message.
-
-    Raises
-    ------
-    UsageError
-        If the text is anything else.
-
-    Examples
-    --------
-    >>> parse_where("cosine < 0.6 and label == 'other'")[1]
-    Condition(column='label', operator='==', value='other')
-    """
+    """Conditions joined by `and`, all of which must hold. Nothing else is understood, and nothing is run."""
     conditions = []
     for piece in _AND.split(text):
         match = _CONDITION.fullmatch(piece)
@@ -74,18 +57,7 @@ def parse_where(text: str, option: str = "--where") -> list[Condition]:
 
 
 def conditions_by_stage(texts: Sequence[str], option: str = "--where") -> dict[str, list[Condition]]:
-    """What the texts of each stage must meet, of `STAGE:CONDITIONS` each.
-
-    Raises
-    ------
-    UsageError
-        If one is anything else.
-
-    Examples
-    --------
-    >>> conditions_by_stage(["una:cosine < 0.9"])
-    {'una': [Condition(column='cosine', operator='<', value='0.9')]}
-    """
+    """What the texts of each stage must meet, of `STAGE:CONDITIONS` each."""
     found: dict[str, list[Condition]] = {}
     for text in texts:
         name, colon, conditions = text.partition(":")
@@ -116,13 +88,7 @@ def scores_of(store: Store, stage: str) -> str | None:
 def numbers_of(
     store: Store, stage: str, columns: Sequence[str], parts: Sequence[int] | None = None
 ) -> dict[str, np.ndarray]:
-    """Columns of a stage, or of its scores, as float64 (N,), NaN for null, over all finished parts or some.
-
-    Raises
-    ------
-    UsageError
-        If a column is in neither.
-    """
+    """Columns of a stage or its scores, as float64 (N,), NaN for null, over all finished parts or some."""
     places = dict.fromkeys(number_columns(store, stage), stage)
     if (scores := scores_of(store, stage)) is not None:
         places = dict.fromkeys(number_columns(store, scores), scores) | places
@@ -155,13 +121,7 @@ def column_of(
 def meets(
     store: Store, stage: str, conditions: Sequence[Condition], parts: Sequence[int] | None = None
 ) -> np.ndarray:
-    """Which rows of all finished parts, or of some, meet all conditions; bool (N,).
-
-    Raises
-    ------
-    UsageError
-        If a column is not there, or holds something else.
-    """
+    """Which rows of all finished parts, or of some, meet all conditions; bool (N,)."""
     there = store.stage(stage).parts
     kept = np.ones(sum(there[index].rows for index in (there if parts is None else parts)), bool)
     for condition in conditions:

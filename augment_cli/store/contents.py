@@ -21,17 +21,7 @@ if TYPE_CHECKING:
 
 
 class StoreContents:
-    """The part of a `Store` that only reads.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder.
-    row_ranges : list of (int, int)
-        First row_id and number of rows of each part.
-    stages : dict of str to Stage
-        As the manifest has them.
-    """
+    """The part of a `Store` that only reads."""
 
     def __init__(self, path: Path, row_ranges: RowRanges, stages: dict[str, Stage]) -> None:
         self.path = path
@@ -69,13 +59,7 @@ class StoreContents:
         ]
 
     def stage(self, name: str) -> Stage:
-        """The manifest's record of a stage.
-
-        Raises
-        ------
-        UsageError
-            If there is no such stage.
-        """
+        """The manifest's record of a stage."""
         if name not in self._stages:
             known = ", ".join(self._stages) or "none"
             raise UsageError(
@@ -84,11 +68,9 @@ class StoreContents:
         return self._stages[name]
 
     def made_before(self, name: str) -> int | None:
-        """How many parts the corpus had when a stage was made, where files were appended to it since.
-
-        None for a stage that was made from all of today's corpus, or from something else. What was made from
-        nothing but a stage that is behind is behind with it.
-        """
+        """How many parts the corpus had when a stage was made, where files were appended to it since."""
+        # None for a stage that was made from all of today's corpus, or from something else. What was made
+        # from nothing but a stage that is behind is behind with it.
         seen, waiting = {name}, [name]
         while waiting:
             inputs = self.stage(waiting.pop()).settings["inputs"]
@@ -125,13 +107,7 @@ class StoreContents:
         return self.path / stage / part_name(index)
 
     def verified_path(self, stage: str, index: int) -> Path:
-        """Where a part lies, after its size and SHA-256 were found to be those in the manifest.
-
-        Raises
-        ------
-        BadInputError
-            If the part is missing, damaged, foreign, unfinished, or reached through a symbolic link.
-        """
+        """Where a part lies, after its size and SHA-256 were found to be those in the manifest."""
         part = self.stage(stage).parts.get(index)
         if part is None:
             raise BadInputError(
@@ -203,23 +179,7 @@ class StoreContents:
     def read_rows(
         self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None
     ) -> pa.Table:
-        """Read some rows of a part, and no more row groups than they lie in.
-
-        Parameters
-        ----------
-        stage : str
-        index : int
-            Of the part.
-        positions : sequence of int
-            Of the rows within the part, rising.
-        columns : sequence of str, optional
-            All by default.
-
-        Returns
-        -------
-        pyarrow.Table
-            A row for each position.
-        """
+        """Read some rows of a part, and no more row groups than they lie in."""
         path = self.verified_path(stage, index)
         tables, first = [read_parquet(path, columns, [])], 0
         for group, size in enumerate(row_group_sizes(path)):
@@ -232,10 +192,8 @@ class StoreContents:
     def iterate_part(
         self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
     ) -> Iterator[pa.Table]:
-        """The row groups of a part one after the other, digest and pages verified.
-
-        Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
-        """
+        """The row groups of a part one after the other, digest and pages verified."""
+        # Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
         return iterate_row_groups(self.verified_path(stage, index), columns, coded)
 
     def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -19,13 +19,7 @@ from augment_cli.errors import BadInputError, MissingError, MixError, UserError
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse what is there under a file's name and is not one: a pipe is waited for, a device has no end.
-
-    Raises
-    ------
-    OSError
-        If it is a folder, a pipe, a socket or a device.
-    """
+    """Refuse what is there under a file's name and is not one: a pipe is waited for, a device has no end."""
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is not a file", str(path))
 
@@ -68,10 +62,8 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes, work: Path) -> None:
-    """Write a small file so that a reader sees the old contents or the new ones, never a mixture.
-
-    `work` is a folder on the same file system, where the temporary file may lie.
-    """
+    """Write a small file so that a reader sees the old contents or the new ones, never a mixture."""
+    # `work` is a folder on the same file system, where the temporary file may lie.
     work.mkdir(parents=True, exist_ok=True)
     temporary = work / f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}"
     with naming(temporary), temporary.open("wb") as file:
@@ -83,10 +75,8 @@ def write_atomically(path: Path, data: bytes, work: Path) -> None:
 
 
 def replace_folder(finished: Path, target: Path) -> None:
-    """Put a finished folder in another's place; what was there is deleted only after.
-
-    Both lie on one file system. Between the two renames a reader finds no folder, never half of one.
-    """
+    """Put a finished folder in another's place; what was there is deleted only after."""
+    # Both lie on one file system. Between the two renames a reader finds no folder, never half of one.
     aside = target.with_name(f".{target.name}.replaced")
     shutil.rmtree(aside, ignore_errors=True)  # of a process that died here
     if target.exists():
@@ -99,28 +89,8 @@ def replace_folder(finished: Path, target: Path) -> None:
 def hold_lock(
     path: Path, shared: bool = False, wait: bool = False, taken: str | None = None
 ) -> Iterator[None]:
-    """Hold a lock file for the length of a `with` block.
-
-    The kernel releases it when the owner dies, so a killed run leaves nothing to clean up.
-
-    Parameters
-    ----------
-    path : Path
-    shared : bool
-        Exclude only those who want it for themselves.
-    wait : bool
-        Wait for the others to finish, instead of raising.
-    taken : str, optional
-        What a message says that another process does; by default, that it writes to the store.
-
-    Raises
-    ------
-    MixError
-        If another process holds it; the message names that process.
-    BadInputError
-        If what lies there is no file of its own: the lock is emptied and written, so a link would lead
-        that elsewhere.
-    """
+    """Hold a lock file for the length of a `with` block."""
+    # The kernel releases it when the owner dies, so a killed run leaves nothing to clean up.
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(_open_lock(path), "a+") as file:
         try:
@@ -195,19 +165,7 @@ def explain(
     kept: str = "finished parts are kept",
     option: str = "--store",
 ) -> UserError:
-    """What an operating system's error means for a person: what, where, and what to do next.
-
-    Parameters
-    ----------
-    error : OSError
-        As it was raised.
-    unnamed : str
-        What it is about where it names no file.
-    kept : str
-        What the same command, run again, need not do again.
-    option : str
-        What names the folder that is written to.
-    """
+    """What an operating system's error means for a person: what, where, and what to do next."""
     where = error.filename2 or error.filename or unnamed
     reason = os.strerror(error.errno) if error.errno else str(error)
     again = f"then run the same command again; {kept}"

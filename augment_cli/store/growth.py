@@ -19,22 +19,7 @@ _NOTE = "append.json"  # in `.work/`: the parts that are being given their names
 def parts_before(
     stages: Mapping[str, Stage], inputs: Mapping[str, str], now: Mapping[str, str] | None = None
 ) -> int | None:
-    """How many parts the corpus had when a stage was made, where files were appended to it since.
-
-    Parameters
-    ----------
-    stages : mapping of str to Stage
-    inputs : mapping of str to str
-        Digests of what the stage was made from.
-    now : mapping of str to str, optional
-        Digests of what it would be made from now, by the same names. With them, each input must be the first
-        parts of its own successor; without them, of any stage.
-
-    Returns
-    -------
-    int or None
-        None where `inputs` are not the first parts of stages as they are today.
-    """
+    """How many parts the corpus had when a stage was made, where files were appended to it since."""
     if "corpus" not in stages or (now is not None and now.keys() != inputs.keys()):
         return None
     for earlier in stages["corpus"].earlier:

@@ -32,17 +32,7 @@ class MissingPieceError(Exception):
 
 
 class Journal:
-    """The finished pieces of a stage that is being made.
-
-    Parameters
-    ----------
-    work : Path
-        The store's folder of temporary files.
-    stage : str
-        Folder of the stage.
-    settings : Settings
-        What the stage is made with. Pieces of a run with other settings are never read.
-    """
+    """The finished pieces of a stage that is being made."""
 
     def __init__(self, work: Path, stage: str, settings: Settings) -> None:
         self._fingerprint = settings.fingerprint
@@ -68,10 +58,8 @@ class Journal:
         return sum(own[piece] for index, own in sizes.items() for piece in self.missing(index, len(own)))
 
     def write(self, index: int, piece: int | str, table: pa.Table) -> None:
-        """Keep a finished piece; once this returns, no kill and no power cut loses it.
-
-        `piece` is its number, or the name of what is kept beside the pieces of a part.
-        """
+        """Keep a finished piece; once this returns, no kill and no power cut loses it."""
+        # `piece` is its number, or the name of what is kept beside the pieces of a part.
         folder, stem = self._part(index), _stem(piece)
         folder.mkdir(parents=True, exist_ok=True)
         # A name of its own: a worker that outlives a killed run never meets its successor's file.
@@ -81,13 +69,7 @@ class Journal:
         fsync(folder)
 
     def read(self, index: int, piece: int | str, rows: int | None = None) -> pa.Table:
-        """A finished piece, of `rows` rows where their number is known.
-
-        Raises
-        ------
-        MissingPieceError
-            If it is not there; what lay in its place and is not the piece has been deleted.
-        """
+        """A finished piece, of `rows` rows where their number is known."""
         for path in self._part(index).glob(f"{_stem(piece)}-*.parquet"):
             try:
                 # A pipe would be waited for, and a device has no end.
@@ -149,20 +131,7 @@ def make_parts(
     join: Callable[[int], None],
     in_order: bool = False,
 ) -> None:
-    """Have the missing pieces made, and join those of each part as soon as all of them are there.
-
-    Parameters
-    ----------
-    journal : Journal
-    pieces : mapping of int to sequence
-        For each part that is to be made, an item for each of its pieces.
-    make : callable
-        Called again with what is missing where a finished piece turns out to be damaged.
-    join : callable
-        Commits a part from its pieces; raises `MissingPieceError` where one has to be made (again).
-    in_order : bool
-        Join no part before those in front of it.
-    """
+    """Have the missing pieces made, and join those of each part as soon as all of them are there."""
     waiting = sorted(pieces)
 
     def missing(index: int) -> list[int]:
@@ -201,21 +170,7 @@ def one_by_one(
     progress: Callable[[int], None],
     order: Callable[[list[int]], list[int]] = list,
 ) -> Make:
-    """How pieces are made by one call for each.
-
-    Parameters
-    ----------
-    run : callable
-        `Engine.run`.
-    task : str
-        `package.module:function` that makes a piece, given `index` and `piece`; returns `index` and its rows.
-    arguments : callable
-        What else the function gets for a part and a piece.
-    progress : callable
-        Called with the number of rows done since the last call.
-    order : callable, optional
-        Puts the missing pieces of a part in the order in which they are begun.
-    """
+    """How pieces are made by one call for each."""
 
     def make(missing: dict[int, list[int]], look_at: Callable[[int], None]) -> None:
         def done(result: tuple[int, int]) -> None:

@@ -23,43 +23,27 @@ def _no_problem(store: Store, stage: Stage, index: int, table: pa.Table) -> list
 
 @dataclass(frozen=True)
 class StageKind:
-    """A kind of stage: what has made it, and what is to be known of it.
+    """A kind of stage: what has made it, and what is to be known of it."""
 
-    Parameters
-    ----------
-    maker : str
-        As in the settings of its stages (`settings["stage"]`).
-    columns : mapping of str to pyarrow.Schema
-        What its stages have at most, by the usual name of their folder; `store/columns.py` says what each
-        column is.
-    version : callable
-        Of the code that makes it today; None where this package does not know.
-    today : callable
-        Given store, stage and the corpus's files where they are named: keys of its settings as they would be
-        today, beside version, libraries and the stages that it was made from.
-    describe : callable
-        What it holds, for a card; the maker's name by default.
-    check : callable
-        Given store, stage, a part's number and its table: what of it is not as every such stage promises
-        (columns, row ids, offsets, ranges), a line each, whatever the manifest says (`promises.py`).
-    is_for_readers : callable
-        Whether it is part of a data set, and not only what the toolkit works with.
-    has_numbers : bool
-        Whether it holds numbers of each row, of which quantiles tell something.
-    goes_by_part : callable
-        Given its settings: whether it is continued where the corpus grows (`Settings.by_part`).
-    command : callable
-        Given store and name: the words behind `augment-cli` that make it again with its options as they were,
-        FOLDER and FILE standing for what the store does not know the place of; None where no command does.
-    """
-
-    maker: str
+    maker: str  # as in the settings of its stages (`settings["stage"]`)
+    # what its stages have at most, by the usual name of their folder; `store/columns.py` says what each
+    # column is
     columns: Mapping[str, pa.Schema] = field(default_factory=dict)
+    # of the code that makes it today; None where this package does not know
     version: Callable[[], int | None] = lambda: None
+    # given store, stage and the corpus's files where they are named: keys of its settings as they would be
+    # today, beside version, libraries and the stages that it was made from
     today: Callable[[Store, Stage, Sequence[str | Path] | None], dict[str, Any]] = _nothing
+    # what it holds, for a card; the maker's name by default
     describe: Callable[[Stage], str] = lambda stage: str(stage.settings["stage"])
+    # given store, stage, a part's number and its table: what of it is not as every such stage promises
+    # (columns, row ids, offsets, ranges), a line each, whatever the manifest says (`promises.py`)
     check: Callable[[Store, Stage, int, pa.Table], list[str]] = _no_problem
+    # whether it is part of a data set, and not only what the toolkit works with
     is_for_readers: Callable[[Stage], bool] = lambda stage: True
-    has_numbers: bool = False
+    has_numbers: bool = False  # whether it holds numbers of each row, of which quantiles tell something
+    # given its settings: whether it is continued where the corpus grows (`Settings.by_part`)
     goes_by_part: Callable[[Mapping[str, Any]], bool] = lambda settings: False
+    # given store and name: the words behind `augment-cli` that make it again with its options as they were,
+    # FOLDER and FILE standing for what the store does not know the place of; None where no command does
     command: Callable[[Store, str], list[str] | None] = lambda store, name: None

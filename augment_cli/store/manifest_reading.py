@@ -61,23 +61,7 @@ _BY_NAME = ("reasons", "sums", "unchanged")  # statistics that are sums by name;
 
 
 def read_manifest(data: bytes, where: str, remedy: str) -> Manifest:
-    """Check a manifest's bytes and make sense of them.
-
-    Parameters
-    ----------
-    data : bytes
-    where : str
-        What they were read from, for messages.
-    remedy : str
-        What to do about a damaged one.
-
-    Raises
-    ------
-    MixError
-        If a version with another format wrote it.
-    BadInputError
-        If it is damaged, edited, or not a manifest of this package.
-    """
+    """Check a manifest's bytes and make sense of them."""
     try:
         value = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

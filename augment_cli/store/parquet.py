@@ -52,17 +52,10 @@ def write_parquet(
     tables: Iterable[pa.Table | pa.RecordBatch],
     compression: Literal["zstd", "none"] = "zstd",
 ) -> int:
-    """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
-
-    Each table becomes one row group (or several, if it is longer), so the caller decides how much
-    is in memory at a time. One of more than a GiB becomes several, which are read as one. A file that is soon
-    read and deleted needs neither compression nor statistics.
-
-    Returns
-    -------
-    int
-        The number of rows written.
-    """
+    """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync."""
+    # Each table becomes one row group (or several, if it is longer), so the caller decides how much is in
+    # memory at a time. One of more than a GiB becomes several, which are read as one. A file that is soon
+    # read and deleted needs neither compression nor statistics.
     leaves = leaf_paths(schema)
     dictionary = [leaf for leaf in leaves if leaf not in _NO_DICTIONARY | _BYTE_STREAM_SPLIT]
     split: dict[str, str] = {leaf: "BYTE_STREAM_SPLIT" for leaf in leaves if leaf in _BYTE_STREAM_SPLIT}
@@ -127,10 +120,8 @@ def _naming_damage(path: Path) -> Iterator[None]:
 def open_parquet(
     path: Path | BinaryIO, coded: Collection[str] = (), is_ours: bool = True
 ) -> Iterator[pq.ParquetFile]:
-    """A Parquet file for reading, page checksums verified, sizes that no file of ours has refused.
-
-    List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
-    """
+    """A Parquet file for reading, page checksums verified, sizes that no file of ours has refused."""
+    # List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
     if isinstance(path, Path):
         refuse_special(path)
     leaves = [f"{name}.list.element" for name in coded]
@@ -164,13 +155,7 @@ def _groups(file: pq.ParquetFile) -> list[list[int]]:
 def read_parquet(
     path: Path, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None
 ) -> pa.Table:
-    """Read a part, or some of its columns and row groups, with page checksums verified.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing, damaged or not a Parquet file; the message names it.
-    """
+    """Read a part, or some of its columns and row groups, with page checksums verified."""
     with _naming_damage(path), open_parquet(path) as file:
         names = list(columns) if columns is not None else None
         if names is not None and (unknown := set(names) - set(file.schema_arrow.names)):

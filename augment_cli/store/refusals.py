@@ -63,25 +63,7 @@ def refusal(
     anew: str,
     option: OptionOf = option_of,
 ) -> MixError:
-    """The error for a stage that exists with other settings than those it is asked for with.
-
-    Parameters
-    ----------
-    record : Stage
-        As it is.
-    current : dict of str to Any
-        The settings that are asked for.
-    store : Path
-        The store's folder.
-    parts : (int or None, int)
-        How many parts the corpus had when the stage was made, if that alone differs, and how many it has.
-    beside : str
-        What a person can do who wants both.
-    anew : str
-        How the stage is made anew, where files were appended to the corpus since.
-    option : callable
-        Given the stage's settings and a key of them: the option that gives its value again, or None.
-    """
+    """The error for a stage that exists with other settings than those it is asked for with."""
     name, (before, today) = record.name, parts
     place = store / name
     if before:

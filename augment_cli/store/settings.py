@@ -21,36 +21,20 @@ Count = Annotated[int, Meta(ge=-(2**62), le=2**62)]
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything the contents of a stage depend on.
+    """Everything the contents of a stage depend on."""
 
-    Parameters
-    ----------
-    stage : str
-        Name of what made it: `corpus`, `tfidf`, `una`, … (not the folder, which may be another).
-    version : int
-        Version of the code that made it; raised when its output changes.
-    parameters : dict
-        Resolved parameters, JSON values.
-    seed : int or None
-        Seed of the draws; None where nothing is drawn.
-    inputs : dict of str to str
-        Digest of each input: a stage of the store, or a file.
-    resources : dict of str to str
-        Digest or version of word lists, pipelines and models.
-    libraries : dict of str to str
-        Versions of the libraries whose behaviour decides the result.
-    by_part : bool
-        Whether a part depends on its inputs' parts up to its own number alone, so that files appended to the
-        corpus change none that is there. It says how the stage is made and is not stored.
-    """
-
-    stage: Word
-    version: Count
-    parameters: dict[Word, Any] = field(default_factory=dict)
-    seed: int | None = None
+    stage: Word  # name of what made it: `corpus`, `tfidf`, `una`, … (not the folder, which may be another)
+    version: Count  # version of the code that made it; raised when its output changes
+    parameters: dict[Word, Any] = field(default_factory=dict)  # resolved parameters, JSON values
+    seed: int | None = None  # seed of the draws; None where nothing is drawn
+    # digest of each input: a stage of the store, or a file
     inputs: dict[Word, Digest] = field(default_factory=dict)
+    # digest or version of word lists, pipelines and models
     resources: dict[Word, Digest] = field(default_factory=dict)
+    # versions of the libraries whose behaviour decides the result
     libraries: dict[Word, Digest] = field(default_factory=dict)
+    # whether a part depends on its inputs' parts up to its own number alone, so that files appended to the
+    # corpus change none that is there. It says how the stage is made and is not stored.
     by_part: bool = field(default=False, compare=False)
 
     def as_json(self) -> dict[str, Any]:
@@ -69,13 +53,7 @@ class Settings:
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Settings:
-        """The settings that `as_json` wrote.
-
-        Raises
-        ------
-        ValueError
-            If it did not; the message says where.
-        """
+        """The settings that `as_json` wrote."""
         if missing := _KEYS - value.keys():
             raise ValueError(f"Object missing required field `{min(missing)}`")
         if unknown := value.keys() - _KEYS:
@@ -98,10 +76,8 @@ _KEYS = Settings("", 0).as_json().keys()  # of the settings in a manifest
 
 
 def differences(stored: dict[str, Any], current: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """The keys in which two settings differ: (key, stored value, current value), in a fixed order.
-
-    Parameters come first, as they are what a person changes on purpose.
-    """
+    """The keys in which two settings differ: (key, stored value, current value), in a fixed order."""
+    # Parameters come first, as they are what a person changes on purpose.
     order = ["stage", "version", "parameters", "seed", "inputs", "resources", "libraries", "schema"]
     for key in order:
         old, new = stored.get(key), current.get(key)
@@ -119,13 +95,7 @@ def _show(value: Any) -> str:
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Installed versions by distribution name.
-
-    Raises
-    ------
-    MissingError
-        If one is not installed.
-    """
+    """Installed versions by distribution name."""
     try:
         return {name: importlib.metadata.version(name) for name in sorted(names)}
     except importlib.metadata.PackageNotFoundError as error:

@@ -17,14 +17,7 @@ _SHOWN_CHARACTERS = 60
 
 
 def read_small_file(path: Path) -> bytes:
-    """The bytes of a file that is small by its nature.
-
-    Raises
-    ------
-    OSError
-        If it is no regular file (a pipe is waited for, a device has no end), is larger than 64 MB, or cannot
-        be read.
-    """
+    """The bytes of a file that is small by its nature."""
     refuse_special(path)
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
@@ -35,26 +28,12 @@ def read_small_file(path: Path) -> bytes:
 
 
 def read_small_text(path: Path) -> str:
-    """The same as text, which is UTF-8; line ends become newlines.
-
-    Raises
-    ------
-    OSError, UnicodeDecodeError
-        If it cannot be read, or is not UTF-8.
-    """
+    """The same as text, which is UTF-8; line ends become newlines."""
     return read_small_file(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A recipe, or whatever else is written in TOML.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    UsageError
-        If it cannot be read, or is not valid TOML.
-    """
+    """A recipe, or whatever else is written in TOML."""
     try:
         return _parsed(read_small_text(path))
     except FileNotFoundError:
@@ -64,13 +43,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """The value of a `--set`, in TOML's notation; what is none is a text, so that a word needs no quotes.
-
-    Raises
-    ------
-    UsageError
-        If it is a value that is too deep or too long to be used.
-    """
+    """The value of a `--set`, in TOML's notation; what is none is a text, so that a word needs no quotes."""
     try:
         return _parsed(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -81,15 +54,7 @@ def parse_value(text: str) -> Any:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Tables of TOML.
-
-    Raises
-    ------
-    tomllib.TOMLDecodeError
-        If it is something else.
-    ValueError
-        If tables and lists lie too deep in each other, or a number is too long.
-    """
+    """Tables of TOML."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

@@ -13,22 +13,7 @@ _BEGINNING = 4_096  # bytes of a file that show who wrote it
 
 
 def check_target(target: Path, store: Path, is_own: Callable[[bytes], bool]) -> None:
-    """See that a file may be written without harm to what is there.
-
-    Parameters
-    ----------
-    target : Path
-        The file; a link is judged by what it leads to.
-    store : Path
-        Folder of the store, of which nothing may be replaced and to which nothing may be added.
-    is_own : callable
-        Whether a file that begins with these bytes is an earlier one of the same command.
-
-    Raises
-    ------
-    UsageError
-        If `target` lies in the store, is no regular file, or is a file that something else wrote.
-    """
+    """See that a file may be written without harm to what is there."""
     if lies_within(target, store):
         raise UsageError(
             f"{target}: lies in the store {store}, which holds only what the store's manifest names; name a "
@@ -53,26 +38,7 @@ def check_target(target: Path, store: Path, is_own: Callable[[bytes], bool]) -> 
 def check_output_folder(
     out: Path, option: str, folders: Iterable[str] = (), files: Iterable[str] = ()
 ) -> None:
-    """See that a folder can be written, and what will lie in it; nothing is made that is not there.
-
-    Parameters
-    ----------
-    out : Path
-        The folder, which need not exist.
-    option : str
-        What it was named with, for messages.
-    folders, files : iterable of str
-        Names of what the command makes in it.
-
-    Raises
-    ------
-    UsageError
-        If the folder is a store, or lies in one.
-    BadInputError
-        If a file is where a folder must be, or the other way round.
-    MissingError
-        If a folder may not be written.
-    """
+    """See that a folder can be written, and what will lie in it; nothing is made that is not there."""
     for folder in (out, *out.absolute().parents):
         if _is_store(folder):
             raise UsageError(

@@ -14,13 +14,7 @@ _VERIFIED: set[tuple[object, ...]] = set()
 
 
 def verify_part(path: Path, part: Part) -> None:
-    """See that a file has the size and SHA-256 that the manifest has of it.
-
-    Raises
-    ------
-    BadInputError
-        If it is missing, damaged or foreign.
-    """
+    """See that a file has the size and SHA-256 that the manifest has of it."""
     again = "run the command that made the stage again to make it anew"
     try:
         status = path.stat()
@@ -48,13 +42,7 @@ def _key(path: Path, status: os.stat_result, part: Part) -> tuple[object, ...]:
 
 
 def refuse_links(path: Path, store: Path) -> None:
-    """Refuse a path that reaches its place in a store through a symbolic link.
-
-    Raises
-    ------
-    BadInputError
-        If there is one between the store's folder and the path; the store itself may be reached through one.
-    """
+    """Refuse a path that reaches its place in a store through a symbolic link."""
     for place in (path, *path.parents):
         if place == store:
             return

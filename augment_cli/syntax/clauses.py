@@ -38,29 +38,16 @@ _PAST_MODALS = words("would could 'd ’d")
 
 @dataclass(frozen=True)
 class ClauseView:
-    """Clauses of a batch of n sentences with N tokens in all; positions are in the flat token arrays.
+    """Clauses of a batch of n sentences with N tokens in all; positions are in the flat token arrays."""
 
-    Attributes
-    ----------
-    parses : ParseRows
-        What it was made from.
-    roles : ndarray of uint8, shape (N,)
-        Values of `Role`.
-    parents : ndarray of int64, shape (N,)
-        Head of each token; a root is its own head.
-    verb_forms : ndarray of uint8, shape (N,)
-        Values of `VerbForm`, from the fine tag where it is a Penn tag, else from the morphology.
-    is_doubtful : ndarray of bool, shape (N,)
-        Whether tag and morphology name different verb forms: two components of a pipeline disagree.
-    roots : ndarray of int64, shape (n,)
-        The row's main verb: its first root that is a verb, else its first root; −1 in a row without tokens.
-    """
-
-    parses: ParseRows
-    roles: np.ndarray
-    parents: np.ndarray
+    parses: ParseRows  # what it was made from
+    roles: np.ndarray  # values of `Role`
+    parents: np.ndarray  # head of each token; a root is its own head
+    # values of `VerbForm`, from the fine tag where it is a Penn tag, else from the morphology
     verb_forms: np.ndarray
+    # whether tag and morphology name different verb forms: two components of a pipeline disagree
     is_doubtful: np.ndarray
+    # the row's main verb: its first root that is a verb, else its first root; −1 in a row without tokens
     roots: np.ndarray
 
     @classmethod
@@ -83,10 +70,9 @@ class ClauseView:
         return view
 
     def _mend_past_tense(self) -> None:
-        """A main verb tagged as past participle, behind its subject and without auxiliary, is in the past.
-
-        Taggers mix these two up more than any others, and no sentence has such a participle as its main verb.
-        """
+        """A main verb tagged as past participle, behind its subject and without auxiliary, is in the past."""
+        # Taggers mix these two up more than any others, and no sentence has such a participle as its main
+        # verb.
         participles = np.flatnonzero(
             (self.roots >= 0) & (self.verb_forms[self.roots] == VerbForm.PAST_PARTICIPLE)
         )
@@ -161,10 +147,8 @@ class ClauseView:
 
     @cached_property
     def clauses(self) -> np.ndarray:
-        """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp).
-
-        Without those that in the row's language nothing may part from what they belong to.
-        """
+        """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp)."""
+        # Without those that in the row's language nothing may part from what they belong to.
         clauses = (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
         for language, mine in self.by_language:
             if language.joined_clauses and mine.any():
@@ -205,10 +189,8 @@ class ClauseView:
 
     @cached_property
     def third_person_singular(self) -> np.ndarray:
-        """bool (n,): whether a present-tense main verb would take the ending -s, by its subject.
-
-        Where "there" stands in the subject's place, the first noun behind the verb decides.
-        """
+        """bool (n,): whether a present-tense main verb would take the ending -s, by its subject."""
+        # Where "there" stands in the subject's place, the first noun behind the verb decides.
         parses, rows = self.parses, self.rows
         nominal = parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"})
         behind = nominal & self.of_root & (np.arange(len(rows)) > self.roots[rows])
@@ -300,22 +282,12 @@ def _tree_of(parses: ParseRows) -> Tree:
 
 
 def subtree_edges(parents: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and last token of every token's full subtree, for all trees of a batch at once.
-
-    Depths come from pointer doubling; then each level, deepest first, hands its edges to its heads, so that
-    every token is touched once.
-
-    Parameters
-    ----------
-    parents : ndarray of int64, shape (N,)
-        Head of each token; a root is its own head. Tokens on a cycle get edges of part of it.
-    longest : int
-        Tokens of the longest row: no token is deeper.
-
-    Returns
-    -------
-    tuple of ndarray of int64, shape (N,)
-    """
+    """First and last token of every token's full subtree, for all trees of a batch at once."""
+    # Depths come from pointer doubling; then each level, deepest first, hands its edges to its heads, so
+    # that every token is touched once.
+    # parents: ndarray of int64, shape (N,); Head of each token; a root is its own head. Tokens on a cycle
+    # get edges of part of it.
+    # Returns tuple of ndarray of int64, shape (N,)
     positions = np.arange(len(parents))
     left, right = positions.copy(), positions.copy()
     depths = (parents != positions).astype(np.int32)

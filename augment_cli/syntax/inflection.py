@@ -71,21 +71,7 @@ def _lemminflect() -> ModuleType:
 
 @lru_cache(maxsize=200_000)
 def base_form(form: str, verb_form: int, lemma: str = "") -> str | None:
-    """The infinitive of a verb: ("left", PAST) gives "leave".
-
-    Parameters
-    ----------
-    form : str
-        As it stands in the text; case is ignored.
-    verb_form : VerbForm
-    lemma : str
-        What the pipeline says; taken where it is one of the dictionary's possible answers.
-
-    Returns
-    -------
-    str or None
-        Lower-cased; None where the dictionary knows no verb with this form, a sign of a wrong tag.
-    """
+    """The infinitive of a verb: ("left", PAST) gives "leave"."""
     word = form.lower()
     if word in _CONTRACTED:
         return _CONTRACTED[word]
@@ -107,10 +93,8 @@ def _forms(lemma: str, tag: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def inflected(verb: str, verb_form: int) -> str | None:
-    """A verb in the present, the third person singular, or the past: ("have", PRESENT_THIRD) gives "has".
-
-    Modal verbs stay in the present; their past is None where they have none.
-    """
+    """A verb in the present, the third person singular, or the past: ("have", PRESENT_THIRD) gives "has"."""
+    # Modal verbs stay in the present; their past is None where they have none.
     if verb in _MODALS:
         return _MODALS[verb] if verb_form == VerbForm.PAST else verb
     if verb_form == VerbForm.PRESENT or not verb:

@@ -27,16 +27,9 @@ def stage_name(parses: str | None) -> str:
 
 @dataclass(frozen=True)
 class Coded:
-    """N strings as codes into their distinct values, so that a test is made once for each value.
+    """N strings as codes into their distinct values, so that a test is made once for each value."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (N,)
-        Index into `values`.
-    values : tuple of str
-    """
-
-    codes: np.ndarray
+    codes: np.ndarray  # index into `values`
     values: tuple[str, ...]
 
     @classmethod
@@ -124,36 +117,19 @@ def _lowered(values: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ParseRows:
-    """The parses of a batch of n sentences, flattened over its N tokens.
+    """The parses of a batch of n sentences, flattened over its N tokens."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n+1,)
-        Tokens of row i are offsets[i]:offsets[i+1].
-    starts, ends : ndarray of int32, shape (N,)
-        Span of each token in the original text, code points, half-open.
-    whitespace : ndarray of bool, shape (N,)
-        Whether white space follows the token.
-    strings : mapping of str to pyarrow.StringArray, length N
-        lemmas, pos, tags, morphs and deps; the properties of these names give them coded.
-    heads : ndarray of int32, shape (N,)
-        Head of each token as a position in its own row, 0 … row length − 1; a root is its own head.
-    sentence_starts : ndarray of bool, shape (N,)
-        Whether a sentence begins at the token; a row may hold more than one.
-    texts : CodePoints
-        The original texts.
-    languages : tuple of Language
-        What rows may be in: languages told by their script, and last the one of all other rows.
-    """
-
-    offsets: np.ndarray
-    starts: np.ndarray
+    offsets: np.ndarray  # tokens of row i are offsets[i]:offsets[i+1]
+    starts: np.ndarray  # span of each token in the original text, code points, half-open
     ends: np.ndarray
-    whitespace: np.ndarray
+    whitespace: np.ndarray  # whether white space follows the token
+    # lemmas, pos, tags, morphs and deps; the properties of these names give them coded
     strings: Mapping[str, pa.Array]
+    # head of each token as a position in its own row, 0 … row length − 1; a root is its own head
     heads: np.ndarray
-    sentence_starts: np.ndarray
-    texts: CodePoints
+    sentence_starts: np.ndarray  # whether a sentence begins at the token; a row may hold more than one
+    texts: CodePoints  # the original texts
+    # what rows may be in: languages told by their script, and last the one of all other rows
     languages: tuple[Language, ...] = (UNKNOWN,)
 
     @classmethod

@@ -28,12 +28,7 @@ _DOUBLE_QUOTES = '"“”„«»「」『』'
 
 @dataclass(frozen=True)
 class PunctuationSites:
-    """Places in a batch of n rows with N tokens; spans are code points of the row's text.
-
-    Attributes
-    ----------
-    view : ClauseView
-    """
+    """Places in a batch of n rows with N tokens; spans are code points of the row's text."""
 
     view: ClauseView
 
@@ -64,12 +59,10 @@ class PunctuationSites:
 
     @cached_property
     def clause(self) -> np.ndarray:
-        """int64 (n,): the token behind which the comma of a subordinate clause goes (rule 1).
-
-        The row's first subordinate clause: before it, or behind it where it opens the row. Three signs of a
-        wrong parse rule a clause out: it is one word; it begins with its finite verb; a word stands in front
-        that cannot end a phrase. So does a relative clause that must be restrictive.
-        """
+        """int64 (n,): the token behind which the comma of a subordinate clause goes (rule 1)."""
+        # The row's first subordinate clause: before it, or behind it where it opens the row. Three signs of
+        # a wrong parse rule a clause out: it is one word; it begins with its finite verb; a word stands in
+        # front that cannot end a phrase. So does a relative clause that must be restrictive.
         view, parses = self.view, self.view.parses
         heads = view.first(view.clauses)
         rows = np.flatnonzero(heads >= 0)
@@ -91,11 +84,9 @@ class PunctuationSites:
 
     @cached_property
     def _subjects(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """int64 (m,) each: rows with a subject whose span can be trusted; its first and last token.
-
-        Signs of a wrong parse: it begins with a preposition or conjunction, has a comma in front of its noun,
-        or is very long.
-        """
+        """int64 (m,) each: rows with a subject whose span can be trusted; its first and last token."""
+        # Signs of a wrong parse: it begins with a preposition or conjunction, has a comma in front of its
+        # noun, or is very long.
         view, parses = self.view, self.view.parses
         rows = np.flatnonzero(view.subjects >= 0)
         heads = view.subjects[rows]
@@ -166,10 +157,8 @@ class PunctuationSites:
 
     @cached_property
     def final(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 (n,) each: the token of the final mark (rule 4), or −1; the row's last token, or −1.
-
-        Closing quotation marks and brackets behind the final mark are passed over.
-        """
+        """int64 (n,) each: the token of the final mark (rule 4), or −1; the row's last token, or −1."""
+        # Closing quotation marks and brackets behind the final mark are passed over.
         parses, count = self.view.parses, len(self.view.parses)
         last = np.where(np.diff(parses.offsets) > 0, parses.offsets[1:] - 1, -1)
         current, marks = last.copy(), np.full(count, -1)

@@ -28,18 +28,10 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Tree:
-    """Roles and heads of the N tokens of a batch.
+    """Roles and heads of the N tokens of a batch."""
 
-    Attributes
-    ----------
-    roles : ndarray of uint8, shape (N,)
-        Values of `Role`.
-    parents : ndarray of int64, shape (N,)
-        Head of each token as a position in the flat arrays; a root is its own head.
-    """
-
-    roles: np.ndarray
-    parents: np.ndarray
+    roles: np.ndarray  # values of `Role`
+    parents: np.ndarray  # head of each token as a position in the flat arrays; a root is its own head
 
 
 def any_of(codes: np.ndarray, wanted: Collection[int]) -> np.ndarray:

@@ -117,12 +117,10 @@ _SUFFIXES = {"bn": "billion", "m": "million", "k": "thousand"}
 
 @lru_cache(maxsize=100_000)
 def in_words(text: str, may_be_year: bool = True) -> str | None:
-    """A word of a text in words, or None where it is not a number, or one without a usual reading.
-
-    Recognised: years (1100–2099, four digits without a comma), decades, ordinals, percentages, amounts of
-    money, times, fractions, telephone numbers, ranges (`200-300`), compounds of numbers below 1000
-    (`24-year-old`), decimals, cardinals.
-    """
+    """A word of a text in words, or None where it is not a number, or one without a usual reading."""
+    # Recognised: years (1100–2099, four digits without a comma), decades, ordinals, percentages, amounts of
+    # money, times, fractions, telephone numbers, ranges (`200-300`), compounds of numbers below 1000
+    # (`24-year-old`), decimals, cardinals.
     for kind, pattern in _PATTERNS.items():
         match = pattern.fullmatch(text)
         if match is None:

@@ -39,19 +39,10 @@ def string_array(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
 
 
 def ascending_slices(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.StringArray:
-    """Substrings of UTF-8 bytes, each in front of what lies between it and the next one; none is copied.
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-    first, last : ndarray of int64, shape (m,)
-        Half-open spans of bytes, ascending; where one overlaps the one before, it begins at that one's end.
-
-    Returns
-    -------
-    pyarrow.StringArray
-        Of length 2m: span 0, what follows it, span 1, …
-    """
+    """Substrings of UTF-8 bytes, each in front of what lies between it and the next one; none is copied."""
+    # data: ndarray of uint8
+    # first, last: ndarray of int64, shape (m,); Half-open spans of bytes, ascending; where one overlaps the
+    # one before, it begins at that one's end.
     bounds = np.empty(2 * len(first) + 1, np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = first, last, len(data)
     return string_array(np.maximum.accumulate(bounds), data)
@@ -81,18 +72,10 @@ def offsets_from_lengths(lengths: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class CodePoints:
-    """A column of n texts as code points and as bytes, with the way from one to the other.
+    """A column of n texts as code points and as bytes, with the way from one to the other."""
 
-    Attributes
-    ----------
-    byte_offsets : ndarray of int64, shape (n+1,)
-        Where each text's bytes begin in `data`.
-    data : ndarray of uint8
-        UTF-8 bytes of all texts, one after the other.
-    """
-
-    byte_offsets: np.ndarray
-    data: np.ndarray
+    byte_offsets: np.ndarray  # where each text's bytes begin in `data`
+    data: np.ndarray  # UTF-8 bytes of all texts, one after the other
 
     @classmethod
     def of(cls, texts: pa.Array | pa.ChunkedArray) -> CodePoints:
@@ -116,19 +99,10 @@ class CodePoints:
         return self.byte_offsets - np.searchsorted(self._following, self.byte_offsets)
 
     def bytes_at(self, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """The bytes at which some code points begin; `byte_positions` for a few of them.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (m,)
-            Texts that they are in, or at the end of.
-        points : ndarray of int64, shape (m,)
-            Code points of all texts, flattened.
-
-        Returns
-        -------
-        ndarray of int64, shape (m,)
-        """
+        """The bytes at which some code points begin; `byte_positions` for a few of them."""
+        # rows: ndarray of int64, shape (m,); Texts that they are in, or at the end of.
+        # points: ndarray of int64, shape (m,); Code points of all texts, flattened.
+        # Returns ndarray of int64, shape (m,)
         extra = self.byte_offsets - self.offsets
         positions: np.ndarray = points + extra[rows]
         inside = np.flatnonzero((np.diff(extra) > 0)[rows])  # texts with characters of several bytes
@@ -145,22 +119,13 @@ class CodePoints:
 
 @dataclass(frozen=True)
 class Edits:
-    """Replacements in n texts, sorted by row, then start; no two of a row overlap.
+    """Replacements in n texts, sorted by row, then start; no two of a row overlap."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (m,)
-        Row of each edit, 0 … n−1.
-    starts, ends : ndarray of int32, shape (m,)
-        The replaced span of the original, code points, half-open. An empty span is an insertion.
-    replacements : pyarrow.StringArray, length m
-        What stands there instead.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # row of each edit, 0 … n−1
+    # the replaced span of the original, code points, half-open. An empty span is an insertion.
     starts: np.ndarray
     ends: np.ndarray
-    replacements: pa.StringArray
+    replacements: pa.StringArray  # what stands there instead
 
     def as_column(self, rows: int) -> pa.ListArray:
         """The store's `edits` column for so many texts."""
@@ -173,13 +138,7 @@ class Edits:
 
 
 def apply_edits(texts: CodePoints, edits: Edits) -> pa.StringArray:
-    """The texts with every edit applied; what lies outside the spans is copied byte for byte.
-
-    Raises
-    ------
-    ValueError
-        If the edits are not sorted, overlap, or point outside their text.
-    """
+    """The texts with every edit applied; what lies outside the spans is copied byte for byte."""
     base = texts.offsets[edits.rows]
     starts, ends = base + edits.starts, base + edits.ends
     beyond = (edits.starts < 0) | (starts > ends) | (ends > texts.offsets[edits.rows + 1])

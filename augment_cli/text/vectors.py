@@ -19,22 +19,10 @@ FORMATS = (
 
 
 def read_vectors(path: str, limit: int = 0) -> tuple[pa.StringArray, np.ndarray]:
-    """Words and their vectors, float32 (V, d), each of length 1.
-
-    Parameters
-    ----------
-    path : str
-        `.npy`: an array (V, d) with the words in the file of the same name ending in `.txt`. Anything
-        else: a line a word, the numbers after it separated by spaces; a first line of two numbers
-        (word2vec's) is skipped.
-    limit : int
-        At most so many of the first words, which are the most frequent ones as a rule; 0 for all.
-
-    Raises
-    ------
-    UsageError
-        If a file is missing or has another form; the message says where.
-    """
+    """Words and their vectors, float32 (V, d), each of length 1."""
+    # path: str; `.npy`: an array (V, d) with the words in the file of the same name ending in `.txt`.
+    # Anything else: a line a word, the numbers after it separated by spaces; a first line of two numbers
+    # (word2vec's) is skipped.
     file = Path(path).expanduser()
     try:
         refuse_special(file)
@@ -96,10 +84,8 @@ def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
 
 @lru_cache(maxsize=2)
 def neighbours(path: str, digest: str, limit: int, count: int) -> tuple[pa.StringArray, np.ndarray]:
-    """Words and, int32 (V, count), the ones nearest to each by cosine, the nearest first; −1 beyond the last.
-
-    `digest` stands for the file's content, so that a changed file is read anew.
-    """
+    """Words and, int32 (V, count), the ones nearest to each by cosine; nearest first; −1 beyond the last."""
+    # `digest` stands for the file's content, so that a changed file is read anew.
     words, vectors = read_vectors(path, limit)
     size = min(count, len(words) - 1)
     nearest = np.full((len(words), count), -1, np.int32)

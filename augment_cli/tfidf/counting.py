@@ -29,13 +29,7 @@ def count_part(
     keep_tokens: bool,
     with_forms: bool = False,
 ) -> int:
-    """Tokenise and count one part; writes its vocabulary to `folder`, and its tokens and forms if asked to.
-
-    Returns
-    -------
-    int
-        Number of rows counted.
-    """
+    """Tokenise and count one part; write its vocabulary to `folder`, and its tokens and forms if asked to."""
     table = Store.open(store_path).read_part(stage, index, ["text"])
     texts = pc.drop_null(table["text"]).combine_chunks()
     tokens = get_tokenizer(tokenizer)(texts)
@@ -66,25 +60,13 @@ def count_part(
 def count_terms(
     term_ids: np.ndarray, row_offsets: np.ndarray, terms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count each term in each row.
-
-    Parameters
-    ----------
-    term_ids : ndarray of int32, shape (N,)
-        0 … terms−1.
-    row_offsets : ndarray of int64, shape (n+1,)
-        Tokens of row i are row_offsets[i]:row_offsets[i+1].
-    terms : int
-
-    Returns
-    -------
-    counts : ndarray of int32, shape (N,)
-        How often the row of each token has its term.
-    document_frequency : ndarray of int64, shape (terms,)
-        How many rows have each term.
-    max_share : ndarray of float64, shape (terms,)
-        The largest share of a row's tokens that each term makes up.
-    """
+    """Count each term in each row."""
+    # term_ids: ndarray of int32, shape (N,); 0 … terms−1.
+    # row_offsets: ndarray of int64, shape (n+1,); Tokens of row i are row_offsets[i]:row_offsets[i+1].
+    # Returns counts : ndarray of int32, shape (N,); how often the row of each token has its term.
+    # Returns document_frequency : ndarray of int64, shape (terms,); how many rows have each term.
+    # Returns max_share : ndarray of float64, shape (terms,); the largest share of a row's tokens that each
+    # term makes up.
     counts = np.empty(len(term_ids), np.int32)
     document_frequency, max_share = np.zeros(terms, np.int64), np.zeros(terms)
     bits = terms.bit_length()

@@ -44,24 +44,15 @@ _BESIDE = "fit beside it and read that with --fit NAME (`augment-cli fit` calls 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How to fit.
+    """How to fit."""
 
-    Parameters
-    ----------
-    tokenizer : str
-        `treebank` (fast, the tokens of NLTK's `word_tokenize`), `nltk` (itself), or `module:callable`.
-    min_df : int
-        Terms in fewer sentences are left out of the table; 1 keeps all, as the paper does.
-    stages : tuple of str
-        Stages whose texts are counted together, `corpus` first. Rows without a text are not counted.
-    terms_of : str
-        Folder of another store whose fitted term table is used as it is, so that a small corpus is weighed
-        by the frequencies of a large one; empty to count this store's own texts.
-    """
-
+    # `treebank` (fast, the tokens of NLTK's `word_tokenize`), `nltk` (itself), or `module:callable`
     tokenizer: str = "treebank"
-    min_df: int = 1
+    min_df: int = 1  # terms in fewer sentences are left out of the table; 1 keeps all, as the paper does
+    # stages whose texts are counted together, `corpus` first. Rows without a text are not counted.
     stages: tuple[str, ...] = ("corpus",)
+    # folder of another store whose fitted term table is used as it is, so that a small corpus is weighed by
+    # the frequencies of a large one; empty to count this store's own texts
     terms_of: str = ""
 
     def __post_init__(self) -> None:
@@ -135,27 +126,9 @@ def fit(
     progress: Callable[[int], None] = lambda rows: None,
     with_forms: bool = False,
 ) -> FormCounts | None:
-    """Fit the TF-IDF matrix and the term table of a store's corpus; finished parts are kept.
-
-    Parameters
-    ----------
-    store : Store
-        With a corpus; the caller holds its lock.
-    options : FitOptions
-    name : str, optional
-        For a second fit beside the first: its stages are `tfidf-NAME` and `terms-NAME`.
-    engine : Engine
-    progress : callable
-        Called with the number of rows done since the last call; each row counts twice.
-    with_forms : bool
-        Count on the way how the terms are written, which takes a third of what reading the matrix again does.
-
-    Returns
-    -------
-    FormCounts or None
-        For `make_forms`; None where they were not asked for, nothing was left to fit, or the table lacks
-        some of the corpus's terms.
-    """
+    """Fit the TF-IDF matrix and the term table of a store's corpus; finished parts are kept."""
+    # with_forms: bool; Count on the way how the terms are written, which takes a third of what reading the
+    # matrix again does.
     options, engine = options or FitOptions(), engine or Engine()
     options.check()
     matrix, table = stage_names(name)
@@ -247,14 +220,9 @@ class Terms:
 
 
 def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.ndarray]]:
-    """Join the parts' vocabularies, given in corpus order.
-
-    Returns
-    -------
-    terms : Terms
-    mappings : list of ndarray of int32
-        For each part, from its own term ids to rows of the term table; −1 where `min_df` left a term out.
-    """
+    """Join the parts' vocabularies, given in corpus order."""
+    # Returns mappings : list of ndarray of int32; for each part, from its own term ids to rows of the term
+    # table; −1 where `min_df` left a term out.
     counted = [read_ipc(path) for path in paths]
     documents = sum(int(table.schema.metadata[b"rows"]) for table in counted)
     joined = pa.concat_tables(table.replace_schema_metadata(None) for table in counted)
@@ -286,15 +254,9 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
 
 
 def look_up(paths: Sequence[Path], given: Store) -> tuple[Terms, list[np.ndarray]]:
-    """The term table of another store, and where the parts' own terms are in it.
-
-    Returns
-    -------
-    terms : Terms
-        That store's table and number of sentences.
-    mappings : list of ndarray of int32
-        As `reduce_counts` gives them; −1 for a term that the other store never met.
-    """
+    """The term table of another store, and where the parts' own terms are in it."""
+    # Returns mappings : list of ndarray of int32; as `reduce_counts` gives them; −1 for a term that the
+    # other store never met.
     known = TermTable.read(given, TERMS_STAGE)
     documents = sum(part.statistics["documents"] for part in given.stage(TERMS_STAGE).parts.values())
     table = given.read(TERMS_STAGE).cast(TERMS)

@@ -33,19 +33,12 @@ UNKNOWN = -1  # capitalised, but met at the beginning of sentences only
 
 @dataclass(frozen=True)
 class FormCounts:
-    """How often the V terms of a fit are written in each way.
+    """How often the V terms of a fit are written in each way."""
 
-    Attributes
-    ----------
-    cases : ndarray of int64, shape (4, V)
-        Tokens that begin sentences with a capital; inside sentences those in small letters, capitalised (and
-        mixed), and in capitals.
-    spellings : pyarrow.Table
-        Of the mixed ones: `term`, `form`, and how often, `count`.
-    """
-
+    # tokens that begin sentences with a capital; inside sentences those in small letters, capitalised (and
+    # mixed), and in capitals
     cases: np.ndarray
-    spellings: pa.Table
+    spellings: pa.Table  # of the mixed ones: `term`, `form`, and how often, `count`
 
 
 def forms_settings(store: Store, fit: str | None = None) -> Settings:
@@ -61,20 +54,9 @@ def make_forms(
     progress: Callable[[int], None] = lambda rows: None,
     counted: FormCounts | None = None,
 ) -> None:
-    """Count the forms of a fit's terms in the corpus; a stage that is there is kept.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete fit; the caller holds its lock.
-    fit : str, optional
-        Which, where there are several.
-    engine : Engine, optional
-    progress : callable, optional
-        Called with the number of rows done since the last call.
-    counted : FormCounts, optional
-        What the fit has counted on its way; otherwise its matrix is read again.
-    """
+    """Count the forms of a fit's terms in the corpus; a stage that is there is kept."""
+    # counted: FormCounts, optional; What the fit has counted on its way; otherwise its matrix is read
+    # again.
     stage, settings = forms_name(fit), forms_settings(store, fit)
     if not store.begin(stage, settings, expected_parts=1):
         return
@@ -101,13 +83,7 @@ def _count_again(
 
 
 def count_part(store_path: Path, stage: str, index: int, folder: Path, terms: int) -> int:
-    """Count the forms of one part from its matrix; writes them to `folder`.
-
-    Returns
-    -------
-    int
-        Number of rows counted.
-    """
+    """Count the forms of one part from its matrix; writes them to `folder`."""
     store = Store.open(store_path)
     counter, rows = FormCounter(terms), 0
     matrix = store.iterate_part(stage, index, ["term_ids", "starts", "ends"])
@@ -123,13 +99,7 @@ def count_part(store_path: Path, stage: str, index: int, folder: Path, terms: in
 
 
 class FormCounter:
-    """Counts of how some terms are written in the rows of a part.
-
-    Parameters
-    ----------
-    terms : int
-        How many.
-    """
+    """Counts of how some terms are written in the rows of a part."""
 
     def __init__(self, terms: int) -> None:
         self._cases = np.zeros((len(CASES), terms), np.int64)
@@ -143,18 +113,11 @@ class FormCounter:
         starts: np.ndarray,
         ends: np.ndarray,
     ) -> None:
-        """Count the tokens of n texts.
-
-        Parameters
-        ----------
-        texts : pyarrow.StringArray, shape (n,)
-        offsets : ndarray of int64, shape (n+1,)
-            Tokens of text i are offsets[i]:offsets[i+1].
-        ids : ndarray of int32, shape (N,)
-            Their terms; −1 for one that is not counted.
-        starts, ends : ndarray of int32, shape (N,)
-            Their spans, code points, half-open.
-        """
+        """Count the tokens of n texts."""
+        # texts: pyarrow.StringArray, shape (n,)
+        # offsets: ndarray of int64, shape (n+1,); Tokens of text i are offsets[i]:offsets[i+1].
+        # ids: ndarray of int32, shape (N,); Their terms; −1 for one that is not counted.
+        # starts, ends: ndarray of int32, shape (N,); Their spans, code points, half-open.
         for first in range(0, len(texts), ROW_GROUP_ROWS):
             bounds = offsets[first : first + ROW_GROUP_ROWS + 1]
             tokens = slice(int(bounds[0]), int(bounds[-1]))
@@ -197,16 +160,9 @@ class FormCounter:
 
 
 def read_counts(folder: Path, parts: Mapping[int, np.ndarray | None], terms: int) -> FormCounts:
-    """The counts that `FormCounter.write` left of some parts, together.
-
-    Parameters
-    ----------
-    folder : Path
-    parts : mapping of int to (ndarray of int32 or None)
-        For each part the ids 0 … V−1 of the terms as it numbered them; None where it counted by these ids.
-    terms : int
-        V.
-    """
+    """The counts that `FormCounter.write` left of some parts, together."""
+    # parts: mapping of int to (ndarray of int32 or None); For each part the ids 0 … V−1 of the terms as it
+    # numbered them; None where it counted by these ids.
     cases, spellings = np.zeros((len(CASES), terms), np.int64), []
     for index, ids in parts.items():
         counted = [column.to_numpy() for column in read_ipc(_cases_path(folder, index)).columns]

@@ -21,34 +21,22 @@ _STEPS = 3  # of the search in a slice, before it is given up
 
 @dataclass(frozen=True, eq=False)
 class TermTable:
-    """Terms by falling maximum score; a term's id is its rank.
-
-    Attributes
-    ----------
-    terms : pyarrow.StringArray, length V
-    idf, max_score : ndarray of float64, shape (V,)
-    cases : ndarray of int8, shape (V,), or empty
-        How each term is mostly written inside sentences (`forms.py`); empty where that was not counted.
-    mixed : mapping of int to str
-        The spelling of each term whose case is `forms.MIXED`.
-    document_frequency : ndarray of int64, shape (V,), or None
-        How many sentences have each term.
-    """
+    """Terms by falling maximum score; a term's id is its rank."""
 
     terms: pa.StringArray
     idf: np.ndarray
     max_score: np.ndarray
+    # how each term is mostly written inside sentences (`forms.py`); empty where that was not counted
     cases: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
+    # the spelling of each term whose case is `forms.MIXED`
     mixed: Mapping[int, str] = field(default_factory=dict)
-    document_frequency: np.ndarray | None = None
+    document_frequency: np.ndarray | None = None  # how many sentences have each term
 
     @classmethod
     def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
-        """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given.
-
-        The last one read is kept, since a worker reads the same table for each of its parts; its
-        content is in the key, so that a table fitted anew is never mistaken for it.
-        """
+        """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given."""
+        # The last one read is kept, since a worker reads the same table for each of its parts; its content
+        # is in the key, so that a table fitted anew is never mistaken for it.
         content = [
             (store.verified_path(name, 0), store.stage(name).digest) for name in (stage, forms) if name
         ]
@@ -84,27 +72,13 @@ class TermTable:
     def draw_ids(
         self, ids: np.ndarray, radius: int, uniforms: np.ndarray, include_self: bool = False
     ) -> np.ndarray:
-        """Draw for each rank i one of the ranks i−radius … i+radius, with probability ∝ maximum score.
-
-        The window is cut at the table's ends. Where all its scores are zero, every rank in it is
-        equally likely. One look-up each, in memory O(V) for all.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (m,)
-            Ranks, 0 … V−1.
-        radius : int
-            At least 0.
-        uniforms : ndarray of float64, shape (m,)
-            In [0, 1).
-        include_self : bool
-            Whether rank i itself may be drawn, as in the authors' code.
-
-        Returns
-        -------
-        ndarray of int32, shape (m,)
-            Ranks; −1 where the window holds no term (radius 0, or a table of one term).
-        """
+        """Draw for each rank i one of the ranks i−radius … i+radius, with probability ∝ maximum score."""
+        # The window is cut at the table's ends. Where all its scores are zero, every rank in it is equally
+        # likely. One look-up each, in memory O(V) for all.
+        # ids: ndarray of int, shape (m,); Ranks, 0 … V−1.
+        # uniforms: ndarray of float64, shape (m,); In [0, 1).
+        # Returns ndarray of int32, shape (m,); ranks; −1 where the window holds no term (radius 0, or a
+        # table of one term).
         ids = ids.astype(np.int64)
         low = np.maximum(ids - radius, 0)
         high = np.minimum(ids + radius, len(self) - 1) + 1
@@ -114,24 +88,12 @@ class TermTable:
     def draw_between(
         self, low: np.ndarray, high: np.ndarray, ids: np.ndarray, skipped: np.ndarray, uniforms: np.ndarray
     ) -> np.ndarray:
-        """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score.
-
-        Parameters
-        ----------
-        low, high : ndarray of int64, shape (m,)
-            Bounds of the windows, half-open.
-        ids : ndarray of int64, shape (m,)
-            A rank in each window, or its upper bound.
-        skipped : ndarray of bool, shape (m,)
-            Whether that rank must not be drawn.
-        uniforms : ndarray of float64, shape (m,)
-            In [0, 1).
-
-        Returns
-        -------
-        ndarray of int32, shape (m,)
-            Ranks; −1 where a window holds nothing to draw.
-        """
+        """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score."""
+        # low, high: ndarray of int64, shape (m,); Bounds of the windows, half-open.
+        # ids: ndarray of int64, shape (m,); A rank in each window, or its upper bound.
+        # skipped: ndarray of bool, shape (m,); Whether that rank must not be drawn.
+        # uniforms: ndarray of float64, shape (m,); In [0, 1).
+        # Returns ndarray of int32, shape (m,); ranks; −1 where a window holds nothing to draw.
         sums = self.prefix_sums
         own = np.zeros(len(ids))
         own[skipped] = self.max_score[ids[skipped]]
@@ -158,11 +120,9 @@ class TermTable:
         return np.where(choices > 0, drawn, -1).astype(np.int32)
 
     def _ranks_of(self, targets: np.ndarray) -> np.ndarray:
-        """int64 (m,): the rank in whose interval of the prefix sums each of some numbers lies.
-
-        What `np.searchsorted` gives, by a table of where to begin: a rank or two are looked at instead of the
-        twenty of a binary search, each of which misses the cache.
-        """
+        """int64 (m,): the rank in whose interval of the prefix sums each of some numbers lies."""
+        # What `np.searchsorted` gives, by a table of where to begin: a rank or two are looked at instead of
+        # the twenty of a binary search, each of which misses the cache.
         sums, begins = self.prefix_sums, self._begins
         after = begins[self._slice_of(targets)].astype(np.int64)
         open_ones = np.arange(len(targets))
@@ -203,10 +163,8 @@ class TermTable:
 
     @cached_property
     def surface_forms(self) -> pa.StringArray:
-        """3V strings: all terms as they stand, then capitalised, then in capitals, as `case_pattern` counts.
-
-        NLTK's `` and '' stand for a double quotation mark, and become one again.
-        """
+        """3V strings: terms as they stand, then capitalised, then in capitals, as `case_pattern` counts."""
+        # NLTK's `` and '' stand for a double quotation mark, and become one again.
         plain = pc.replace_substring_regex(self.terms, "^(``|'')$", '"')
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain)])
 

@@ -33,22 +33,10 @@ def _origins(text: str) -> list[int]:
 
 
 def exact_tokens(text: str) -> list[tuple[str, int, int]]:
-    """Terms of `nltk.word_tokenize(text.lower(), preserve_line=True)` with offsets into `text`.
-
-    NLTK removes white space, rewrites double quotes and leaves everything else in order, so a walk
-    along the lower-cased text finds every token. Where lower-casing adds code points (U+0130 becomes
-    two), the offsets are those of the original character.
-
-    Returns
-    -------
-    list of (term, start, end)
-        Half-open offsets in code points.
-
-    Raises
-    ------
-    ValueError
-        NLTK returned a token that the text does not hold at its place.
-    """
+    """Terms of `nltk.word_tokenize(text.lower(), preserve_line=True)` with offsets into `text`."""
+    # NLTK removes white space, rewrites double quotes and leaves everything else in order, so a walk along
+    # the lower-cased text finds every token. Where lower-casing adds code points (U+0130 becomes two), the
+    # offsets are those of the original character.
     lowered = text.lower()
     origins = _origins(text) if len(lowered) != len(text) else range(len(text))
     tokens = []

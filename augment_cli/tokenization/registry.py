@@ -86,20 +86,7 @@ def _shipped(name: str) -> Tokenizer:
 
 
 def get_tokenizer(name: str) -> Tokenizer:
-    """The tokeniser called `name`.
-
-    Parameters
-    ----------
-    name : str
-        ``treebank`` (NLTK's tokens, fast), ``nltk`` (NLTK itself), or ``package.module:callable``:
-        a callable from a string column to `Tokens` with a string attribute ``version``, or a class
-        that is instantiated without arguments and gives one.
-
-    Raises
-    ------
-    UsageError
-        No such tokeniser, or the plug-in cannot be imported or lacks a version.
-    """
+    """The tokeniser called `name`."""
     if name in TOKENIZERS:
         return _shipped(name)
     if ":" in name:

@@ -216,15 +216,8 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) 
 
 
 def rewrite(letters: bytes, newlines: np.ndarray) -> Rewriting:
-    """Apply the rules to a batch of n rows.
-
-    Parameters
-    ----------
-    letters : bytes
-        Kind of each character, L of them: a line feed, then the rows, each with a line feed after it.
-    newlines : np.ndarray
-        (n+1,) int64, positions of the line feeds.
-    """
+    """Apply the rules to a batch of n rows."""
+    # newlines: np.ndarray; (n+1,) int64, positions of the line feeds.
     kinds = np.frombuffer(bytearray(letters + b"\n" * PADDING), np.uint8)
     flags = np.frombuffer(letters.translate(ch.FLAGS), np.uint8)
     spaces = (flags & ch.SPACE_FLAG).view(bool)

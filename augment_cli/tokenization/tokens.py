@@ -13,35 +13,21 @@ import pyarrow.compute as pc
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of a batch of n sentences, flattened: arrays over all N tokens.
+    """Tokens of a batch of n sentences, flattened: arrays over all N tokens."""
 
-    Attributes
-    ----------
-    terms : pa.StringArray | pa.LargeStringArray
-        (N,) lower-cased terms as NLTK writes them (a double quote is `` or '').
-    row_offsets : np.ndarray
-        (n+1,) int64, starting at 0; the tokens of row i are row_offsets[i]:row_offsets[i+1].
-        A row of nothing but white space has no tokens.
-    starts, ends : np.ndarray
-        (N,) int32, half-open, Unicode code points of the row's original string.
-    """
-
+    # (N,) lower-cased terms as NLTK writes them (a double quote is `` or '')
     terms: pa.StringArray | pa.LargeStringArray
+    # (n+1,) int64, starting at 0; the tokens of row i are row_offsets[i]:row_offsets[i+1]. A row of nothing
+    # but white space has no tokens.
     row_offsets: np.ndarray
-    starts: np.ndarray
+    starts: np.ndarray  # (N,) int32, half-open, Unicode code points of the row's original string
     ends: np.ndarray
 
 
 class Tokenizer(Protocol):
-    """A callable from a column of n texts to their tokens.
+    """A callable from a column of n texts to their tokens."""
 
-    Attributes
-    ----------
-    name, version : str
-        Both enter the fingerprint of everything computed from the tokens.
-    """
-
-    name: str
+    name: str  # both enter the fingerprint of everything computed from the tokens
     version: str
 
     def __call__(self, texts: pa.Array) -> Tokens:

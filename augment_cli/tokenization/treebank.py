@@ -81,10 +81,8 @@ def _characters(raw: bytes, table: ch.CharacterTable) -> tuple[bytes, _Foreign]:
 
 
 def _lower_sigmas(text: str, positions: np.ndarray, codes: np.ndarray, lowered: np.ndarray) -> np.ndarray:
-    """Set the lower case of each capital sigma, which depends on its place in the word.
-
-    Returns the positions of those in rows whose lower case is longer than they are.
-    """
+    """Set the lower case of each capital sigma, which depends on its place in the word."""
+    # Returns the positions of those in rows whose lower case is longer than they are.
     odd = []
     for index in np.flatnonzero(codes == ch.CAPITAL_SIGMA).tolist():
         position = int(positions[index])
@@ -254,13 +252,7 @@ class TreebankTokenizer:
         self._table = ch.CharacterTable()
 
     def __call__(self, texts: pa.Array) -> Tokens:
-        """Tokenise a string column without nulls.
-
-        Returns
-        -------
-        Tokens
-            For each row NLTK's terms and their offsets in the original row.
-        """
+        """Tokenise a string column without nulls."""
         if texts.null_count:
             raise ValueError(f"the column has {texts.null_count} nulls; drop them before tokenising")
         pieces = [piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)]

@@ -21,48 +21,26 @@ SKIPPED = (
 
 @dataclass(frozen=True)
 class Limits:
-    """Which neighbours may be negatives; `None` is no limit.
+    """Which neighbours may be negatives; `None` is no limit."""
 
-    Parameters
-    ----------
-    range_min, range_max : int
-        Ranks first … last−1 among the neighbours, 0 the nearest.
-    max_score, min_score : float, optional
-    margin : float, optional
-        A negative's score is at least this much below the positive's.
-    relative_margin : float, optional
-        A negative's score is at most (1 − relative_margin) times the positive's.
-    """
-
-    range_min: int = 0
+    range_min: int = 0  # ranks first … last−1 among the neighbours, 0 the nearest
     range_max: int = 50
     max_score: float | None = None
     min_score: float | None = None
-    margin: float | None = None
+    margin: float | None = None  # A negative's score is at least this much below the positive's
+    # A negative's score is at most (1 − relative_margin) times the positive's
     relative_margin: float | None = None
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The negatives of m rows.
+    """The negatives of m rows."""
 
-    Attributes
-    ----------
-    row_ids : ndarray of int64, shape (m, n)
-        −1 where there is none.
-    scores : ndarray of float32, shape (m, n)
-    ranks : ndarray of int32, shape (m, n)
-    reasons : ndarray of object, shape (m, n)
-        Why there is none.
-    skipped : dict of str to int
-        How many neighbours were passed over, by reason.
-    """
-
-    row_ids: np.ndarray
+    row_ids: np.ndarray  # −1 where there is none
     scores: np.ndarray
     ranks: np.ndarray
-    reasons: np.ndarray
-    skipped: dict[str, int]
+    reasons: np.ndarray  # why there is none
+    skipped: dict[str, int]  # how many neighbours were passed over, by reason
 
 
 def choose(
@@ -73,27 +51,12 @@ def choose(
     negatives: int,
     uniforms: np.ndarray | None = None,
 ) -> Chosen:
-    """Take the negatives of each row from its neighbours.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-        Of m rows, k each, sorted.
-    positive_scores : ndarray of float32, shape (m,)
-        NaN where the row has no positive: it gets no negatives.
-    forbidden : ndarray of int64, shape (m,)
-        A candidate that has the positive's text; −1 for none.
-    limits : Limits
-    negatives : int
-        How many to take, n.
-    uniforms : ndarray of float64, shape (m, k), optional
-        Draws: the allowed neighbours with the smallest are taken. Without them, the nearest are.
-
-    Returns
-    -------
-    Chosen
-        A row's negatives nearest first.
-    """
+    """Take the negatives of each row from its neighbours."""
+    # positive_scores: ndarray of float32, shape (m,); NaN where the row has no positive: it gets no
+    # negatives.
+    # forbidden: ndarray of int64, shape (m,); A candidate that has the positive's text; −1 for none.
+    # uniforms: ndarray of float64, shape (m, k), optional; Draws: the allowed neighbours with the smallest
+    # are taken. Without them, the nearest are.
     scores, ids = neighbours.scores, neighbours.row_ids
     rows, count = ids.shape
     ranks = np.broadcast_to(np.arange(count, dtype=np.int32), ids.shape)

@@ -50,13 +50,7 @@ _FEW_CONFIRM = 0.1  # and they confirm less: each has fewer neighbours of its ow
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
-    """What combined vectors depend on.
-
-    Raises
-    ------
-    UsageError
-        If a set is not there, or the weights make no sense.
-    """
+    """What combined vectors depend on."""
     if not sets and not parameters.lexical:
         raise UsageError("nothing to combine: name sets of vectors, or give --lexical a weight")
     parameters.weights_of(max(len(sets), 1))
@@ -80,25 +74,7 @@ def combine(
     name: str,
     progress: Callable[[int], None],
 ) -> str:
-    """Make the stage `vectors-NAME` of the corpus from sets of vectors of it.
-
-    Parameters
-    ----------
-    store : Store
-        The caller holds its lock.
-    sets : sequence of str
-        Names of sets of vectors; "" is the one without a name.
-    parameters : CombineParameters
-    name : str
-        Of the set that comes out.
-    progress : callable
-        Called with the number of rows done since the last call.
-
-    Returns
-    -------
-    str
-        The folder.
-    """
+    """Make the stage `vectors-NAME` of the corpus from sets of vectors of it."""
     stage, settings = vectors_name(CORPUS_STAGE, name), combine_settings(store, sets, parameters)
     unfinished = store.begin(stage, settings, beside="combine beside it with --name NAME")
     if not unfinished:
@@ -150,12 +126,10 @@ def side_by_side(views: Sequence[np.ndarray], parameters: CombineParameters) -> 
 
 
 def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
-    """How much of the vectors to keep beside the smoothed ones, from 0 to 10, in tenths.
-
-    Smoothing makes neighbourhoods of the groups that an encoder sees. Where the sentences' words see them,
-    too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
-    detail), what the encoder could tell apart would be lost.
-    """
+    """How much of the vectors to keep beside the smoothed ones, from 0 to 10, in tenths."""
+    # Smoothing makes neighbourhoods of the groups that an encoder sees. Where the sentences' words see
+    # them, too, subjects are found better afterwards. Where they do not (praise and blame, captions that
+    # differ in a detail), what the encoder could tell apart would be lost.
     few = max(0.0, 1 - len(vectors) / _MANY)
     confirmed = confirmation(vectors, words) + _FEW_CONFIRM * few
     share = max((_CONFIRMED - confirmed) / (_CONFIRMED - _UNCONFIRMED), 0.0)
@@ -163,23 +137,10 @@ def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
 
 
 def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
-    """How far neighbours by words lie in the groups that vectors make, relative to neighbours by the vectors.
-
-    Parameters
-    ----------
-    vectors, words : ndarray of float32, shape (n, d), (n, c)
-        Centred and of length 1, or zero.
-
-    Returns
-    -------
-    float
-        0: no more than by chance; 1: as much as neighbours by the vectors themselves.
-
-    Notes
-    -----
-    Of at most 2,000 texts. Groups are those of K-means on the smoothed vectors. That two views see the same
-    is the assumption of co-training (Blum & Mitchell 1998).
-    """
+    """How far word neighbours lie in the groups that vectors make, relative to neighbours by the vectors."""
+    # Of at most 2,000 texts. Groups are those of K-means on the smoothed vectors. That two views see the
+    # same is the assumption of co-training (Blum & Mitchell 1998).
+    # vectors, words: ndarray of float32, shape (n, d), (n, c); Centred and of length 1, or zero.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -200,10 +161,8 @@ def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
 
 
 def lexical_vectors(store: Store, components: int) -> np.ndarray:
-    """Latent semantic analysis: TF-IDF rows on their largest singular directions, float32 (N, c).
-
-    Source: Deerwester et al. 1990.
-    """
+    """Latent semantic analysis: TF-IDF rows on their largest singular directions, float32 (N, c)."""
+    # Source: Deerwester et al. 1990.
     sparse_library()
     from scipy.sparse.linalg import svds
 
@@ -227,25 +186,12 @@ def centred(vectors: np.ndarray) -> np.ndarray:
 
 
 def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
-    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Of length 1, or zero: zeros have no neighbours and are nobody's.
-    neighbours : int
-        k; fewer where there are fewer.
-    rounds : int
-
-    Returns
-    -------
-    ndarray of float32, shape (n, d)
-
-    Notes
-    -----
-    v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
-    (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
-    """
+    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times."""
+    # v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
+    # (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
+    # vectors: ndarray of float32, shape (n, d); Of length 1, or zero: zeros have no neighbours and are
+    # nobody's.
+    # Returns ndarray of float32, shape (n, d)
     there = np.flatnonzero(np.any(vectors != 0, axis=1))
     moved, count = vectors[there], min(neighbours, len(there) - 1)
     for _ in range(rounds if count > 0 else 0):

@@ -18,15 +18,7 @@ def is_mined(store: Store, of: str) -> bool:
 
 
 def vectors_for(store: Store, of: str, name: str | None = None) -> list[VectorStage]:
-    """The vectors that `cosines` reads for a stage: those of the corpus, and its own where it needs any.
-
-    Raises
-    ------
-    UsageError
-        If there are none.
-    MixError
-        If they are not comparable, or of a stage that was made anew.
-    """
+    """The vectors that `cosines` reads for a stage: those of the corpus, and its own where it needs any."""
     originals = VectorStage.open(store, CORPUS_STAGE, name)
     if is_mined(store, of):
         return [originals]
@@ -36,28 +28,8 @@ def vectors_for(store: Store, of: str, name: str | None = None) -> list[VectorSt
 
 
 def cosines(store: Store, of: str, index: int, name: str | None = None) -> np.ndarray:
-    """Cosine of each text of a part and its original.
-
-    Parameters
-    ----------
-    store : Store
-    of : str
-        A stage with texts, one row for each row of the corpus.
-    index : int
-        Number of the part.
-    name : str, optional
-        Which vectors to read, where there are several.
-
-    Returns
-    -------
-    ndarray of float32, shape (n,)
-        NaN where there is no text; 0 where a vector has no direction.
-
-    Raises
-    ------
-    UsageError
-        If a text has no vector: they were made with `--rows`.
-    """
+    """Cosine of each text of a part and its original."""
+    # Returns ndarray of float32, shape (n,); naN where there is no text; 0 where a vector has no direction.
     stages = vectors_for(store, of, name)
     found = []
     for group in range(-(-store.parts[index][1] // ROW_GROUP_ROWS)):

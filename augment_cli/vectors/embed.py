@@ -43,56 +43,21 @@ STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal 
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done for a stage of vectors.
+    """What is to be done for a stage of vectors."""
 
-    Attributes
-    ----------
-    of, stage : str
-        The stage whose texts are embedded, and the folder of the vectors.
-    model : ModelFolder
-    parameters : EmbedParameters
-        Pinned to what they mean on this machine.
-    settings : Settings
-    first : ndarray of int64, shape (N,)
-        For each row the first one with the same text; −1 where there is nothing to embed.
-    pieces : dict of int to list of ndarray
-        For each part that is not finished, the positions of its pieces' rows in it.
-    rows : int
-        How many rows the pieces hold that are not in the journal.
-    """
-
-    of: str
+    of: str  # the stage whose texts are embedded, and the folder of the vectors
     stage: str
     model: ModelFolder
-    parameters: EmbedParameters
+    parameters: EmbedParameters  # pinned to what they mean on this machine
     settings: Settings
-    first: np.ndarray
+    first: np.ndarray  # for each row the first one with the same text; −1 where there is nothing to embed
+    # for each part that is not finished, the positions of its pieces' rows in it
     pieces: dict[int, list[np.ndarray]]
-    rows: int
+    rows: int  # how many rows the pieces hold that are not in the journal
 
 
 def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None = None) -> Work:
-    """Announce the stage and find out what is left to do.
-
-    Parameters
-    ----------
-    store : Store
-        The caller holds its lock.
-    of : str
-        A stage with texts.
-    parameters : EmbedParameters
-    name : str, optional
-        For vectors beside the first; see `vectors_name`.
-
-    Raises
-    ------
-    UsageError
-        If the stage has no texts or is unfinished.
-    MissingError
-        If the model is not on this machine.
-    MixError
-        If the folder holds vectors made with other settings.
-    """
+    """Announce the stage and find out what is left to do."""
     check_text_stage(store, of)
     stage = vectors_name(of, name)
     model, parameters, settings = wanted(store, of, parameters, name)
@@ -119,10 +84,8 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
 
 
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
-    """Encode the pieces that are missing, and commit each part as it becomes complete.
-
-    `progress` is called with the number of distinct texts done since the last call.
-    """
+    """Encode the pieces that are missing, and commit each part as it becomes complete."""
+    # `progress` is called with the number of distinct texts done since the last call.
     # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:

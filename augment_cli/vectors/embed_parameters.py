@@ -24,13 +24,7 @@ _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
 def find_encoder(name: str, allow_download: bool = False) -> ModelFolder:
-    """Where an encoder lies, a model's folder or a file of word vectors, and what identifies it.
-
-    Raises
-    ------
-    MissingError
-        If there is no such model here.
-    """
+    """Where an encoder lies, a model's folder or a file of word vectors, and what identifies it."""
     path = Path(name).expanduser()
     if path.suffix in WORD_VECTORS and path.is_file():
         return ModelFolder(path, sha256_of_file(path))
@@ -87,21 +81,7 @@ def settled(store: Store, stage: str, model: ModelFolder, parameters: EmbedParam
 
 
 def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
-    """Parameters for vectors beside those that are there: of the same encoder, used in the same way.
-
-    Parameters
-    ----------
-    store : Store
-    stages : sequence of str
-        Folders of vectors, those that are not there included.
-    parameters : EmbedParameters, optional
-        Its `model` says where the encoder lies; the installed MiniLM by default.
-
-    Raises
-    ------
-    MixError
-        If vectors that are there were made by another encoder.
-    """
+    """Parameters for vectors beside those that are there: of the same encoder, used in the same way."""
     parameters = parameters or EmbedParameters()
     for stage in stages:
         if stage not in store.stages():
@@ -127,15 +107,7 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
 def wanted(
     store: Store, of: str, parameters: EmbedParameters, name: str | None = None
 ) -> tuple[ModelFolder, EmbedParameters, Settings]:
-    """The encoder, the parameters pinned, and the settings of the vectors of a stage.
-
-    Raises
-    ------
-    UsageError
-        If a parameter makes no sense.
-    MissingError
-        If the model is not on this machine.
-    """
+    """The encoder, the parameters pinned, and the settings of the vectors of a stage."""
     model = find_encoder(parameters.model, parameters.allow_download)
     if ":" in parameters.pooling:
         _check_weights(model.path, parameters.pooling)

@@ -52,11 +52,9 @@ def encode_piece(
 def _encode_in_halves(
     texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters
 ) -> np.ndarray:
-    """Vectors of texts as they are stored, float16 (n, d); what is too large for that is infinite.
-
-    A static encoder's are made so by as many as it looks up at once: in single precision all of a piece would
-    need more memory than anything else.
-    """
+    """Vectors of texts as they are stored, float16 (n, d); what is too large for that is infinite."""
+    # A static encoder's are made so by as many as it looks up at once: in single precision all of a piece
+    # would need more memory than anything else.
     from augment_cli.encoding.static import LOOK_UP_TEXTS, StaticEncoder
 
     size = LOOK_UP_TEXTS if isinstance(encoder, StaticEncoder) else len(texts)

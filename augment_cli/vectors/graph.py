@@ -21,13 +21,7 @@ _LEAST = 64  # so many are always followed at once, which keeps a search for few
 
 
 def graph_library() -> Any:
-    """usearch.index.
-
-    Raises
-    ------
-    MissingError
-        If usearch is not installed.
-    """
+    """usearch.index."""
     try:
         import usearch.index
     except ImportError:
@@ -39,18 +33,10 @@ def graph_library() -> Any:
 
 
 def build_graph(blocks: Iterable[tuple[np.ndarray, np.ndarray]], dimension: int, folder: Path) -> None:
-    """Write the graph of all candidates into a folder, unless it is there.
-
-    One thread builds it, in the candidates' order, so that it is the same whenever it is built.
-
-    Parameters
-    ----------
-    blocks : iterable of (row_ids, vectors)
-        Candidates, row_ids int64 (c,), vectors float32 (c, d) of length 1.
-    dimension : int
-        d.
-    folder : Path
-    """
+    """Write the graph of all candidates into a folder, unless it is there."""
+    # One thread builds it, in the candidates' order, so that it is the same whenever it is built.
+    # blocks: iterable of (row_ids, vectors); Candidates, row_ids int64 (c,), vectors float32 (c, d) of
+    # length 1.
     if (folder / _FILE).is_file():
         return
     graph = graph_library().Index(ndim=dimension, metric="ip", dtype="f16")
@@ -70,12 +56,11 @@ def open_graph(folder: Path) -> Any:
 def search_graph(
     queries: np.ndarray, own: np.ndarray, graph: Any, count: int, below: float = np.inf
 ) -> Neighbours:
-    """About the `count` candidates of highest inner product with each query.
-
-    Scores are those of vectors in half precision. Parameters and result are those of
-    `augment_cli.vectors.search.search`, with the graph for the blocks; `too_near` counts the near-duplicates
-    that were met. Where these are more than a few, a query has fewer than `count` neighbours.
-    """
+    """About the `count` candidates of highest inner product with each query."""
+    # Scores are those of vectors in half precision. Parameters and result are those of
+    # `augment_cli.vectors.search.search`, with the graph for the blocks; `too_near` counts the
+    # near-duplicates that were met. Where these are more than a few, a query has fewer than `count`
+    # neighbours.
     best = Neighbours.none(len(queries), count)
     wanted = count + _MORE
     graph.expansion_search = max(_LEAST, 2 * wanted)

@@ -24,13 +24,7 @@ _ACCEPTABLE = ("acceptable", "grammatical", "label_1", "1")
 
 
 def entailment_labels(folder: Path) -> dict[str, int]:
-    """Which of a model's outputs are `entailment` and `contradiction`.
-
-    Raises
-    ------
-    BadInputError
-        If its labels do not say so.
-    """
+    """Which of a model's outputs are `entailment` and `contradiction`."""
     labels = _labels(folder)
     named: dict[str, int] = {
         wanted: number
@@ -47,13 +41,7 @@ def entailment_labels(folder: Path) -> dict[str, int]:
 
 
 def acceptability_labels(folder: Path) -> dict[str, int]:
-    """Which of a model's outputs is `acceptability`: a label of that name, or the second of two.
-
-    Raises
-    ------
-    BadInputError
-        If its labels do not say so.
-    """
+    """Which of a model's outputs is `acceptability`: a label of that name, or the second of two."""
     labels = _labels(folder)
     for name in _ACCEPTABLE:
         if name in labels and len(labels) == 2:
@@ -78,17 +66,7 @@ def _load(model: ModelFolder, precision: str) -> tuple[Any, Any]:
 def probabilities(
     model: ModelFolder, precision: str, texts: Sequence[str], seconds: Sequence[str] | None = None
 ) -> np.ndarray:
-    """What a classifier gives each label, float32 (n, labels).
-
-    Parameters
-    ----------
-    model : ModelFolder
-    precision : {"fp32", "bf16"}
-    texts : sequence of str
-        Sentences, or the first ones (premises) of pairs.
-    seconds : sequence of str, optional
-        The second ones (hypotheses).
-    """
+    """What a classifier gives each label, float32 (n, labels)."""
     import torch
 
     answers = _logits(model, precision, texts, seconds)
@@ -119,13 +97,7 @@ def _logits(
 
 
 def reranker_activation(folder: Path) -> str:
-    """What a cross-encoder puts its one output through: `Sigmoid` or `Identity`.
-
-    Raises
-    ------
-    BadInputError
-        If the folder holds no such model, or one that does more.
-    """
+    """What a cross-encoder puts its one output through: `Sigmoid` or `Identity`."""
     config, stored = read_config(folder), read_json(folder / "config_sentence_transformers.json", {})
     kinds = config.architectures or [""]
     modules = read_json(folder / "modules.json", [None])
@@ -153,16 +125,7 @@ def reranker_activation(folder: Path) -> str:
 def relevance(
     model: ModelFolder, precision: str, firsts: Sequence[str], seconds: Sequence[str], squeezed: bool = False
 ) -> np.ndarray:
-    """Scores of pairs by a cross-encoder, float32 (n,), as `CrossEncoder.predict` gives them.
-
-    Parameters
-    ----------
-    model : ModelFolder
-    precision : {"fp32", "bf16"}
-    firsts, seconds : sequence of str
-    squeezed : bool
-        From 0 to 1 whatever the folder says.
-    """
+    """Scores of pairs by a cross-encoder, float32 (n,), as `CrossEncoder.predict` gives them."""
     import torch
 
     is_sigmoid = reranker_activation(model.path) == "Sigmoid" or squeezed

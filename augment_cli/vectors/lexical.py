@@ -30,13 +30,7 @@ _BLOCK_CANDIDATES = 131_072
 
 
 def sparse_library() -> Any:
-    """scipy.sparse.
-
-    Raises
-    ------
-    MissingError
-        If SciPy is not installed.
-    """
+    """scipy.sparse."""
     try:
         import scipy.sparse
     except ImportError:
@@ -48,21 +42,11 @@ def sparse_library() -> Any:
 
 @dataclass(frozen=True)
 class LexicalIndex:
-    """A corpus' TF-IDF weights, one unit row a sentence, and those of the candidates turned round.
+    """A corpus' TF-IDF weights, one unit row a sentence, and those of the candidates turned round."""
 
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_array of float32, shape (N, V)
-        Rows of length 1, or without entries where no term is left.
-    candidates : list of scipy.sparse.csr_array of float32, shape (V, c₁), (V, c₂), …
-        The candidates' rows, transposed, in blocks of columns.
-    row_ids : ndarray of int64, shape (c,)
-        The candidates, rising.
-    """
-
-    matrix: Any
-    candidates: list[Any]
-    row_ids: np.ndarray
+    matrix: Any  # rows of length 1, or without entries where no term is left
+    candidates: list[Any]  # the candidates' rows, transposed, in blocks of columns
+    row_ids: np.ndarray  # the candidates, rising
 
     @classmethod
     def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> LexicalIndex:
@@ -124,10 +108,8 @@ class LexicalIndex:
         return cls(part("matrix", (rows, terms)), blocks, row_ids)
 
     def search(self, low: int, high: int, own: np.ndarray, count: int, below: float = np.inf) -> Neighbours:
-        """The `count` candidates nearest to each of the rows low … high−1; the rest as in `search.search`.
-
-        Candidates that share no term are none.
-        """
+        """The `count` candidates nearest to each of the rows low … high−1; the rest as in `search.search`."""
+        # Candidates that share no term are none.
         sparse, queries = sparse_library(), self.matrix[low:high]
         best = Neighbours.none(high - low, count)
         own_columns = np.searchsorted(self.row_ids, own)
@@ -167,21 +149,12 @@ def _candidate_blocks(row_ids: np.ndarray) -> list[np.ndarray]:
 def distinct_entries(
     rows: np.ndarray, terms: np.ndarray, weights: np.ndarray, kept: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One entry for each row and term from token occurrences, rows made unit length.
-
-    Parameters
-    ----------
-    rows, terms, weights : ndarray, shape (n,)
-        Row 0 … count−1, term id (−1: unknown) and weight of each token.
-    kept : ndarray of bool, shape (V,)
-        Which terms count.
-    count : int
-
-    Returns
-    -------
-    data, indices, lengths
-        Weights float32 and term ids int32, rising within a row, and how many each row has.
-    """
+    """One entry for each row and term from token occurrences, rows made unit length."""
+    # rows, terms, weights: ndarray, shape (n,); Row 0 … count−1, term id (−1: unknown) and weight of each
+    # token.
+    # kept: ndarray of bool, shape (V,); Which terms count.
+    # Returns data, indices, lengths; weights float32 and term ids int32, rising within a row, and how many
+    # each row has.
     counts = terms >= 0
     counts[counts] = kept[terms[counts]] & (weights[counts] > 0)
     keys, place = np.unique(rows[counts] * len(kept) + terms[counts], return_index=True)
@@ -205,15 +178,7 @@ def _blocks(work: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 class TextWeigher:
-    """TF-IDF rows of other texts than the corpus', with a fit's idf.
-
-    Parameters
-    ----------
-    store : Store
-    fit : str, optional
-    max_df : float
-        As for the index.
-    """
+    """TF-IDF rows of other texts than the corpus', with a fit's idf."""
 
     def __init__(self, store: Store, fit: str | None, max_df: float) -> None:
         from augment_cli.tfidf.term_table import TermTable

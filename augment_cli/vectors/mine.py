@@ -34,30 +34,16 @@ REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CA
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be mined.
+    """What is to be mined."""
 
-    Attributes
-    ----------
-    stages : list of str
-        Folders of the results, one for each negative.
-    parameters : MineParameters
-    fit, vectors : str or None
-        Names of the fit and of the vectors that are read.
-    settings : list of Settings
-        Of each stage.
-    pieces : dict of int to list of int
-        For each part that is not finished in all stages, the rows of each of its pieces.
-    rows : int
-        How many rows the pieces hold that are not in the journal.
-    """
-
-    stages: list[str]
+    stages: list[str]  # folders of the results, one for each negative
     parameters: MineParameters
-    fit: str | None
+    fit: str | None  # names of the fit and of the vectors that are read
     vectors: str | None
-    settings: list[Settings]
+    settings: list[Settings]  # of each stage
+    # for each part that is not finished in all stages, the rows of each of its pieces
     pieces: dict[int, list[int]]
-    rows: int
+    rows: int  # how many rows the pieces hold that are not in the journal
 
 
 def begin(
@@ -67,27 +53,7 @@ def begin(
     fit: str | None = None,
     vectors: str | None = None,
 ) -> Work:
-    """Announce the stages and find out what is left to do.
-
-    Parameters
-    ----------
-    store : Store
-        With a complete corpus and, by `parameters.by`, its fit or its vectors; the caller holds its lock.
-    parameters : MineParameters
-    stage : str, optional
-        Folder of the first negative's stage; by default `mined-tfidf` or `mined-vectors`.
-    fit, vectors : str, optional
-        Which fit or which vectors to read, where there are several.
-
-    Raises
-    ------
-    UsageError
-        If a parameter makes no sense, or a stage or vectors are missing.
-    MixError
-        If vectors are not comparable, or a folder holds what was mined with other settings.
-    MissingError
-        If SciPy or usearch is needed and not installed.
-    """
+    """Announce the stages and find out what is left to do."""
     parameters.check()
     if parameters.positive:
         check_text_stage(store, parameters.positive)
@@ -104,10 +70,8 @@ def begin(
 
 
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
-    """Mine the pieces that are missing, and commit each part of each stage as it becomes complete.
-
-    `progress` is called with the number of rows done since the last call.
-    """
+    """Mine the pieces that are missing, and commit each part of each stage as it becomes complete."""
+    # `progress` is called with the number of rows done since the last call.
     if not work.pieces:
         return
     journal = Journal(store.work, work.stages[0], work.settings[0])

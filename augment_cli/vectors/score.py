@@ -41,30 +41,17 @@ _JUDGED_ROWS = 1_024
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Which columns to make, and from what.
+    """Which columns to make, and from what."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        Of `COLUMNS`; further ones come with the models.
-    nli : str
-        Folder of a model for natural language inference, for `entailment` and `contradiction`; or empty.
-    acceptability : str
-        Folder of a classifier of acceptable sentences, for `acceptability`; or empty.
-    vectors, fit : str, optional
-        Which vectors or which fit to read, where there are several.
-    cross_encoder : str
-        Folder of a cross-encoder of sentence-transformers, for `cross_encoder`; or empty.
-    judge : str
-        A stage that `read` made of a judge's answers, for `judged_same` and `judged_other`; or empty.
-    """
-
-    columns: tuple[str, ...] = COLUMNS
+    columns: tuple[str, ...] = COLUMNS  # of `COLUMNS`; further ones come with the models
+    # folder of a model for natural language inference, for `entailment` and `contradiction`; or empty
     nli: str = ""
-    acceptability: str = ""
-    vectors: str | None = None
+    acceptability: str = ""  # folder of a classifier of acceptable sentences, for `acceptability`; or empty
+    vectors: str | None = None  # which vectors or which fit to read, where there are several
     fit: str | None = None
+    # folder of a cross-encoder of sentence-transformers, for `cross_encoder`; or empty
     cross_encoder: str = ""
+    # A stage that `read` made of a judge's answers, for `judged_same` and `judged_other`; or empty
     judge: str = ""
 
     def __post_init__(self) -> None:
@@ -114,25 +101,7 @@ def scores_schema(options: ScoreOptions, labels: Sequence[str] = ()) -> pa.Schem
 
 
 def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None) -> Work:
-    """Announce the stage of scores and find out what is left to do.
-
-    Parameters
-    ----------
-    store : Store
-        With the vectors and the fit that the columns need; the caller holds its lock.
-    of : str
-        A stage with texts.
-    options : ScoreOptions
-    name : str, optional
-        For scores beside the first.
-
-    Raises
-    ------
-    UsageError
-        If the stage has no texts, vectors are missing, or a column is unknown.
-    MixError
-        If vectors are not comparable, or the folder holds scores of other settings.
-    """
+    """Announce the stage of scores and find out what is left to do."""
     settings, models = score_settings(store, of, options)
     stage = scores_name(of, name)
     unfinished = store.begin(stage, settings, beside="score beside it with --name NAME")
@@ -193,10 +162,8 @@ def _piece_rows(models: dict[str, ModelFolder]) -> int:
 
 
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
-    """Score the pieces that are missing, and commit each part as it becomes complete.
-
-    `progress` is called with the number of rows done since the last call.
-    """
+    """Score the pieces that are missing, and commit each part as it becomes complete."""
+    # `progress` is called with the number of rows done since the last call.
     if not work.pieces:
         return
     journal = Journal(store.work, work.stage, work.settings)

@@ -15,21 +15,11 @@ QUERY_ROWS = 1_024
 
 @dataclass
 class Neighbours:
-    """The best k candidates of each of m queries so far.
+    """The best k candidates of each of m queries so far."""
 
-    Attributes
-    ----------
-    scores : ndarray of float32, shape (m, k)
-        Falling; −inf where there are fewer than k.
-    row_ids : ndarray of int64, shape (m, k)
-        −1 where there are fewer than k.
-    too_near : ndarray of int64, shape (m,)
-        How many candidates were left out as near-duplicates.
-    """
-
-    scores: np.ndarray
-    row_ids: np.ndarray
-    too_near: np.ndarray
+    scores: np.ndarray  # falling; −inf where there are fewer than k
+    row_ids: np.ndarray  # −1 where there are fewer than k
+    too_near: np.ndarray  # how many candidates were left out as near-duplicates
 
     @classmethod
     def none(cls, queries: int, count: int) -> Neighbours:
@@ -48,25 +38,11 @@ def search(
     count: int,
     below: float = np.inf,
 ) -> Neighbours:
-    """The `count` candidates of highest inner product with each query, all candidates compared.
-
-    Parameters
-    ----------
-    queries : ndarray of float32, shape (m, d)
-    own : ndarray of int64, shape (m,)
-        A candidate that is never taken for this query (itself); −1 for none.
-    blocks : iterable of (row_ids, vectors)
-        Candidates, row_ids int64 (c,) rising, vectors float32 (c, d).
-    count : int
-        k, at least 1.
-    below : float
-        Candidates with this score or more are left out and counted.
-
-    Returns
-    -------
-    Neighbours
-        Sorted by falling score; of equal scores the smaller row_id first.
-    """
+    """The `count` candidates of highest inner product with each query, all candidates compared."""
+    # queries: ndarray of float32, shape (m, d)
+    # own: ndarray of int64, shape (m,); A candidate that is never taken for this query (itself); −1 for
+    # none.
+    # blocks: iterable of (row_ids, vectors); Candidates, row_ids int64 (c,) rising, vectors float32 (c, d).
     best = Neighbours.none(len(queries), count)
     for row_ids, vectors in blocks:
         if not len(row_ids):

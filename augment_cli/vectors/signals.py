@@ -19,10 +19,8 @@ def length_ratio(texts: pa.Array, originals: pa.Array) -> np.ndarray:
 
 
 def edited_share(texts: pa.Array, originals: pa.Array, edits: pa.ListArray) -> np.ndarray:
-    """Characters removed and put in, over the characters of both sentences; float64 (n,), 0 to 1.
-
-    NaN where there is no text.
-    """
+    """Characters removed and put in, over the characters of both sentences; float64 (n,), 0 to 1."""
+    # NaN where there is no text.
     counts = edits.value_lengths().to_numpy(zero_copy_only=False)
     flat = edits.flatten()
     removed = flat.field("end").to_numpy().astype(np.int64) - flat.field("start").to_numpy()
@@ -43,15 +41,7 @@ def repeated_words(texts: pa.Array, originals: pa.Array) -> np.ndarray:
 
 
 def unknown_words(texts: pa.Array, originals: pa.Array, terms: TermTable, tokenizer: Tokenizer) -> np.ndarray:
-    """Words that the corpus does not hold, beyond the original's; float64 (n,), NaN without text.
-
-    Parameters
-    ----------
-    texts, originals : pyarrow.StringArray, length n
-    terms : TermTable
-        Of the corpus, and the tokenizer that it was made with. Only tokens with a letter count.
-    tokenizer : Tokenizer
-    """
+    """Words that the corpus does not hold, beyond the original's; float64 (n,), NaN without text."""
     unknown = np.zeros((2, len(texts)))
     for place, column in enumerate((texts, originals)):
         tokens = tokenizer(pc.fill_null(column, ""))

@@ -18,34 +18,14 @@ _OF_THE_ENCODER = ("pooling", "max_length")
 
 
 def vectors_name(of: str = CORPUS_STAGE, name: str | None = None) -> str:
-    """Folder of the vectors of a stage's texts.
-
-    `vectors` for the corpus and `vectors-STAGE` for another stage; beside them, by another encoder,
-    `vectors-NAME` and `vectors-NAME-STAGE`.
-
-    Parameters
-    ----------
-    of : str
-        The stage whose texts the vectors are of.
-    name : str, optional
-        What a second set of vectors is called.
-    """
+    """Folder of the vectors of a stage's texts."""
+    # `vectors` for the corpus and `vectors-STAGE` for another stage; beside them, by another encoder,
+    # `vectors-NAME` and `vectors-NAME-STAGE`.
     return "-".join([VECTORS_STAGE, *([name] if name else []), *([of] if of != CORPUS_STAGE else [])])
 
 
 def chosen_set(store: Store, name: str | None = None) -> str | None:
-    """Which set of vectors is meant: the one named, else the first (without a name), else the only one.
-
-    Returns
-    -------
-    str or None
-        Its name; None for the set without one, which is also what will be made where there is none.
-
-    Raises
-    ------
-    UsageError
-        If none is named and there are several, all with names.
-    """
+    """Which set of vectors is meant: the one named, else the first (without a name), else the only one."""
     if name or vectors_name() in store.stages():
         return name
     found = sorted(
@@ -71,13 +51,7 @@ def vectors_schema(dimension: int) -> pa.Schema:
 
 
 def width_of(store: Store, stage: str) -> int:
-    """Numbers in a vector of a stage, as its first part declares.
-
-    Raises
-    ------
-    BadInputError
-        If that holds no vectors.
-    """
+    """Numbers in a vector of a stage, as its first part declares."""
     path = store.part_path(stage, min(store.stage(stage).parts, default=0))
     _, schema = describe(path)
     kind = schema.field("vector").type if "vector" in schema.names else None
@@ -112,11 +86,9 @@ def from_bytes(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def in_chunks(table: pa.Table) -> pa.Table:
-    """The same table in chunks of 1,024 rows, without a copy.
-
-    Parquet's writer notes two numbers of two bytes beside each number of a chunk's lists, as much memory
-    again as the vectors take twice, and takes one chunk after the other.
-    """
+    """The same table in chunks of 1,024 rows, without a copy."""
+    # Parquet's writer notes two numbers of two bytes beside each number of a chunk's lists, as much memory
+    # again as the vectors take twice, and takes one chunk after the other.
     return pa.Table.from_batches(table.to_batches(max_chunksize=1_024), schema=table.schema)
 
 
@@ -150,35 +122,16 @@ def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class VectorStage:
-    """The finished vectors of one stage's texts.
-
-    Attributes
-    ----------
-    store : Store
-    stage : str
-        Folder of the vectors.
-    of : str
-        The stage whose texts they are of.
-    dimension : int
-        Numbers in a vector.
-    """
+    """The finished vectors of one stage's texts."""
 
     store: Store
-    stage: str
-    of: str
-    dimension: int
+    stage: str  # folder of the vectors
+    of: str  # the stage whose texts they are of
+    dimension: int  # numbers in a vector
 
     @classmethod
     def open(cls, store: Store, of: str = CORPUS_STAGE, name: str | None = None) -> VectorStage:
-        """The vectors of a stage.
-
-        Raises
-        ------
-        UsageError
-            If there are none, or they are unfinished.
-        MixError
-            If the stage was made anew after they were.
-        """
+        """The vectors of a stage."""
         stage = vectors_name(of, name)
         make = (
             "augment-cli embed"
@@ -218,13 +171,7 @@ class VectorStage:
         }
 
     def check_comparable(self, other: VectorStage) -> None:
-        """See that vectors of two stages may be compared with each other.
-
-        Raises
-        ------
-        MixError
-            If another encoder made them; the message names the first difference.
-        """
+        """See that vectors of two stages may be compared with each other."""
         pair = f"{self.store.path}: {self.stage} and {other.stage} cannot be compared"
         again = f"embed {self.of!r} and {other.of!r} with one encoder (`augment-cli embed STAGE --model …`)"
         if self.dimension != other.dimension:

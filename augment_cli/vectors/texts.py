@@ -15,13 +15,7 @@ from augment_cli.text.normalization import normalize
 
 
 def check_text_stage(store: Store, stage: str) -> None:
-    """See that a stage has one text, or null, for each row of the corpus, and is finished.
-
-    Raises
-    ------
-    UsageError
-        Otherwise.
-    """
+    """See that a stage has one text, or null, for each row of the corpus, and is finished."""
     record = store.stage(stage)
     if not store.has(stage):
         raise UsageError(f"{store.path}: stage {stage!r} is unfinished; run it again to finish it")
@@ -33,22 +27,9 @@ def check_text_stage(store: Store, stage: str) -> None:
 
 
 def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of a stage the first row with the same text, and how long its text is.
-
-    Parameters
-    ----------
-    store : Store
-    stage : str
-    normalized : bool
-        Count texts as equal that differ only in case, punctuation and spaces.
-
-    Returns
-    -------
-    first : ndarray of int64, shape (N,)
-        −1 where there is no text.
-    lengths : ndarray of int64, shape (N,)
-        Characters; 0 where there is no text.
-    """
+    """For each row of a stage the first row with the same text, and how long its text is."""
+    # Returns first : ndarray of int64, shape (N,); −1 where there is no text.
+    # Returns lengths : ndarray of int64, shape (N,); characters; 0 where there is no text.
     digests, lengths, present = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
     for index in range(len(store.parts)):
         texts = store.read_part(stage, index, ["text"])["text"].combine_chunks()

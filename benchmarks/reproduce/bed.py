@@ -52,33 +52,10 @@ _PERHAPS = ("redrawn", "environment")  # these, which the first beds did not hav
 
 
 def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
-    """Make the encoder of a bed, unless it is there and was made with the same settings.
-
-    A bed with an environment is made in a process of its own, as PyTorch reads it when it is imported.
-    Beside the encoder, in `{target}-masked`, goes the masked language model that it was trained as, for
-    `mask-fill`.
-
-    Parameters
-    ----------
-    bed : Bed
-        Its settings.
-    target : Path
-        Folder of the encoder; written as a whole or not at all.
-    work : Path
-        Folder of the store and of the training, which a stopped command continues.
-    data : Path
-        The data folder with the corpus.
-
-    Returns
-    -------
-    dict
-        What `bed.json` says: settings, digest, machine, libraries.
-
-    Raises
-    ------
-    UsageError
-        If the training was stopped, or the corpus is too small.
-    """
+    """Make the encoder of a bed, unless it is there and was made with the same settings."""
+    # A bed with an environment is made in a process of its own, as PyTorch reads it when it is imported.
+    # Beside the encoder, in `{target}-masked`, goes the masked language model that it was trained as, for
+    # `mask-fill`.
     settings = {key: getattr(bed, key) for key in (*_DECIDING, *_PERHAPS)}
     settings = {key: value for key, value in settings.items() if value or key not in _PERHAPS}
     if (known := read_facts(target)).get("settings") == json.loads(json.dumps(settings)):
@@ -160,13 +137,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def bare(encoder: Encoder, count: int) -> Encoder:
-    """The encoder with its first `count` layers alone (0: all), without steps after the pooling.
-
-    Raises
-    ------
-    UsageError
-        If it has fewer.
-    """
+    """The encoder with its first `count` layers alone (0: all), without steps after the pooling."""
     encoder.modules = []  # as BERT has none; of length 1 only its own first vectors were
     if not count:
         return encoder
@@ -179,13 +150,7 @@ def bare(encoder: Encoder, count: int) -> Encoder:
 
 
 def redraw(encoder: Encoder, count: int) -> Encoder:
-    """The encoder with random weights in its last `count` layers, as BERT draws them; always the same ones.
-
-    Raises
-    ------
-    UsageError
-        If it has fewer.
-    """
+    """Encoder with random weights in its last `count` layers, as BERT draws them; always the same ones."""
     layers = encoder.model.encoder.layer
     if count > len(layers):
         raise UsageError(f"redrawn = {count}: {encoder.name} has {len(layers)}")

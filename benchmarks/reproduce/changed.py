@@ -42,10 +42,8 @@ def shares(folder: Path) -> dict[str, float]:
 
 
 def remark(grid: Grid, profile: Profile, folder: Path) -> str:
-    """A sentence with the share of each row; empty where nothing is counted.
-
-    Rows with two stages are not in it: theirs are those of rows with one.
-    """
+    """A sentence with the share of each row; empty where nothing is counted."""
+    # Rows with two stages are not in it: theirs are those of rows with one.
     share_of = shares(folder)
     rows = {
         grid.row(row).title: sorted(share_of[name] for name in names)

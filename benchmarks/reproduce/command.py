@@ -196,13 +196,7 @@ def _scores(whole: Grid, profile: Profile, args: argparse.Namespace) -> Scores:
 
 
 def _check_corpus(patterns: Sequence[str], data: Path) -> None:
-    """Say where the sentences should lie before anything is made.
-
-    Raises
-    ------
-    MissingError
-        If one of the files is not in the data folder.
-    """
+    """Say where the sentences should lie before anything is made."""
     for path in (data / pattern for pattern in patterns):
         if not any(path.parent.glob(path.name)):
             where = "--data (DATA= with make) names the folder with the corpora, which `make data` leaves out"

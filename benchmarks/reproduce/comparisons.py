@@ -24,18 +24,7 @@ def values_of(scores: Scores, row: str, measure: str) -> dict[int, float]:
 def difference(
     scores: Scores, row: str, other: str, measure: str, seedless: frozenset[str] = frozenset()
 ) -> Interval | None:
-    """Compare two rows seed by seed.
-
-    Parameters
-    ----------
-    seedless : frozenset of str
-        Rows that are the same whatever the seed.
-
-    Returns
-    -------
-    Interval or None
-        Over the seeds both have; a row without seeds counts with each. None where they have none in common.
-    """
+    """Compare two rows seed by seed."""
     found = differences(scores, row, other, measure, seedless)
     return interval(found) if found else None
 

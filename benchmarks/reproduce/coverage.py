@@ -78,44 +78,21 @@ Measured = dict[str, dict[str, float]]  # by row and measure, the mean over seed
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure, or a part of one.
+    """A table or figure, or a part of one."""
 
-    Attributes
-    ----------
-    paper : str
-        Authors and year.
-    what : str
-        What it shows.
-    rows : tuple of str
-        Rows and sweeps of the grid that repeat it.
-    measure : str
-        What of the rows is shown; of sweeps it is STS-B dev.
-    paper_points : dict of str to float
-        What the paper prints there, by row, in place of what the grid says of the row.
-    see : str
-        Where else it is: a page, a command; `{discriminator}` and the like stand for what was measured.
-    lacks : str
-        What of it is not here, and why or how it could be.
-    """
-
-    paper: str
-    what: str
-    rows: tuple[str, ...] = ()
-    measure: str = "average"
+    paper: str  # authors and year
+    what: str  # what it shows
+    rows: tuple[str, ...] = ()  # rows and sweeps of the grid that repeat it
+    measure: str = "average"  # what of the rows is shown; of sweeps it is STS-B dev
+    # what the paper prints there, by row, in place of what the grid says of the row
     paper_points: Mapping[str, float] = field(default_factory=dict)
+    # where else it is: a page, a command; `{discriminator}` and the like stand for what was measured
     see: str = ""
-    lacks: str = ""
+    lacks: str = ""  # what of it is not here, and why or how it could be
 
 
 def load_items(grid: Grid, path: Path = ITEMS) -> list[Item]:
-    """Read the items.
-
-    Raises
-    ------
-    UsageError
-        If one names a row that the grid lacks, has a paper's number of a row that it does not show, or says
-        nothing.
-    """
+    """Read the items."""
     table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     items = [Item(**item | {"rows": tuple(item.get("rows", ()))}) for item in table["item"]]
     known = {row.name for row in grid.rows} | {sweep.name for sweep in grid.sweeps}
@@ -144,10 +121,8 @@ def read_measured(pages: Path = PAGES) -> Measured:
 
 
 def read_tuned(grid: Grid, results: Path = RESULTS) -> Measured:
-    """The means of the rows at their own learning rate: the draws' averages, and what `further` has.
-
-    Points of a sweep are in `further` alone, so theirs are of one draw.
-    """
+    """The means of the rows at their own learning rate: the draws' averages, and what `further` has."""
+    # Points of a sweep are in `further` alone, so theirs are of one draw.
     swept = grid.profiles[FIRST]
     found = draws.measured(grid, results, swept, draws.draws_of(grid, FIRST, swept.rows))
     averages: dict[str, list[float]] = defaultdict(list)
@@ -180,15 +155,7 @@ def _results(grid: Grid, results: Path, name: str) -> Iterator[tuple[Unit, dict[
 
 
 def singles_table(grid: Grid, measured: Measured, transfers: Mapping[str, Sequence[float]]) -> str:
-    """Each augmentation alone, as the positive and as the negative, as Markdown.
-
-    Parameters
-    ----------
-    measured : Measured
-        With the measures `dev` and `transfer` of each point of both sweeps.
-    transfers : mapping of str to sequence of float
-        The paper's transfer averages with each as the positive and as the negative, NaN where it has none.
-    """
+    """Each augmentation alone, as the positive and as the negative, as Markdown."""
     sweeps = [next(sweep for sweep in grid.sweeps if sweep.name == name) for name in (SINGLES, NEGATIVES)]
     rows = [
         "| augmentation | positive: STS-B dev | transfer | negative: STS-B dev | transfer |",

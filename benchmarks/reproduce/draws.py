@@ -155,10 +155,8 @@ def at_one_rate(grid: Grid, folder: Path, both: Measures) -> list[OneRate]:
 
 
 def with_controls(grid: Grid, folder: Path, found: Measures) -> Measures:
-    """What draws of the first bed have measured, and the controls at one rate on the same sentences.
-
-    Those of `draw-1` are in the profile `same-rate-1`, those of `large-1` in `same-rate-large-1`.
-    """
+    """What draws of the first bed have measured, and the controls at one rate on the same sentences."""
+    # Those of `draw-1` are in the profile `same-rate-1`, those of `large-1` in `same-rate-large-1`.
     both = {draw: {**rows} for draw, rows in found.items()}
     for draw, rows in both.items():
         name = f"{SAME}-{draw.removeprefix('draw-')}"

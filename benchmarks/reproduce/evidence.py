@@ -38,24 +38,12 @@ PAPER = "paper"  # the profile with the papers' own setting, in whose document t
 
 @dataclass(frozen=True)
 class Drawn:
-    """Files beside the document that it names; empty where there is nothing to draw.
+    """Files beside the document that it names; empty where there is nothing to draw."""
 
-    Attributes
-    ----------
-    scores : str
-        Every measure of every seed as CSV.
-    forest : str
-        Picture of the primary comparisons.
-    sweeps : tuple of str
-        Pictures of the sweeps.
-    neighbours : str
-        Picture of how pure and how near neighbourhoods are.
-    """
-
-    scores: str
-    forest: str = ""
-    sweeps: tuple[str, ...] = ()
-    neighbours: str = ""
+    scores: str  # every measure of every seed as CSV
+    forest: str = ""  # picture of the primary comparisons
+    sweeps: tuple[str, ...] = ()  # pictures of the sweeps
+    neighbours: str = ""  # picture of how pure and how near neighbourhoods are
 
 
 def planned_scores(
@@ -81,11 +69,9 @@ def write_evidence(
     other: Scores | None = None,
     again: Sequence[Finding] = (),
 ) -> Path:
-    """Write the document (`evidence.md`, or `evidence-NAME.md`), its pictures and its data file.
-
-    `other` has the scores of the profile that it is read together with, `again` the primary comparisons of
-    the one that repeats it.
-    """
+    """Write the document (`evidence.md`, or `evidence-NAME.md`), its pictures and its data file."""
+    # `other` has the scores of the profile that it is read together with, `again` the primary comparisons
+    # of the one that repeats it.
     entries, scores = planned_scores(grid, profile, results, stages)
     grid = like_for_like(grid, profile, scores)
     stem = stem_of(profile)

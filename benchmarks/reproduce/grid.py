@@ -21,31 +21,20 @@ MOST_PRIMARY = 10  # each more makes Holm's correction harder on all
 
 @dataclass(frozen=True)
 class Grid:
-    """Everything `grid.toml` says; `rows` holds the sweeps' points too, behind the others.
-
-    Attributes
-    ----------
-    stages : dict of str to Commands
-        The commands, in order, of each stage that is not an augmentation with its defaults.
-    beds : dict of str to Bed
-        Encoders that are made on the machine, by the profile that uses them.
-    primary : tuple of Primary
-        The comparisons that were named before anything was run.
-    registered : tuple of Primary
-        The same of the draws (`draws.py`).
-    columns : dict of str to dict of str to float
-        Scores that papers print, × 100, by name and test set.
-    """
+    """Everything `grid.toml` says; `rows` holds the sweeps' points too, behind the others."""
 
     profiles: dict[str, Profile]
     rows: tuple[Row, ...]
     sweeps: tuple[Sweep, ...]
     claims: tuple[Claim, ...]
     evaluations: dict[str, Evaluation]
+    # the commands, in order, of each stage that is not an augmentation with its defaults
     stages: dict[str, Commands] = field(default_factory=dict)
+    # encoders that are made on the machine, by the profile that uses them
     beds: dict[str, Bed] = field(default_factory=dict)
-    primary: tuple[Primary, ...] = ()
-    registered: tuple[Primary, ...] = ()
+    primary: tuple[Primary, ...] = ()  # the comparisons that were named before anything was run
+    registered: tuple[Primary, ...] = ()  # the same of the draws (`draws.py`)
+    # scores that papers print, × 100, by name and test set
     columns: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
@@ -103,13 +92,7 @@ class Grid:
         return next(row for row in self.rows if row.name == name)
 
     def choose(self, names: Iterable[str]) -> list[Row]:
-        """Rows by their names, or by their sweep's; all where no name is given.
-
-        Raises
-        ------
-        UsageError
-            If a name is unknown.
-        """
+        """Rows by their names, or by their sweep's; all where no name is given."""
         wanted = list(names)
         for name in wanted:
             if not any(name in (row.name, row.sweep) for row in self.rows):
@@ -132,15 +115,7 @@ class Grid:
 
 
 def load_grid(path: Path = GRID) -> Grid:
-    """Read a grid.
-
-    Raises
-    ------
-    MissingError
-        If the file does not exist.
-    UsageError
-        If it is not TOML, has an unknown key, or a row names a baseline that is not there.
-    """
+    """Read a grid."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)

@@ -32,47 +32,18 @@ _BLOCK = 100  # resamples ranked at once
 
 @dataclass(frozen=True)
 class Interval:
-    """The mean of paired differences, in points.
+    """The mean of paired differences, in points."""
 
-    Attributes
-    ----------
-    mean : float
-        Over the seeds.
-    sd : float
-        The sample's standard deviation; NaN with one seed.
-    low : float
-        Lower end of Student's interval with n − 1 degrees of freedom; NaN with one seed.
-    high : float
-        Its upper end.
-    p : float
-        Two-sided, of the mean being zero; NaN with one seed.
-    seeds : int
-        n.
-    """
-
-    mean: float
-    sd: float
-    low: float
-    high: float
-    p: float
-    seeds: int
+    mean: float  # over the seeds
+    sd: float  # the sample's standard deviation; NaN with one seed
+    low: float  # lower end of Student's interval with n − 1 degrees of freedom; NaN with one seed
+    high: float  # its upper end
+    p: float  # two-sided, of the mean being zero; NaN with one seed
+    seeds: int  # n
 
 
 def interval(differences: Sequence[float], level: float = LEVEL) -> Interval:
-    """Student's paired interval.
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One row minus another, a number for each seed.
-    level : float
-        Share of such intervals that hold the true mean, if differences over seeds are normal.
-
-    Raises
-    ------
-    UsageError
-        If there is no difference.
-    """
+    """Student's paired interval."""
     n = len(differences)
     if not n:
         raise UsageError("an interval needs at least one seed that both rows have")
@@ -89,10 +60,8 @@ def interval(differences: Sequence[float], level: float = LEVEL) -> Interval:
 
 
 def sign_flip(differences: Sequence[float]) -> float:
-    """Exact two-sided p-value of a mean of zero, over all signs that the differences could have had.
-
-    With n differences it is at least 2 / 2ⁿ: 0.0625 with five.
-    """
+    """Exact two-sided p-value of a mean of zero, over all signs that the differences could have had."""
+    # With n differences it is at least 2 / 2ⁿ: 0.0625 with five.
     signs = np.array(list(itertools.product((1, -1), repeat=len(differences))))
     means = np.abs(signs @ np.asarray(differences))
     return float((means >= abs(sum(differences)) - 1e-12).mean())
@@ -106,12 +75,10 @@ def resampled(differences: Sequence[float], level: float = LEVEL) -> tuple[float
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given; a NaN stays one and still counts as a comparison.
-
-    Source: Holm 1979. The smallest of m is multiplied by m, the next by m − 1, and so on; none may be below
-    the one before it, nor above 1. Rejecting what is below α errs anywhere with probability α at most,
-    whatever the comparisons have to do with each other.
-    """
+    """Holm's adjusted p-values, in the order given; a NaN stays one and still counts as a comparison."""
+    # Source: Holm 1979. The smallest of m is multiplied by m, the next by m − 1, and so on; none may be
+    # below the one before it, nor above 1. Rejecting what is below α errs anywhere with probability α at
+    # most, whatever the comparisons have to do with each other.
     m = len(p_values)
     measured = [index for index in range(m) if not math.isnan(p_values[index])]
     order = sorted(measured, key=lambda index: p_values[index])
@@ -130,15 +97,7 @@ def p_shown(adjusted: float) -> str:
 
 
 def verdict(difference: Interval, adjusted: float, published: float, level: float = LEVEL) -> str:
-    """What a primary comparison says of the paper's difference.
-
-    Returns
-    -------
-    str
-        `holds` (the sign, significant after Holm, at least a third of the size), `same sign, much smaller`
-        (significant, below a third), `reversed` (significant, the other sign), `not significant`, or
-        `too few seeds`.
-    """
+    """What a primary comparison says of the paper's difference."""
     if math.isnan(adjusted):
         return "too few seeds"
     if adjusted > 1 - level:
@@ -149,21 +108,7 @@ def verdict(difference: Interval, adjusted: float, published: float, level: floa
 
 
 def conclusion(difference: Interval | None, published: float) -> str:
-    """What an exploratory difference says of a published one.
-
-    Parameters
-    ----------
-    difference : Interval or None
-        None where it was not measured.
-    published : float
-        The paper's difference; 0 stands for one above 0 that has no number, of which the sign alone counts.
-
-    Returns
-    -------
-    str
-        One of `CONCLUSIONS`: what `verdict` says, with an interval that excludes zero in place of Holm's
-        correction; below `FEWEST_SEEDS` seeds the sign and nothing else.
-    """
+    """What an exploratory difference says of a published one."""
     if difference is None:
         return "not measured"
     same = difference.mean * (published or 1) > 0
@@ -190,32 +135,15 @@ def bootstrap(
     seed: int = 0,
     level: float = LEVEL,
 ) -> tuple[float, float]:
-    """Interval of the difference of two rows' averages over other test sentences of the same kind.
-
-    The pairs of each test set are drawn anew with replacement, the same for both rows and all seeds; each
-    set's Spearman, their average, and the mean over seeds follow. The seeds stay as they are, so this is the
-    noise that the seeds' interval does not see.
-
-    Parameters
-    ----------
-    better : sequence of mapping of str to numpy.ndarray
-        For each seed the similarities (n,) of the better row by test set.
-    worse : sequence of mapping of str to numpy.ndarray
-        Those of the other row, matching seeds at matching places.
-    gold : mapping of str to numpy.ndarray
-        Gold similarities (n,) by test set.
-    resamples : int
-        How often the pairs are drawn.
-    seed : int
-        Of the draws.
-    level : float
-        Share of the draws in the interval.
-
-    Returns
-    -------
-    tuple of float
-        Ends of the percentile interval, in points.
-    """
+    """Interval of the difference of two rows' averages over other test sentences of the same kind."""
+    # The pairs of each test set are drawn anew with replacement, the same for both rows and all seeds; each
+    # set's Spearman, their average, and the mean over seeds follow. The seeds stay as they are, so this is
+    # the noise that the seeds' interval does not see.
+    # better: sequence of mapping of str to numpy.ndarray; For each seed the similarities (n,) of the better
+    # row by test set.
+    # worse: sequence of mapping of str to numpy.ndarray; Those of the other row, matching seeds at matching
+    # places.
+    # gold: mapping of str to numpy.ndarray; Gold similarities (n,) by test set.
     if len(better) != len(worse) or not better:
         raise UsageError("a bootstrap needs the same seeds of both rows, and one at least")
     generator = np.random.default_rng(seed)

@@ -14,28 +14,14 @@ from benchmarks.reproduce.units import Unit
 
 @dataclass(frozen=True)
 class Entry:
-    """A unit's state.
-
-    Attributes
-    ----------
-    results : dict of str to Result
-        Results by evaluation.
-    missing : tuple of str
-        Evaluations still to do; empty for one that failed or is skipped too.
-    reason : str
-        Why nothing can be done about it, or why it failed; empty where all is well.
-    to_make : tuple of str
-        Stages that are made before it.
-    seconds : float
-        Estimate for the rest.
-    """
+    """A unit's state."""
 
     unit: Unit
-    results: dict[str, Result]
-    missing: tuple[str, ...]
-    reason: str = ""
-    to_make: tuple[str, ...] = ()
-    seconds: float = 0.0
+    results: dict[str, Result]  # results by evaluation
+    missing: tuple[str, ...]  # evaluations still to do; empty for one that failed or is skipped too
+    reason: str = ""  # why nothing can be done about it, or why it failed; empty where all is well
+    to_make: tuple[str, ...] = ()  # stages that are made before it
+    seconds: float = 0.0  # estimate for the rest
 
     @property
     def state(self) -> str:
@@ -103,15 +89,7 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
 def phases(
     entries: Sequence[Entry], evaluations: Collection[str] | None = None, keep: bool = True
 ) -> list[tuple[Unit, tuple[str, ...]]]:
-    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have.
-
-    Parameters
-    ----------
-    evaluations : collection of str, optional
-        Those to be done, the training among them; None for all.
-    keep : bool
-        Whether encoders stay; else each is scored on everything at once, instead of being trained twice.
-    """
+    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have."""
     rows: list[tuple[Unit, tuple[str, ...]]] = []
     more: list[tuple[Unit, tuple[str, ...]]] = []
     sweeps: list[tuple[Unit, tuple[str, ...]]] = []

@@ -23,10 +23,8 @@ _Comparison = TypeVar("_Comparison", Claim, Primary)
 
 
 def like_for_like(grid: Grid, profile: Profile, scores: Scores) -> Grid:
-    """The grid with published differences over the test sets that have scores.
-
-    Where a paper prints no columns, the difference stays as it is, and its note says so.
-    """
+    """The grid with published differences over the test sets that have scores."""
+    # Where a paper prints no columns, the difference stays as it is, and its note says so.
     tasks = {measure: _tasks(grid, profile, scores, measure) for measure in _averaged(grid)}
     rows = tuple(_of_row(grid, row, tasks) for row in grid.rows)
     claims = tuple(_of_comparison(grid, one, tasks) for one in grid.claims)

@@ -25,10 +25,8 @@ TESTS = ("stsb", "sts12", "sts13", "sts14", "sts15", "sts16")
 
 
 def own_pairs(dev: Pairs, tests: Iterable[Table]) -> np.ndarray:
-    """Which dev pairs are in none of the test sets, in either order; bool (n,).
-
-    Two pairs are the same where letters and digits are, since the sets differ in case and spaces.
-    """
+    """Which dev pairs are in none of the test sets, in either order; bool (n,)."""
+    # Two pairs are the same where letters and digits are, since the sets differ in case and spaces.
     seen = {key for table in tests for key in _keys(pairs_of(table))}
     return np.array([key not in seen for key in _keys(dev)])
 
@@ -73,22 +71,7 @@ def skipped_rows(grid: Grid, profile: Profile, stages: Stages) -> dict[str, str]
 
 
 def at_own_rates(grid: Grid, profile: Profile, results: Results, skipped: Collection[str] = ()) -> Profile:
-    """The profile with each row's learning rate as another profile has chosen it.
-
-    Parameters
-    ----------
-    profile : Profile
-        With `rates_from`.
-    results : Results
-        Of that other profile.
-    skipped : collection of str
-        Rows that cannot be made on this machine: left out while no rate of theirs is chosen.
-
-    Raises
-    ------
-    UsageError
-        If a row's rate has not been chosen yet.
-    """
+    """The profile with each row's learning rate as another profile has chosen it."""
     other = grid.profiles[profile.rates_from]
     rates = chosen_rates(dev_scores(grid, other, results), other.sweep_seeds)
     wanted = [row.name for row in grid.of_profile(profile).rows if row.recipe]

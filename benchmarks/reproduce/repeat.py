@@ -30,24 +30,7 @@ def repeat(
     jobs: Callable[[Sequence[Any]], Iterator[Any]],
     work_folder: Path,
 ) -> Iterator[tuple[bool, str]]:
-    """Train and score the recorded ones of some units anew.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        Of whole rows, so that the interval over all recorded seeds is known.
-    seeds : sequence of int
-        Those to be repeated.
-    jobs : callable
-        Makes the jobs of (unit, evaluations) pairs, and the stages they read.
-    work_folder : Path
-        Where the trainings and their results go; emptied first, so that nothing is reused.
-
-    Yields
-    ------
-    tuple of (bool, str)
-        Whether the STS average lies within the seed interval of the recorded ones, and a line that says so.
-    """
+    """Train and score the recorded ones of some units anew."""
     from benchmarks.reproduce import work
 
     chosen = recorded_of(entries, seeds)
@@ -112,13 +95,7 @@ def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: 
 
 
 def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:
-    """The entries that can be repeated.
-
-    Raises
-    ------
-    MissingError
-        If there are none.
-    """
+    """The entries that can be repeated."""
     chosen = [entry for entry in entries if _SCORED in entry.results and entry.unit.seed in seeds]
     if not chosen:
         raise MissingError("nothing is recorded of these rows and seeds; `make reproduce` trains them")
@@ -131,11 +108,9 @@ def average(scores: dict[str, Any]) -> float:
 
 
 def bounds(values: Iterable[float], *, has_seed: bool = True) -> tuple[float, float]:
-    """Where one more training of a row should end: two deviations about the mean of the recorded seeds.
-
-    The interval of the mean would be narrower than what a single seed does. A row that draws nothing comes
-    out the same but for rounding.
-    """
+    """Where one more training of a row should end: two deviations about the mean of the recorded seeds."""
+    # The interval of the mean would be narrower than what a single seed does. A row that draws nothing
+    # comes out the same but for rounding.
     found = interval(list(values))
     reach = (_WITHOUT_SEEDS if math.isnan(found.sd) else 2 * found.sd) if has_seed else _ROUNDING
     # What is printed and recorded is rounded.

@@ -15,33 +15,16 @@ TRAINING = "training"  # stands for an evaluation: what the training itself repo
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of one evaluation of one trained encoder.
+    """The scores of one evaluation of one trained encoder."""
 
-    Attributes
-    ----------
-    row : str
-        The grid's row; for the reader, as `key` and `data` decide what a result is worth.
-    seed : int
-        The training's seed; for the reader too.
-    evaluation : str
-        `training`, or a name of the grid's evaluations.
-    key : str
-        Digest of recipe, settings, seed and encoder, 12 hexadecimal digits.
-    data : dict of str to str
-        Digest of each stage that was read, the corpus among them.
-    scores : dict
-        Numbers by name; in place of them `failed` with the reason, where a training failed.
-    made : dict
-        Library versions, machine and profile; for the reader, nothing depends on them.
-    """
-
-    row: str
-    seed: int
-    evaluation: str
-    key: str
-    data: dict[str, str]
+    row: str  # the grid's row; for the reader, as `key` and `data` decide what a result is worth
+    seed: int  # the training's seed; for the reader too
+    evaluation: str  # `training`, or a name of the grid's evaluations
+    key: str  # digest of recipe, settings, seed and encoder, 12 hexadecimal digits
+    data: dict[str, str]  # digest of each stage that was read, the corpus among them
+    # numbers by name; in place of them `failed` with the reason, where a training failed
     scores: dict[str, Any]
-    made: dict[str, Any]
+    made: dict[str, Any]  # library versions, machine and profile; for the reader, nothing depends on them
 
     def agrees(self, data: dict[str, str | None]) -> bool:
         """Whether it comes from these stages; a stage that is None is not made here and cannot contradict."""
@@ -51,18 +34,7 @@ class Result:
 
 
 class Results:
-    """The results of a profile, as they are in its file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, with one JSON object per line, sorted by row, seed, evaluation and key. It need not exist.
-
-    Raises
-    ------
-    BadInputError
-        If a line is not a result; the message names the line.
-    """
+    """The results of a profile, as they are in its file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -76,25 +48,13 @@ class Results:
         self._results = {(result.key, result.evaluation): result for result in results}
 
     def find(self, key: str, evaluation: str, data: dict[str, str | None]) -> Result | None:
-        """The result of that training and evaluation, if it is there and comes from these stages.
-
-        Parameters
-        ----------
-        key : str
-            Digest that names the training.
-        evaluation : str
-            `training`, or a name of the grid's evaluations.
-        data : dict of str to str or None
-            Digest of each stage, None for a stage that is not made here.
-        """
+        """The result of that training and evaluation, if it is there and comes from these stages."""
         result = self._results.get((key, evaluation))
         return result if result is not None and result.agrees(data) else None
 
     def write(self, result: Result) -> None:
-        """Add a result, or put it in the place of an older one of the same training and evaluation.
-
-        What other processes wrote meanwhile stays, and a crash leaves the file as it was before or after.
-        """
+        """Add a result, or put it in the place of an older one of the same training and evaluation."""
+        # What other processes wrote meanwhile stays, and a crash leaves the file as it was before or after.
         work = self.path.parent / ".work"
         with hold_lock(work / f"{self.path.name}.lock", wait=True):
             self.read()

@@ -25,19 +25,7 @@ _LAST_LINES = 5  # of a command that failed, for the message
 
 
 class Stages:
-    """Which stages there are, why one cannot be made, and the making.
-
-    Parameters
-    ----------
-    folder : Path
-        The store's folder.
-    data : Path
-        The data folder with the corpus.
-    jobs : int
-        Worker processes of a command.
-    allow_download : bool
-        Whether a hub model that is not on this machine may be fetched.
-    """
+    """Which stages there are, why one cannot be made, and the making."""
 
     def __init__(
         self,
@@ -132,13 +120,7 @@ class Stages:
         return "" if entry["ready"] else f"{words[0]} lacks {', '.join(entry['missing'])}"
 
     def make(self, names: Iterable[str], tokenizer: Any = None) -> None:
-        """Make what is missing, the corpus first, and cache token ids if a tokenizer is given.
-
-        Raises
-        ------
-        MissingError
-            If a stage cannot be made; asked again, `reason` says why.
-        """
+        """Make what is missing, the corpus first, and cache token ids if a tokenizer is given."""
         for name in (CORPUS, *(name for name in names if name != CORPUS)):
             if not self.has(name):
                 self._run(name)

@@ -35,35 +35,19 @@ MOST_COUNTED = 100_000  # texts whose tokens are counted, the first ones: a rand
 
 @dataclass(frozen=True)
 class Unit:
-    """One training (or none) and what is scored after it.
-
-    Attributes
-    ----------
-    recipe : Recipe or None
-        With all settings; None for an encoder that is not trained.
-    key : str
-        First 12 digits of the SHA-256 of recipe, pooling, precision of scoring, seed and encoder.
-    stages : tuple of str
-        Stages of the store it reads, the corpus first; none where nothing is trained.
-    evaluations : tuple of str
-        Names of the evaluations it should have, the training first where there is one.
-    common : tuple of str
-        Those of them that are not for some rows alone.
-    same : tuple of str
-        Names of further rows that come to the same settings, such as a sweep's point that the row itself is.
-    encoder : str
-        Digest of the encoder it starts from.
-    """
+    """One training (or none) and what is scored after it."""
 
     row: Row
     seed: int
-    recipe: Recipe | None
-    key: str
-    stages: tuple[str, ...]
+    recipe: Recipe | None  # with all settings; None for an encoder that is not trained
+    key: str  # first 12 digits of the SHA-256 of recipe, pooling, precision of scoring, seed and encoder
+    stages: tuple[str, ...]  # stages of the store it reads, the corpus first; none where nothing is trained
+    # names of the evaluations it should have, the training first where there is one
     evaluations: tuple[str, ...]
-    common: tuple[str, ...]
+    common: tuple[str, ...]  # those of them that are not for some rows alone
+    # names of further rows that come to the same settings, such as a sweep's point that the row itself is
     same: tuple[str, ...] = ()
-    encoder: str = ""
+    encoder: str = ""  # digest of the encoder it starts from
 
     @property
     def name(self) -> str:
@@ -74,23 +58,7 @@ class Unit:
 def make_units(
     grid: Grid, profile: Profile, rows: Iterable[Row], seeds: Sequence[int] = (), encoder: str = ""
 ) -> list[Unit]:
-    """The units of rows, in the order in which they are run.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Instead of the profile's, for sweeps too; a row without a seed has the first.
-    encoder : str
-        Digest of the encoder all start from; computed where it is empty.
-
-    Returns
-    -------
-    list of Unit
-        First the rows of primary comparisons where the profile has fewer seeds for the others, then the rows
-        marked so, then the others, then the sweeps; within each all rows of the first seed before the second,
-        so that a table is complete, if uncertain, as early as may be. Rows that come to the same settings are
-        one unit.
-    """
+    """The units of rows, in the order in which they are run."""
     digest = encoder or encoder_digest(profile, grid.beds.get(profile.name))
     chosen = tuple(seeds) or profile.seeds
     tiers: dict[tuple[int, int], list[Unit]] = {}
@@ -180,13 +148,7 @@ def stages_of(recipe: Recipe | None) -> tuple[str, ...]:
 
 
 def encoder_digest(profile: Profile, bed: Bed | None = None) -> str:
-    """Digest of the profile's encoder; of a bed that has not been made here, the recorded one.
-
-    Raises
-    ------
-    MissingError
-        If it is not on this machine.
-    """
+    """Digest of the profile's encoder; of a bed that has not been made here, the recorded one."""
     folder = Path(profile.encoder)
     if bed is not None and not folder.is_dir():
         if bed.digest:
@@ -197,24 +159,7 @@ def encoder_digest(profile: Profile, bed: Bed | None = None) -> str:
 
 
 def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -> None:
-    """Refuse to add to results where this machine's encoder is neither the recorded one nor theirs.
-
-    Parameters
-    ----------
-    beds : mapping of str to Bed
-        All of the grid, since another may be the one that is here.
-    name : str
-        The profile's.
-    folder : Path
-        Where its bed lies; nothing is checked while it has not been made.
-    results : Path
-        The profile's results.
-
-    Raises
-    ------
-    UsageError
-        If the two differ.
-    """
+    """Refuse to add to results where this machine's encoder is neither the recorded one nor theirs."""
     bed = beds.get(name)
     if bed is None or not bed.digest or not folder.is_dir() or not results.is_file():
         return

@@ -51,40 +51,20 @@ class StoppedError(UserError):
 
 @dataclass(frozen=True)
 class Job:
-    """A unit and where everything lies; travels to a worker process.
-
-    Attributes
-    ----------
-    todo : tuple of str
-        Evaluations to do, the training among them if there is no result of it.
-    tasks : dict of str to tuple of str
-        Test sets of each evaluation.
-    also : dict of str to tuple of str
-        Scores of each evaluation that are kept beside the main ones.
-    stages : dict of str to str
-        Digest of each stage the unit reads.
-    counted : Path
-        The store in whose corpus tokens are counted.
-    runs : Path
-        Folder of the trained encoders.
-    results : Path
-        File of the results.
-    keep : bool
-        Whether the trained encoder stays afterwards.
-    """
+    """A unit and where everything lies; travels to a worker process."""
 
     unit: Unit
     profile: Profile
-    tasks: dict[str, tuple[str, ...]]
-    also: dict[str, tuple[str, ...]]
-    todo: tuple[str, ...]
-    stages: dict[str, str]
+    tasks: dict[str, tuple[str, ...]]  # test sets of each evaluation
+    also: dict[str, tuple[str, ...]]  # scores of each evaluation that are kept beside the main ones
+    todo: tuple[str, ...]  # evaluations to do, the training among them if there is no result of it
+    stages: dict[str, str]  # digest of each stage the unit reads
     store: Path
-    counted: Path
+    counted: Path  # the store in whose corpus tokens are counted
     data: Path
-    runs: Path
-    results: Path
-    keep: bool = True
+    runs: Path  # folder of the trained encoders
+    results: Path  # file of the results
+    keep: bool = True  # whether the trained encoder stays afterwards
 
     @property
     def out(self) -> Path:
@@ -93,18 +73,7 @@ class Job:
 
 
 def do(job: Job) -> dict[str, Any]:
-    """Train unless that is done and the encoder is still there, and score what is to be scored.
-
-    Returns
-    -------
-    dict
-        The scores by evaluation.
-
-    Raises
-    ------
-    StoppedError
-        If Ctrl-C or a signal stopped the training; the next call continues it.
-    """
+    """Train unless that is done and the encoder is still there, and score what is to be scored."""
     results = Results(job.results)
     scores: dict[str, Any] = {}
     for name in job.todo:

@@ -33,21 +33,7 @@ def read_points(path: Path) -> Points:
 
 
 def ablation_table(grid: Grid, beds: Sequence[Points]) -> str:
-    """The recipe whole, without each of its parts, and what it is compared with.
-
-    Parameters
-    ----------
-    grid : Grid
-        Its rows whose baseline is the whole recipe are the ablation.
-    beds : sequence of dict
-        Of `read_points`; the scores and seconds in the table are the first one's.
-
-    Returns
-    -------
-    str
-        Markdown. The lead is the mean over the seeds that both rows have on a bed, of all beds together, with
-        Student's paired 95 % interval; a row without seeds is compared with each seed of the whole.
-    """
+    """The recipe whole, without each of its parts, and what it is compared with."""
     removed = [row.name for row in grid.rows if row.baseline == WHOLE]
     titles = {row.name: row.title for row in grid.rows}
     names = [name for name in (WHOLE, *removed, *BESIDE) if beds[0][name]["average"]]
@@ -55,10 +41,8 @@ def ablation_table(grid: Grid, beds: Sequence[Points]) -> str:
 
 
 def lead_table(grid: Grid, folder: Path) -> str:
-    """How far the recipe is ahead of every other row where each has its own learning rate, as Markdown.
-
-    The rows are those of all draws of the first bed, best average first; leads are over the same draws.
-    """
+    """How far the recipe is ahead of every other row where each has its own learning rate, as Markdown."""
+    # The rows are those of all draws of the first bed, best average first; leads are over the same draws.
     swept = grid.profiles["rates"]
     found = measured(grid, folder, swept, draws_of(grid, swept.name, swept.rows))
     averages = {

@@ -38,15 +38,7 @@ Ids = list[list[int]]
 
 
 class GatedSum(nn.Module):
-    """Word table and gated mean of the last layer, shape (n, d).
-
-    Parameters
-    ----------
-    encoder : Encoder
-        With a BERT; its layers are trained in place.
-    counts : TokenCounts
-        For whitening and idf.
-    """
+    """Word table and gated mean of the last layer, shape (n, d)."""
 
     weights: Tensor
     shift: Tensor

@@ -46,27 +46,13 @@ PROFILE = "bed"
 
 @dataclass(frozen=True)
 class Trial:
-    """An attempt.
+    """An attempt."""
 
-    Attributes
-    ----------
-    name : str
-        Unique.
-    why : str
-        The reason for it.
-    recipe : str
-        Of `train/recipes`.
-    set : tuple of str
-        Settings on top of it and of the profile.
-    seeds : tuple of int
-        Of the trainings.
-    """
-
-    name: str
-    why: str
-    recipe: str
-    set: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = (42,)
+    name: str  # unique
+    why: str  # the reason for it
+    recipe: str  # of `train/recipes`
+    set: tuple[str, ...] = ()  # settings on top of it and of the profile
+    seeds: tuple[int, ...] = (42,)  # of the trainings
 
 
 def read_trials(path: Path) -> tuple[list[Trial], dict[str, str], dict[str, str]]:

@@ -12,13 +12,7 @@ from eval.contract.arguments import ArgumentParser
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What stands after `python -m data.fetch`; by default the process's own.
-    """
+    """Run the command and leave with its exit code."""
     parser = ArgumentParser(
         prog="python -m data.fetch",
         description="Fetch the public evaluation sets and convert them to the layout of the data folder.",

@@ -31,57 +31,23 @@ RECORD = "fetched.json"
 
 @dataclass(frozen=True)
 class Part:
-    """Files that are read together.
+    """Files that are read together."""
 
-    Attributes
-    ----------
-    values : dict of str to str
-        Columns that all their rows share, such as the split.
-    files : tuple of str
-        Where the originals are, as owner/name/commit/path.
-    """
-
-    values: dict[str, str]
-    files: tuple[str, ...]
+    values: dict[str, str]  # columns that all their rows share, such as the split
+    files: tuple[str, ...]  # where the originals are, as owner/name/commit/path
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a file of the data folder comes from.
+    """Where a file of the data folder comes from."""
 
-    Attributes
-    ----------
-    target : str
-        Its path under the data folder.
-    reader : str
-        A name of `data.fetch.readers.READERS`.
-    parts : tuple of Part
-        What it is put together from, in order.
-    """
-
-    target: str
-    reader: str
-    parts: tuple[Part, ...]
+    target: str  # its path under the data folder
+    reader: str  # A name of `data.fetch.readers.READERS`
+    parts: tuple[Part, ...]  # what it is put together from, in order
 
 
 def load_sources(path: Path = SOURCES) -> dict[str, Source]:
-    """Read the list of sources.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A TOML file with one table a file of the data folder.
-
-    Returns
-    -------
-    dict of str to Source
-        By target, in the order of the file.
-
-    Raises
-    ------
-    BadInputError
-        If a file is not pinned by a full commit.
-    """
+    """Read the list of sources."""
     sources = {}
     for target, entry in tomllib.loads(path.read_text("utf-8")).items():
         parts = tuple(Part(part["values"], tuple(part["files"])) for part in entry["parts"])
@@ -97,27 +63,7 @@ def load_sources(path: Path = SOURCES) -> dict[str, Source]:
 
 
 def download(url: str, *, attempts: int = ATTEMPTS, wait: float = 1.0) -> bytes:
-    """Fetch one file; a broken or refused connection is tried again, waiting longer each time.
-
-    Parameters
-    ----------
-    url : str
-        Where it is.
-    attempts : int
-        How often it is tried in all.
-    wait : float
-        Seconds before the second attempt; each further wait is twice as long.
-
-    Returns
-    -------
-    bytes
-        The whole file.
-
-    Raises
-    ------
-    MissingError
-        If the file does not exist, cannot be reached, or is larger than `LIMIT`.
-    """
+    """Fetch one file; a broken or refused connection is tried again, waiting longer each time."""
     problem = ""
     for attempt in range(attempts):
         if attempt:
@@ -142,27 +88,7 @@ def download(url: str, *, attempts: int = ATTEMPTS, wait: float = 1.0) -> bytes:
 
 
 def convert(source: Source, contents: Sequence[Sequence[bytes]], columns: Sequence[str]) -> bytes:
-    """The file of the data folder as uncompressed TSV.
-
-    Parameters
-    ----------
-    source : Source
-        What is converted.
-    contents : sequence of sequence of bytes
-        The raw files of each part.
-    columns : sequence of str
-        Header, in order.
-
-    Returns
-    -------
-    bytes
-        UTF-8, one line a row.
-
-    Raises
-    ------
-    BadInputError
-        If an original does not have the form that its reader expects.
-    """
+    """The file of the data folder as uncompressed TSV."""
     rows: list[Row] = []
     for part, raws in zip(source.parts, contents, strict=True):
         try:
@@ -188,39 +114,7 @@ def fetch(
     wait: float = 1.0,
     say: Callable[[str], object] = print,
 ) -> list[str]:
-    """Fetch sets that are not there yet; each file is complete and checked, or not there.
-
-    Parameters
-    ----------
-    data : pathlib.Path
-        The data folder, made if missing.
-    targets : sequence of str
-        Files by their names in sources.toml (or the last part of them); none means all.
-    host : str
-        Where the repositories' files are served, as host/owner/name/commit/path.
-    force : bool
-        Fetch files again that the data folder already has.
-    sources : pathlib.Path
-        The list of sources.
-    registry : pathlib.Path, optional
-        The registry of tasks that the files are checked against; by default eval's own.
-    wait : float
-        Seconds before the second attempt at a file.
-    say : callable
-        Called with a line for each file.
-
-    Returns
-    -------
-    list of str
-        The files that were written.
-
-    Raises
-    ------
-    IncompleteError
-        If some could not be fetched or do not have the registry's counts; the others are in place.
-    UsageError
-        If a name is in no source.
-    """
+    """Fetch sets that are not there yet; each file is complete and checked, or not there."""
     known = load_sources(sources)
     tasks = load_registry(registry) if registry else load_registry()
     chosen = [source for source in known.values() if not targets or _named(source.target, targets)]

@@ -26,22 +26,14 @@ Predict = Callable[[np.ndarray], np.ndarray]  # embeddings (n, d) in, labels (n,
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier with the strengths that are tried and the number of folds that try them.
+    """A classifier with the strengths that are tried and the number of folds that try them."""
 
-    Attributes
-    ----------
-    folds : int
-        Of each cross-validation.
-    nested_strengths, folded_strengths : tuple of float
-        What nested cross-validation and a dev part try, and what cross-validation of a training part tries:
-        C of logistic regression, or weight decay.
-    torch : Settings or None
-        Settings of SentEval's own classifier; None is scikit-learn's logistic regression.
-    """
-
-    folds: int
+    folds: int  # of each cross-validation
+    # what nested cross-validation and a dev part try, and what cross-validation of a training part tries: C
+    # of logistic regression, or weight decay
     nested_strengths: tuple[float, ...]
     folded_strengths: tuple[float, ...]
+    # settings of SentEval's own classifier; None is scikit-learn's logistic regression
     torch: Settings | None = None
 
     def fit(self, train: Split, strength: float, dev: Split | None) -> Predict:
@@ -66,39 +58,15 @@ CLASSIFIERS = {
 
 
 def get(name: str) -> Classifier:
-    """A classifier by its name.
-
-    Parameters
-    ----------
-    name : str
-        `logistic-regression` (scikit-learn), `senteval-torch` (SentEval's own classifier with its published
-        settings: Adam, batch 64, tenacity 5, 4 epochs between checks, 10 folds) or `senteval-torch-fast`
-        (RMSprop, 128, 3, 2, 5 folds).
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    """
+    """A classifier by its name."""
     if name not in CLASSIFIERS:
         raise UsageError(f"unknown classifier {name!r}; choose one of {', '.join(CLASSIFIERS)}")
     return CLASSIFIERS[name]
 
 
 def search_folds(train: Split, classifier: Classifier, folds: int, *, nested: bool = False) -> float:
-    """The best strength by cross-validation on the training part.
-
-    Parameters
-    ----------
-    train : tuple of (numpy.ndarray, numpy.ndarray)
-        Embeddings (n, d) and labels (n,).
-    classifier : Classifier
-        What is trained.
-    folds : int
-        How many.
-    nested : bool
-        Try `nested_strengths` instead of `folded_strengths`.
-    """
+    """The best strength by cross-validation on the training part."""
+    # train: tuple of (numpy.ndarray, numpy.ndarray); Embeddings (n, d) and labels (n,).
     strengths = classifier.nested_strengths if nested else classifier.folded_strengths
     return _best(strengths, [_fold_accuracy(train, classifier, value, folds) for value in strengths])
 
@@ -113,24 +81,10 @@ def search_dev(train: Split, dev: Split, classifier: Classifier) -> float:
 def nested_cross_validation(
     data: Split, classifier: Classifier, folds: int, jobs: int
 ) -> tuple[np.ndarray, list[float], list[float]]:
-    """Predict each fold by a classifier whose strength was searched by folds of the other folds.
-
-    Parameters
-    ----------
-    data : tuple of (numpy.ndarray, numpy.ndarray)
-        Embeddings (n, d) and labels (n,).
-    classifier : Classifier
-        What is trained.
-    folds : int
-        How many, outside and inside.
-    jobs : int
-        Processes that share the outer folds; the result does not depend on it.
-
-    Returns
-    -------
-    tuple of (numpy.ndarray, list of float, list of float)
-        The predicted label of each row, and accuracy and strength of each outer fold.
-    """
+    """Predict each fold by a classifier whose strength was searched by folds of the other folds."""
+    # data: tuple of (numpy.ndarray, numpy.ndarray); Embeddings (n, d) and labels (n,).
+    # Returns tuple of (numpy.ndarray, list of float, list of float); the predicted label of each row, and
+    # accuracy and strength of each outer fold.
     vectors, labels = data
     cuts = list(_folds(folds).split(vectors, labels))
 

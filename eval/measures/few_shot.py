@@ -28,24 +28,11 @@ def train_and_predict(
     *,
     seed: int,
 ) -> np.ndarray:
-    """Train on some rows, choose the iteration on others, predict the test part.
-
-    Parameters
-    ----------
-    vectors, labels : numpy.ndarray
-        Embeddings (n, d) and their classes (n,).
-    train, validation : numpy.ndarray
-        Numbers of the rows for either use.
-    test : numpy.ndarray
-        Embeddings (m, d).
-    seed : int
-        Decides the first weights and the order of the batches.
-
-    Returns
-    -------
-    numpy.ndarray
-        The predicted class of each row of `test`, shape (m,).
-    """
+    """Train on some rows, choose the iteration on others, predict the test part."""
+    # vectors, labels: numpy.ndarray; Embeddings (n, d) and their classes (n,).
+    # train, validation: numpy.ndarray; Numbers of the rows for either use.
+    # test: numpy.ndarray; Embeddings (m, d).
+    # Returns numpy.ndarray; the predicted class of each row of `test`, shape (m,).
     names = np.unique(labels)
     generator = torch.Generator().manual_seed(seed)
     x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))

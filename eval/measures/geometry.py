@@ -26,31 +26,15 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def alignment(first: np.ndarray, second: np.ndarray) -> float:
-    """Mean of ‖x − y‖² over positive pairs of unit vectors (Wang & Isola 2020, exponent 2); lower is closer.
-
-    Parameters
-    ----------
-    first, second : numpy.ndarray
-        Shape (n, d) each, row i of one paired with row i of the other.
-
-    Returns
-    -------
-    float
-        In [0, 4]; NaN without a pair.
-    """
+    """Mean of ‖x − y‖² over positive pairs of unit vectors (Wang & Isola 2020); lower is closer."""
+    # first, second: numpy.ndarray; Shape (n, d) each, row i of one paired with row i of the other.
     if not len(first):
         return math.nan
     return float(((unit(first) - unit(second)) ** 2).sum(axis=1).mean())
 
 
 def uniformity(vectors: np.ndarray) -> float:
-    """ln of the mean of exp(−2 ‖x − y‖²) over pairs of rows (Wang & Isola 2020); lower is more even.
-
-    Returns
-    -------
-    float
-        In [-8, 0]; NaN for fewer than two rows.
-    """
+    """ln of the mean of exp(−2 ‖x − y‖²) over pairs of rows (Wang & Isola 2020); lower is more even."""
     scaled = unit(vectors)
     n = len(scaled)
     if n < 2:
@@ -65,13 +49,8 @@ def uniformity(vectors: np.ndarray) -> float:
 
 
 def anisotropy(vectors: np.ndarray) -> float:
-    """Mean cosine over all pairs of different rows (Ethayarajh 2019): (‖Σ x̂‖² − Σ ‖x̂‖²) / (n(n−1)).
-
-    Returns
-    -------
-    float
-        In [-1/(n-1), 1]; 0 for directions spread evenly; NaN for fewer than two rows.
-    """
+    """Mean cosine over all pairs of different rows (Ethayarajh 2019): (‖Σ x̂‖² − Σ ‖x̂‖²) / (n(n−1))."""
+    # Returns float; in [-1/(n-1), 1]; 0 for directions spread evenly; NaN for fewer than two rows.
     scaled = unit(vectors)
     n = len(scaled)
     if n < 2:
@@ -85,13 +64,8 @@ def singular_values(vectors: np.ndarray) -> np.ndarray:
 
 
 def effective_rank(vectors: np.ndarray) -> float:
-    """exp of the entropy of σ / Σσ over the singular values σ (Roy & Vetterli 2007).
-
-    Returns
-    -------
-    float
-        In [1, min(n, d)]; NaN for a matrix of zeros.
-    """
+    """exp of the entropy of σ / Σσ over the singular values σ (Roy & Vetterli 2007)."""
+    # Returns float; in [1, min(n, d)]; NaN for a matrix of zeros.
     return _effective_rank(singular_values(vectors))
 
 
@@ -117,11 +91,9 @@ def cond_hm(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def singular_value_gap(first: np.ndarray, second: np.ndarray) -> float:
-    """Σₖ (ln σₖ(A) − ln σₖ(B))² over the singular values of two matrices; 0 for equal spectra.
-
-    Values at or below the larger spectrum's rounding error (σ₁ · max(n, d) · ε) have no meaningful logarithm
-    and are left out on both sides.
-    """
+    """Σₖ (ln σₖ(A) − ln σₖ(B))² over the singular values of two matrices; 0 for equal spectra."""
+    # Values at or below the larger spectrum's rounding error (σ₁ · max(n, d) · ε) have no meaningful
+    # logarithm and are left out on both sides.
     a, b = singular_values(first), singular_values(second)
     count = min(len(a), len(b))
     floor = max(a[0] * max(np.shape(first)), b[0] * max(np.shape(second))) * np.finfo(np.float64).eps
@@ -132,21 +104,10 @@ def singular_value_gap(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
-    """Lower bound of the Gromov–Hausdorff distance: the bottleneck distance between persistence diagrams.
-
-    Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
-    gudhi, as AugCSE computes it.
-
-    Parameters
-    ----------
-    first, second : numpy.ndarray
-        Shape (n, d) and (m, d).
-
-    Raises
-    ------
-    MissingError
-        If gudhi is not installed.
-    """
+    """Lower bound of the Gromov–Hausdorff distance: the bottleneck distance between persistence diagrams."""
+    # Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
+    # gudhi, as AugCSE computes it.
+    # first, second: numpy.ndarray; Shape (n, d) and (m, d).
     if find_spec("gudhi") is None:
         raise MissingError(
             "the Gromov-Hausdorff distance needs the optional package gudhi; run: pip install gudhi"
@@ -168,32 +129,17 @@ def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
 def neighbourhood_purity(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: int = 10
 ) -> float:
-    """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d).
-    labels : sequence of str, or numpy.ndarray
-        The class of each row, n.
-    neighbours : int
-        How many of the nearest are looked at, at most n − 1.
-
-    Raises
-    ------
-    UsageError
-        If there are too few rows.
-    """
+    """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows."""
+    # vectors: numpy.ndarray; Shape (n, d).
+    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
     return neighbourhoods(vectors, labels, [neighbours])[f"purity_{neighbours}"]
 
 
 def neighbourhoods(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, float]:
-    """Means over the rows of `neighbourhoods_by_row`.
-
-    The two curves of VaSCL's figure 2: whether the nearest are of the row's class, and how near they are.
-    """
+    """Means over the rows of `neighbourhoods_by_row`."""
+    # The two curves of VaSCL's figure 2: whether the nearest are of the row's class, and how near they are.
     return {
         name: float(values.mean())
         for name, values in neighbourhoods_by_row(vectors, labels, neighbours).items()
@@ -203,28 +149,12 @@ def neighbourhoods(
 def neighbourhoods_by_row(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Purity and mean distance of each row's nearest others, for several numbers of them in one pass.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d).
-    labels : sequence of str, or numpy.ndarray
-        The class of each row, n.
-    neighbours : sequence of int
-        Numbers of neighbours, each at most n − 1.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray
-        Shape (n,) each, for each number K: `purity_{K}`, the share of the K nearest of the row's class, in
-        [0, 1], and `distance_{K}`, the mean cosine distance to the K nearest, in [0, 2].
-
-    Raises
-    ------
-    UsageError
-        If there are too few rows.
-    """
+    """Purity and mean distance of each row's nearest others, for several numbers of them in one pass."""
+    # vectors: numpy.ndarray; Shape (n, d).
+    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
+    # Returns dict of str to numpy.ndarray; shape (n,) each, for each number K: `purity_{K}`, the share of
+    # the K nearest of the row's class, in [0, 1], and `distance_{K}`, the mean cosine distance to the K
+    # nearest, in [0, 2].
     scaled = unit(vectors).astype(np.float32)
     most = max(neighbours)
     if min(neighbours) < 1 or most >= len(scaled):
@@ -249,20 +179,9 @@ def neighbourhoods_by_row(
 
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
-    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        All of them, shape (n, d).
-    first, second : numpy.ndarray
-        The positive pairs, shape (pairs, d) each.
-
-    Returns
-    -------
-    dict of str to float
-        The four measures by name.
-    """
+    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
+    # vectors: numpy.ndarray; All of them, shape (n, d).
+    # first, second: numpy.ndarray; The positive pairs, shape (pairs, d) each.
     return {
         "alignment": alignment(first, second),
         "uniformity": uniformity(vectors),
@@ -272,20 +191,8 @@ def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict
 
 
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
-    """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices.
-
-    Parameters
-    ----------
-    spaces : dict of str to numpy.ndarray
-        Matrices by name, shape (n, d) each.
-    gromov : bool
-        Compute the Gromov–Hausdorff distance too, which needs gudhi.
-
-    Returns
-    -------
-    dict of str to float
-        `cond_hm_{A}_{B}`, `svg_{A}_{B}`, `alignment_{A}_{B}` and `gh_{A}_{B}` for matrices A and B.
-    """
+    """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices."""
+    # spaces: dict of str to numpy.ndarray; Matrices by name, shape (n, d) each.
     names = list(spaces)
     measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap, "alignment": alignment}
     if gromov:

@@ -11,15 +11,7 @@ from augment_cli.engine.backends import expect_successors, start_worker
 
 
 def parallel(jobs: int, **options: Any) -> Parallel:
-    """joblib's `Parallel` with such workers; one job runs in this very process.
-
-    Parameters
-    ----------
-    jobs : int
-        Processes at a time.
-    **options
-        Of `joblib.Parallel`.
-    """
+    """joblib's `Parallel` with such workers; one job runs in this very process."""
     if jobs == 1:
         return Parallel(n_jobs=1, **options)
     expect_successors()

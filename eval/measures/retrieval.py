@@ -24,20 +24,9 @@ def trec_order(identifiers: Sequence[str]) -> np.ndarray:
 
 
 def top(scores: np.ndarray, count: int) -> np.ndarray:
-    """Places of the highest scores, best first; of equal scores the earlier place first, at the end too.
-
-    Parameters
-    ----------
-    scores : numpy.ndarray
-        Shape (n,), finite or −inf.
-    count : int
-        How many, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (min(n, count),), int64.
-    """
+    """Places of the highest scores, best first; of equal scores the earlier place first, at the end too."""
+    # scores: numpy.ndarray; Shape (n,), finite or −inf.
+    # Returns numpy.ndarray; shape (min(n, count),), int64.
     if count < len(scores):
         # All that reach the last rank's score: which of those that tie there are in is for the sort to say.
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -56,25 +45,8 @@ def rankings(
     depth: int = DEPTH,
     own: bool = False,
 ) -> list[list[str]]:
-    """The documents nearest to each query by cosine, every document compared.
-
-    Parameters
-    ----------
-    queries, documents : numpy.ndarray
-        Shapes (q, d) and (n, d); scaled to length 1 here.
-    query_names, document_names : sequence of str
-        Their ids.
-    depth : int
-        Ranks of each query, at least 1.
-    own : bool
-        Rank a document whose id is the query's, too; otherwise it is left out, since in sets that have such
-        it is the query itself.
-
-    Returns
-    -------
-    list of list of str
-        For each query ids of documents, best first. Equal cosines are ranked by falling id, as in trec_eval.
-    """
+    """The documents nearest to each query by cosine, every document compared."""
+    # queries, documents: numpy.ndarray; Shapes (q, d) and (n, d); scaled to length 1 here.
     order = trec_order(document_names)
     names = [document_names[place] for place in order]
     places = {name: place for place, name in enumerate(names)}
@@ -93,24 +65,7 @@ def rankings(
 def measures(
     ranked: Sequence[str], judged: Mapping[str, int], cuts: Sequence[int] = CUTS
 ) -> dict[str, float]:
-    """What one query's ranking is worth.
-
-    Parameters
-    ----------
-    ranked : sequence of str
-        Ids of documents, best first.
-    judged : mapping of str to int
-        Grades of the judged documents; those of 1 and above are relevant, all others are not.
-    cuts : sequence of int
-        The k of nDCG@k and recall@k.
-
-    Returns
-    -------
-    dict of str to float
-        `ndcg_at_k` (gain: the grade; discount: log2 of rank + 1; ideal: all judged documents by their grade),
-        `recall_at_k` (of all relevant documents, whether the corpus has them or not), and `mrr`, 1 over the
-        rank of the first relevant document. All are 0 where nothing is relevant.
-    """
+    """What one query's ranking is worth."""
     depth = max(max(cuts), len(ranked))
     gains, ideal = np.zeros(depth), np.zeros(max(depth, len(judged)))
     found = [max(judged.get(name, 0), 0) for name in ranked]

@@ -14,30 +14,14 @@ from torch.nn.functional import cross_entropy
 
 @dataclass(frozen=True)
 class Settings:
-    """How the classifier is trained.
+    """How the classifier is trained."""
 
-    Attributes
-    ----------
-    optimizer : str
-        `adam` or `rmsprop`.
-    batch_size : int
-        Rows of a batch.
-    tenacity : int
-        Checks without gain before stopping.
-    epoch_size : int
-        Epochs between checks.
-    max_epoch : int
-        Where it stops in any case.
-    validation_share : float
-        Of the training part, held out for the checks where no dev part is given.
-    """
-
-    optimizer: str
-    batch_size: int
-    tenacity: int
-    epoch_size: int
-    max_epoch: int = 200
-    validation_share: float = 0.05
+    optimizer: str  # `adam` or `rmsprop`
+    batch_size: int  # rows of a batch
+    tenacity: int  # checks without gain before stopping
+    epoch_size: int  # epochs between checks
+    max_epoch: int = 200  # where it stops in any case
+    validation_share: float = 0.05  # of the training part, held out for the checks where no dev part is given
 
 
 PUBLISHED = Settings("adam", batch_size=64, tenacity=5, epoch_size=4)
@@ -56,17 +40,7 @@ def one_thread() -> Iterator[None]:
 
 
 class LinearClassifier:
-    """A linear softmax classifier with early stopping.
-
-    Parameters
-    ----------
-    settings : Settings
-        `PUBLISHED` or `FAST`.
-    weight_decay : float
-        Added to the gradient of weights and bias, as the optimiser does it.
-    seed : int
-        Decides the first weights, the order of the batches and the held-out share.
-    """
+    """A linear softmax classifier with early stopping."""
 
     def __init__(self, settings: Settings, *, weight_decay: float, seed: int) -> None:
         self.settings, self.weight_decay, self.seed = settings, weight_decay, seed
@@ -77,15 +51,10 @@ class LinearClassifier:
     def fit(
         self, vectors: np.ndarray, labels: np.ndarray, *, dev: tuple[np.ndarray, np.ndarray] | None
     ) -> Self:
-        """Train; the weights with the best dev accuracy are kept.
-
-        Parameters
-        ----------
-        vectors, labels : numpy.ndarray
-            Embeddings (n, d) and labels (n,).
-        dev : tuple of (numpy.ndarray, numpy.ndarray) or None
-            The same of a dev part; None holds out a share of the rows.
-        """
+        """Train; the weights with the best dev accuracy are kept."""
+        # vectors, labels: numpy.ndarray; Embeddings (n, d) and labels (n,).
+        # dev: tuple of (numpy.ndarray, numpy.ndarray) or None; The same of a dev part; None holds out a
+        # share of the rows.
         generator = torch.Generator().manual_seed(self.seed)
         self.labels = np.unique(labels)
         x = torch.as_tensor(vectors, dtype=torch.float32)

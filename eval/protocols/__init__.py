@@ -27,18 +27,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Protocol:
-    """The protocol of a name.
-
-    Parameters
-    ----------
-    name : str
-        As tasks.toml has it, such as `geometry-nli`.
-
-    Raises
-    ------
-    BadInputError
-        If there is no file for it.
-    """
+    """The protocol of a name."""
     if name not in _files():
         raise BadInputError(
             f"there is no protocol {name!r}; protocols are {', '.join(names())}: correct the task's entry"

@@ -22,26 +22,9 @@ def score(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
-    """Cluster embeddings into as many groups as there are classes, once per seed.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d), as the encoder gives them (not normalised here).
-    labels : sequence of str, or numpy.ndarray
-        The class of each row, n.
-    seeds : sequence of int
-        Random states of K-means.
-    jobs : int
-        Processes that share the seeds; the result does not depend on it.
-    progress : callable, optional
-        Called with 1 whenever a seed is finished.
-
-    Returns
-    -------
-    TaskScore
-        Means over seeds of `accuracy`, `nmi`, `ari` and `v_measure`; `runs` holds the accuracies.
-    """
+    """Cluster embeddings into as many groups as there are classes, once per seed."""
+    # vectors: numpy.ndarray; Shape (n, d), as the encoder gives them (not normalised here).
+    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from joblib import delayed
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score

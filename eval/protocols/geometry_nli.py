@@ -15,18 +15,7 @@ SPACES = "AEC"  # premises (anchors), entailed, contradicting; `cond_hm_A_E` is 
 
 
 def triples(table: Table) -> list[tuple[str, str, str]]:
-    """Premises with their first entailed and first contradicting hypothesis; those without both are left out.
-
-    Parameters
-    ----------
-    table : Table
-        Of a task whose text columns are premise and hypothesis, its labels starting in e, n or c.
-
-    Returns
-    -------
-    list of tuple of (str, str, str)
-        (premise, entailed, contradicting), each premise once.
-    """
+    """Premises with their first entailed and contradicting hypothesis; those without both left out."""
     task = table.task
     premises, hypotheses = (table.select(column, task.split) for column in task.text_columns)
     labels = table.select(task.label_column, task.split)

@@ -21,23 +21,11 @@ SPLITS = 5
 
 
 def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Draw the training and validation rows of one fixed split.
-
-    Parameters
-    ----------
-    labels : numpy.ndarray
-        Class of each row of train and dev together, shape (n,).
-    shots : int
-        Rows a class for each of the two.
-    number : int
-        Which split, from 0; the draw depends on this, `shots` and the labels alone.
-
-    Returns
-    -------
-    tuple of (numpy.ndarray, numpy.ndarray, list of str)
-        Row numbers to train on, row numbers to validate on, and the classes with fewer than 2·shots rows,
-        which give the larger half (at most `shots`) to training and the rest to validation.
-    """
+    """Draw the training and validation rows of one fixed split."""
+    # labels: numpy.ndarray; Class of each row of train and dev together, shape (n,).
+    # Returns tuple of (numpy.ndarray, numpy.ndarray, list of str); row numbers to train on, row numbers to
+    # validate on, and the classes with fewer than 2·shots rows, which give the larger half (at most
+    # `shots`) to training and the rest to validation.
     generator = np.random.default_rng([shots, number])
     train: list[int] = []
     validation: list[int] = []
@@ -61,29 +49,10 @@ def score(
     splits: int = SPLITS,
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
-    """Score embeddings at each number of shots.
-
-    Parameters
-    ----------
-    pool : tuple of (numpy.ndarray, sequence of str)
-        Embeddings (n, d) and labels, n, of train and dev together.
-    test : tuple of (numpy.ndarray, sequence of str)
-        The same for the test part.
-    minimum_class : int
-        Classes with fewer rows in the pool are dropped, from the test part too (ATIS: 40, which leaves 8).
-    shots : sequence of int
-        Numbers of examples a class.
-    splits : int
-        How many fixed splits.
-    progress : callable, optional
-        Called with 1 whenever a training is finished.
-
-    Returns
-    -------
-    TaskScore
-        `accuracy_{K}` and its sample standard deviation `sd_{K}` over the splits; the main score is the mean
-        over the shots. `items["correct_{K}"]` is each test row's share of splits that got it right.
-    """
+    """Score embeddings at each number of shots."""
+    # pool: tuple of (numpy.ndarray, sequence of str); Embeddings (n, d) and labels, n, of train and dev
+    # together.
+    # test: tuple of (numpy.ndarray, sequence of str); The same for the test part.
     # Loaded here, so that listing tasks and printing tables do not wait for torch.
     from eval.measures import few_shot
 
@@ -147,18 +116,7 @@ def score(
 
 
 def shot_cells(scores: Mapping[str, float]) -> Cells:
-    """Accuracy and its deviation at each number of shots, as the paper's table has it.
-
-    Parameters
-    ----------
-    scores : mapping of str to float
-        Scores of `score` by name, with or without others.
-
-    Returns
-    -------
-    dict of str to tuple of (float, float)
-        By label, `5 shots` for `accuracy_5` and `sd_5`; empty where no score is defined.
-    """
+    """Accuracy and its deviation at each number of shots, as the paper's table has it."""
     prefix = "accuracy_"
     shots = sorted(int(name.removeprefix(prefix)) for name in scores if name.startswith(prefix))
     return {f"{count} shots": (scores[f"accuracy_{count}"], scores[f"sd_{count}"]) for count in shots}

@@ -20,21 +20,9 @@ from eval.tasks.table import Table
 
 
 def score(sentences: np.ndarray, same: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> TaskScore:
-    """Score triples.
-
-    Parameters
-    ----------
-    sentences, same, changed : numpy.ndarray
-        Embeddings, shape (n, d) each.
-    kinds : numpy.ndarray
-        Kind of each triple, shape (n,).
-
-    Returns
-    -------
-    TaskScore
-        `accuracy` over all triples, `margin` (mean of the cosine with the same less that with the changed),
-        and `accuracy_KIND`.
-    """
+    """Score triples."""
+    # sentences, same, changed: numpy.ndarray; Embeddings, shape (n, d) each.
+    # kinds: numpy.ndarray; Kind of each triple, shape (n,).
     for vectors in (sentences, same, changed):
         if reason := flaw(vectors):
             return undefined("accuracy", reason)

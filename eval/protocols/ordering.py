@@ -25,26 +25,10 @@ def score(
     labels: Sequence[str],
     groups: Sequence[str] | None = None,
 ) -> TaskScore:
-    """Score ordering.
-
-    Parameters
-    ----------
-    premises : tuple of (sequence of str, numpy.ndarray)
-        The n premises as text (equal text is one premise) and as embeddings (n, d).
-    hypotheses : numpy.ndarray
-        Embeddings (n, d).
-    labels : sequence of str
-        `e…`, `n…` or `c…` (entailment, neutral, contradiction) for each row.
-    groups : sequence of str, optional
-        Name of each row's round; accuracies are reported per round too.
-
-    Returns
-    -------
-    TaskScore
-        `accuracy` over all pairs, `accuracy_contradiction` over pairs with contradictions only,
-        `accuracy_cosine` with the cosine in place of the dot product, and `accuracy_{round}`.
-        No pair at all is NaN with a note.
-    """
+    """Score ordering."""
+    # premises: tuple of (sequence of str, numpy.ndarray); The n premises as text (equal text is one
+    # premise) and as embeddings (n, d).
+    # hypotheses: numpy.ndarray; Embeddings (n, d).
     texts, vectors = premises
     reason = flaw(vectors) or flaw(hypotheses)
     if reason:

@@ -20,25 +20,8 @@ OWN = Setting(
 def score(
     table: RetrievalTable, encode: Encode, *, own: bool = False, queries_by: Encode | None = None
 ) -> TaskScore:
-    """Rank all documents for each judged query, and average what the rankings are worth.
-
-    Parameters
-    ----------
-    table : RetrievalTable
-        Documents, queries and judgements.
-    encode : callable
-        Of n strings, returns vectors of shape (n, d).
-    own : bool
-        Rank a document whose id is the query's, too.
-    queries_by : callable, optional
-        As `encode`, of the queries.
-
-    Returns
-    -------
-    TaskScore
-        Means over queries of the numbers of `eval.measures.retrieval.measures`; `items` holds nDCG@10 of each
-        query, in the order of queries.jsonl.
-    """
+    """Rank all documents for each judged query, and average what the rankings are worth."""
+    # encode: callable; Of n strings, returns vectors of shape (n, d).
     settings = {"depth": retrieval.DEPTH, "similarity": "cosine", "own": own}
     documents, queries = encode(table.texts(DOCUMENT_ROWS)), (queries_by or encode)(table.texts(QUERY_ROWS))
     if reason := flaw(documents) or flaw(queries):

@@ -43,52 +43,23 @@ _NOT_THE_BENCHMARK = (
 
 @dataclass(frozen=True)
 class STSScore:
-    """Correlations of cosine similarity with gold, each in [-1, 1] or NaN where it is not defined.
+    """Correlations of cosine similarity with gold, each in [-1, 1] or NaN where it is not defined."""
 
-    Attributes
-    ----------
-    spearman, pearson : float
-        Over all pairs at once ("all").
-    mean_spearman, weighted_spearman, mean_pearson, weighted_pearson : float
-        Mean over the subsets, plain and weighted by their number of pairs.
-    subsets : dict of str to tuple of (int, float, float)
-        (pairs, Spearman, Pearson) per subset.
-    similarity : numpy.ndarray
-        The cosine of each pair, shape (pairs,).
-    gold : numpy.ndarray
-        What people said of it, shape (pairs,).
-    note : str
-        Why a correlation is not defined; empty otherwise.
-    """
-
-    spearman: float
+    spearman: float  # over all pairs at once ("all")
     pearson: float
-    mean_spearman: float
+    mean_spearman: float  # mean over the subsets, plain and weighted by their number of pairs
     weighted_spearman: float
     mean_pearson: float
     weighted_pearson: float
-    subsets: dict[str, tuple[int, float, float]]
-    similarity: np.ndarray
-    gold: np.ndarray
-    note: str = ""
+    subsets: dict[str, tuple[int, float, float]]  # (pairs, Spearman, Pearson) per subset
+    similarity: np.ndarray  # the cosine of each pair, shape (pairs,)
+    gold: np.ndarray  # what people said of it, shape (pairs,)
+    note: str = ""  # why a correlation is not defined; empty otherwise
 
 
 def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
-    """Score an encoder on sentence pairs.
-
-    Parameters
-    ----------
-    encode : callable
-        A function of n strings that returns vectors of shape (n, d).
-    pairs : Pairs
-        The pairs, their sentences as they are to be encoded. All go to one call of `encode`, so that equal
-        ones are encoded once.
-
-    Returns
-    -------
-    STSScore
-        Every correlation; those that are not defined are NaN, with a note.
-    """
+    """Score an encoder on sentence pairs."""
+    # encode: callable; A function of n strings that returns vectors of shape (n, d).
     count = len(pairs.gold)
     vectors = encode([*pairs.first, *pairs.second])
     similarity = cosine(vectors[:count], vectors[count:])
@@ -114,29 +85,7 @@ def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
 
 
 def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
-    """Score an encoder on the STS Benchmark, which is what a trainer calls between its steps.
-
-    Parameters
-    ----------
-    encode : callable
-        As in `score_pairs`.
-    data : pathlib.Path
-        The data folder.
-    split : str
-        `train`, `dev` (1,500 pairs) or `test` (1,379 pairs).
-
-    Returns
-    -------
-    STSScore
-        What the tasks `stsb-dev` and `stsb` give, without their checks of the file.
-
-    Raises
-    ------
-    MissingError
-        If the data folder does not hold sts/stsb.tsv.gz.
-    BadInputError
-        If that file is damaged or another, or has no rows of the split.
-    """
+    """Score an encoder on the STS Benchmark, which is what a trainer calls between its steps."""
     path = data / "sts" / "stsb.tsv.gz"
     if not path.is_file():
         raise MissingError(

@@ -29,31 +29,9 @@ def score(
     folds: int | None = None,
     jobs: int = 1,
 ) -> TaskScore:
-    """Score embeddings on one transfer task.
-
-    Parameters
-    ----------
-    splits : dict of str to tuple of (numpy.ndarray, numpy.ndarray)
-        By name: `all`; or `train` and `test`; or `train`, `dev` and `test`. Embeddings (n, d), labels (n,).
-    classifier : str
-        A name of `eval.measures.classification.CLASSIFIERS`.
-    folds : int, optional
-        Overrides the classifier's number of folds.
-    jobs : int
-        Processes for nested cross-validation; the result does not depend on it.
-
-    Returns
-    -------
-    TaskScore
-        `accuracy` and, for two classes, `f1` of the class named last in sorted order; `items["correct"]`
-        per test row. One class alone, or fewer rows of a class than folds, is NaN with a note; a test label
-        that the training part lacks counts as an error and is noted.
-
-    Raises
-    ------
-    UsageError
-        If there is no such classifier.
-    """
+    """Score embeddings on one transfer task."""
+    # splits: dict of str to tuple of (numpy.ndarray, numpy.ndarray); By name: `all`; or `train` and `test`;
+    # or `train`, `dev` and `test`. Embeddings (n, d), labels (n,).
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn and torch.
     from sklearn.metrics import f1_score
 

@@ -37,15 +37,7 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
 
 
 def write_section(model: Path, text: str) -> Path:
-    """Put the section into the README.md of a model's folder, in the place of an earlier one.
-
-    Raises
-    ------
-    MissingError
-        If there is no card.
-    BadInputError
-        If an earlier section was cut.
-    """
+    """Put the section into the README.md of a model's folder, in the place of an earlier one."""
     path = model / "README.md"
     if not path.is_file():
         raise MissingError(f"{path}: no model card there; name the folder of an encoder that has one")

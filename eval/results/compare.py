@@ -19,29 +19,20 @@ _BLOCK = 200  # resamples ranked at once
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference of two encoders on one task, first minus second.
+    """The difference of two encoders on one task, first minus second."""
 
-    Attributes
-    ----------
-    task, statistic : str
-        Task, and what is compared (`spearman`, a mean of correctness per example, or the main score over
-        seeds, runs or folds).
-    first, second : float
-        The statistic of each.
-    low, high : float
-        Percentile interval of the difference that holds 95 % of the resamples; over seeds Student's interval,
-        NaN where there are none to tell it from.
-    p : float
-        Two-sided: twice the smaller share of resamples on one side of zero, at most 1 (one is added to each
-        count, so it is never 0); over seeds that of the t-test.
-    """
-
+    # task, and what is compared (`spearman`, a mean of correctness per example, or the main score over
+    # seeds, runs or folds)
     task: str
     statistic: str
-    first: float
+    first: float  # the statistic of each
     second: float
+    # percentile interval of the difference that holds 95 % of the resamples; over seeds Student's interval,
+    # NaN where there are none to tell it from
     low: float
     high: float
+    # two-sided: twice the smaller share of resamples on one side of zero, at most 1 (one is added to each
+    # count, so it is never 0); over seeds that of the t-test
     p: float
 
     @property
@@ -73,30 +64,11 @@ def paired_bootstrap(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float, float, float, float]:
-    """Resample the examples, the same for both, and look at the difference.
-
-    Parameters
-    ----------
-    first, second : numpy.ndarray
-        Values of the two encoders on the same n examples, shape (n,): similarities where `gold` is given (the
-        statistic is then Spearman), else correctness in [0, 1] (the statistic is the mean).
-    gold : numpy.ndarray, optional
-        Gold similarity of each example, shape (n,).
-    resamples : int
-        How many draws of n examples with replacement.
-    seed : int
-        What decides them.
-
-    Returns
-    -------
-    tuple of float
-        (statistic of first, of second, low, high, p) as in `Comparison`.
-
-    Raises
-    ------
-    UsageError
-        If the lengths differ, there are fewer than two examples, or a number makes no sense.
-    """
+    """Resample the examples, the same for both, and look at the difference."""
+    # first, second: numpy.ndarray; Values of the two encoders on the same n examples, shape (n,):
+    # similarities where `gold` is given (the statistic is then Spearman), else correctness in [0, 1] (the
+    # statistic is the mean).
+    # gold: numpy.ndarray, optional; Gold similarity of each example, shape (n,).
     n = len(first)
     if not 0 < resamples <= _MOST_RESAMPLES:
         raise UsageError(f"--resamples {resamples}: must be from 1 to {_MOST_RESAMPLES:,}")
@@ -130,11 +102,9 @@ def gain_interval(
 
 
 def by_seeds(task: str, first: Sequence[StoredScore], second: Sequence[StoredScore]) -> Comparison:
-    """The main score of a task without values per example, over seeds, or the runs of a single one.
-
-    As many seeds, or runs of one protocol, on both sides are taken as pairs (the same folds, the same draws);
-    else the test is Welch's. With a single value on a side there is a difference and no interval.
-    """
+    """The main score of a task without values per example, over seeds, or the runs of a single one."""
+    # As many seeds, or runs of one protocol, on both sides are taken as pairs (the same folds, the same
+    # draws); else the test is Welch's. With a single value on a side there is a difference and no interval.
     several = len(first) > 1 or len(second) > 1
     a, b = (
         np.array([one.main for one in side] if several else side[0].runs or [side[0].main], float)
@@ -164,28 +134,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Compare two encoders on every task that both were scored on.
-
-    Parameters
-    ----------
-    first, second : ModelResults or sequence of them
-        The two encoders; several results are seeds of one.
-    resamples, seed : int
-        As `paired_bootstrap`.
-
-    Returns
-    -------
-    list of Comparison
-        One for each task and statistic: by the examples where one encoder stands against one and both have
-        values per example, else by seeds.
-
-    Raises
-    ------
-    UsageError
-        If there is no such task.
-    BadInputError
-        If the two were scored on different examples.
-    """
+    """Compare two encoders on every task that both were scored on."""
     ours, theirs = ([one] if isinstance(one, ModelResults) else list(one) for one in (first, second))
     comparisons = []
     for task in ours[0].tasks:
@@ -202,16 +151,7 @@ def compare(
 
 
 def in_words(comparisons: Sequence[Comparison], first: str, second: str, titles: Mapping[str, str]) -> str:
-    """All differences in one sentence, in points, each with its 95 % interval where that is known.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-    first, second : str
-        What the encoders are called.
-    titles : mapping of str to str
-        What tables call each task.
-    """
+    """All differences in one sentence, in points, each with its 95 % interval where that is known."""
     differences = []
     for one in comparisons:
         interval = "" if math.isnan(one.low) else f" ({100 * one.low:+.1f} to {100 * one.high:+.1f})"

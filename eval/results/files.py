@@ -59,53 +59,25 @@ class _Result(msgspec.Struct):
 
 @dataclass(frozen=True)
 class StoredScore:
-    """One task's result as read back from disk.
+    """One task's result as read back from disk."""
 
-    Attributes
-    ----------
-    task, title : str
-        Name in the registry, and what tables print.
-    main : float
-        Main score as the protocol gave it; NaN where it is not defined.
-    scores : dict of str to float
-        Every number by name.
-    notes : list of str
-        What the protocol remarked.
-    runs : list of float
-        Main score of each seed, split or fold.
-    protocol : str
-        What scored it.
-    """
-
-    task: str
+    task: str  # name in the registry, and what tables print
     title: str
-    main: float
-    scores: dict[str, float]
-    notes: list[str] = field(default_factory=list)
-    runs: list[float] = field(default_factory=list)
-    protocol: str = ""
+    main: float  # main score as the protocol gave it; NaN where it is not defined
+    scores: dict[str, float]  # every number by name
+    notes: list[str] = field(default_factory=list)  # what the protocol remarked
+    runs: list[float] = field(default_factory=list)  # main score of each seed, split or fold
+    protocol: str = ""  # what scored it
 
 
 @dataclass(frozen=True)
 class ModelResults:
-    """Every task of one encoder under one setting.
+    """Every task of one encoder under one setting."""
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-        Where they lie.
-    label : str
-        What tables call the encoder; seeds of one model share it.
-    settings : dict of str to Any
-        What encoder.json says of the encoder and of the run.
-    tasks : dict of str to StoredScore
-        The scores by task.
-    """
-
-    folder: Path
-    label: str
-    settings: dict[str, Any]
-    tasks: dict[str, StoredScore]
+    folder: Path  # where they lie
+    label: str  # what tables call the encoder; seeds of one model share it
+    settings: dict[str, Any]  # what encoder.json says of the encoder and of the run
+    tasks: dict[str, StoredScore]  # the scores by task
 
 
 def task_name(task: Task) -> str:
@@ -126,22 +98,7 @@ def library_versions() -> dict[str, str]:
 
 
 def as_mteb(table: Table, score: TaskScore, seconds: float) -> dict[str, Any]:
-    """A task's result in mteb's JSON shape.
-
-    Parameters
-    ----------
-    table : Table
-        The task, and the digest of its file.
-    score : TaskScore
-        What its protocol returned.
-    seconds : float
-        How long that took.
-
-    Returns
-    -------
-    dict of str to Any
-        Undefined scores are null; keys beyond mteb's say how the scores were made.
-    """
+    """A task's result in mteb's JSON shape."""
     task = table.task
     names = protocols.get(task.protocol).mteb_scores
     scores = score.scores | {
@@ -175,20 +132,7 @@ def as_mteb(table: Table, score: TaskScore, seconds: float) -> dict[str, Any]:
 
 
 def write_result(folder: Path, table: Table, score: TaskScore, seconds: float) -> Path:
-    """Write a task's JSON and its values per example; each file is complete or not there.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the encoder's results, made if missing.
-    table, score, seconds
-        As `as_mteb`.
-
-    Returns
-    -------
-    pathlib.Path
-        The JSON file.
-    """
+    """Write a task's JSON and its values per example; each file is complete or not there."""
     name = task_name(table.task)
     path = folder / f"{name}.json"
     text = json.dumps(as_mteb(table, score, seconds), indent=2, ensure_ascii=False, allow_nan=False)
@@ -214,36 +158,13 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_encoder(folder: Path, label: str, settings: dict[str, Any]) -> None:
-    """Write what the results of a folder were made with.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the encoder's results, made if missing.
-    label : str
-        What tables call the encoder.
-    settings : dict of str to Any
-        Of the encoder and of the run; versions of libraries are added.
-    """
+    """Write what the results of a folder were made with."""
     entry = {"name": label, **settings, "libraries": library_versions()}
     write_file(folder / "encoder.json", (json.dumps(entry, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def read_results(folder: Path) -> ModelResults:
-    """Read back a folder of results.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        One that holds encoder.json.
-
-    Raises
-    ------
-    MissingError
-        If the folder holds no results.
-    BadInputError
-        If a file of it is damaged.
-    """
+    """Read back a folder of results."""
     if not (folder / "encoder.json").is_file():
         raise MissingError(
             f"{folder} holds no results (encoder.json is missing); name a folder that eval wrote"
@@ -284,18 +205,7 @@ def _stored(row: dict[str, Any], entry: _Entry) -> StoredScore:
 
 
 def find_results(root: Path) -> list[ModelResults]:
-    """All results at or below a folder, in the order of their paths.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where to look.
-
-    Raises
-    ------
-    MissingError
-        If there are none.
-    """
+    """All results at or below a folder, in the order of their paths."""
     results = [read_results(path.parent) for path in sorted(root.rglob("encoder.json"))]
     if not results:
         raise MissingError(f"{root} holds no results; score a model first: python -m eval MODEL --data DIR")
@@ -312,20 +222,7 @@ def unlike_settings(first: ModelResults, second: ModelResults) -> str:
 
 
 def results_of_one(root: Path) -> list[ModelResults]:
-    """The results of one encoder at or below a folder: one, or those of its seeds.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        A folder with encoder.json, or the one that `--out` named.
-
-    Raises
-    ------
-    MissingError
-        If there are none.
-    UsageError
-        If several encoders, or several settings of one, lie there; the message names their folders.
-    """
+    """The results of one encoder at or below a folder: one, or those of its seeds."""
     results = find_results(root)
     kinds = {(one.label, *(str(one.settings.get(key)) for key in _SCORED_WITH)) for one in results}
     if len(kinds) > 1:
@@ -335,13 +232,7 @@ def results_of_one(root: Path) -> list[ModelResults]:
 
 
 def read_items(folder: Path, task: str) -> dict[str, np.ndarray]:
-    """The per-example values of a task, shape (n,) each; empty where the protocol has none.
-
-    Raises
-    ------
-    BadInputError
-        If the file is damaged, or holds something else.
-    """
+    """The per-example values of a task, shape (n,) each; empty where the protocol has none."""
     path = folder / "items" / f"{task}.npz"
     if not path.is_file():
         return {}

@@ -14,21 +14,7 @@ _SAME = 1e-6  # a main score that is the mean of its examples, but for rounding
 
 
 def interval_of(result: ModelResults, task: str) -> tuple[float, float] | None:
-    """The interval around an encoder's main score on a task.
-
-    Parameters
-    ----------
-    result : ModelResults
-        The encoder.
-    task : str
-        Name in the registry.
-
-    Returns
-    -------
-    tuple of float or None
-        Lower and upper end, as the protocol gives its score; None where the main score is neither a rank
-        correlation nor a share of correct examples, or nothing is stored per example.
-    """
+    """The interval around an encoder's main score on a task."""
     main = result.tasks[task].main if task in result.tasks else math.nan
     items = read_items(result.folder, task)
     if math.isnan(main):
@@ -42,20 +28,9 @@ def interval_of(result: ModelResults, task: str) -> tuple[float, float] | None:
 
 
 def spearman_interval(correlation: float, count: int) -> tuple[float, float] | None:
-    """95 % interval of a rank correlation; None for fewer than four pairs, or a correlation of ±1.
-
-    Parameters
-    ----------
-    correlation : float
-        Spearman's, -1 to 1.
-    count : int
-        Pairs.
-
-    Notes
-    -----
-    Source: Bonett and Wright 2000 (Sample size requirements for estimating Pearson, Kendall and Spearman
-    correlations): Fisher's z with the variance (1 + ρ²/2) / (n - 3).
-    """
+    """95 % interval of a rank correlation; None for fewer than four pairs, or a correlation of ±1."""
+    # Source: Bonett and Wright 2000 (Sample size requirements for estimating Pearson, Kendall and Spearman
+    # correlations): Fisher's z with the variance (1 + ρ²/2) / (n - 3).
     if count < 4 or abs(correlation) >= 1:
         return None
     half = _SCORE * math.sqrt((1 + correlation**2 / 2) / (count - 3))

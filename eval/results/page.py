@@ -29,13 +29,7 @@ class Cell:
 
 
 def as_page(tables: Sequence[ScoreTable]) -> str:
-    """Tables as one HTML file that needs no network.
-
-    Parameters
-    ----------
-    tables : sequence of ScoreTable
-        As `eval.results.tables.build` makes them.
-    """
+    """Tables as one HTML file that needs no network."""
     models = {row.model for table in tables for row in table.rows if _is_ours(row)}
     headline = f"Models scored here: {len(models)}; the papers' own rows stand below them."
     return layout.render(

@@ -10,15 +10,7 @@ _FILES = ("table.md", "table.csv", "scores.png")  # what an evaluation writes be
 
 
 def check_results(out: Path, cache: Path | None) -> None:
-    """See that results can be written to a folder, with the errors of `check_output_folder`.
-
-    Parameters
-    ----------
-    out : Path
-        The folder of the results, which need not exist.
-    cache : Path or None
-        The folder of the embedding cache, which need not exist either; None without.
-    """
+    """See that results can be written to a folder, with the errors of `check_output_folder`."""
     check_output_folder(out, "--out", files=_FILES)
     if cache is not None:
         check_output_folder(cache, "--cache")

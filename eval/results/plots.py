@@ -23,17 +23,7 @@ _as_they_stand = rc_context({"text.parse_math": False})  # names with dollar sig
 
 @_as_they_stand
 def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Path) -> None:
-    """Bars of the main score of each task, one colour a model, error bars where there are seeds.
-
-    Parameters
-    ----------
-    results : sequence of ModelResults
-        The models.
-    tasks : sequence of Task
-        What may be shown; tasks without a score, and those whose score is not a percentage, are left out.
-    path : pathlib.Path
-        The PNG file.
-    """
+    """Bars of the main score of each task, one colour a model, error bars where there are seeds."""
     tasks = [task for task in tasks if protocols.get(task.protocol).percent]
     rows = our_rows(results, tasks)
     shown = [task for task in tasks if any(task.name in row.cells for row in rows)]
@@ -58,20 +48,9 @@ def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Pa
 
 @_as_they_stand
 def plot_similarity(result: ModelResults, tasks: Sequence[Task], path: Path) -> None:
-    """Cosine similarity of each pair against its gold score, one panel a task.
-
-    Gold scores are quantised, so points are spread a little sideways; the line joins the median similarity of
-    each fifth of the gold range.
-
-    Parameters
-    ----------
-    result : ModelResults
-        One model.
-    tasks : sequence of Task
-        What may be shown; tasks without stored similarities are left out.
-    path : pathlib.Path
-        The PNG file; not written where nothing is to be shown.
-    """
+    """Cosine similarity of each pair against its gold score, one panel a task."""
+    # Gold scores are quantised, so points are spread a little sideways; the line joins the median
+    # similarity of each fifth of the gold range.
     panels = [(task, items) for task in tasks if "gold" in (items := read_items(result.folder, task.name))]
     if not panels:
         return

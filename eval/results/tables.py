@@ -29,44 +29,24 @@ _ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten", "prompt_nam
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table.
+    """One line of a table."""
 
-    Attributes
-    ----------
-    model, source : str
-        The model, and where its numbers are from.
-    cells : dict of str to tuple of (float, float)
-        (mean, deviation) by task, as they are printed; NaN where there is none.
-    notes : list of str
-        What stands below the table.
-    results : tuple of ModelResults
-        What the row was made from; empty for a paper's row, or where a row is not of whole results.
-    """
-
-    model: str
+    model: str  # the model, and where its numbers are from
     source: str
+    # (mean, deviation) by task, as they are printed; NaN where there is none
     cells: dict[str, tuple[float, float]]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what stands below the table
+    # what the row was made from; empty for a paper's row, or where a row is not of whole results
     results: tuple[ModelResults, ...] = ()
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Rows over the tasks of one suite.
+    """Rows over the tasks of one suite."""
 
-    Attributes
-    ----------
-    suite : str
-        Its name.
-    tasks : tuple of Task
-        The columns.
-    rows : tuple of Row
-        The papers' first.
-    """
-
-    suite: str
-    tasks: tuple[Task, ...]
-    rows: tuple[Row, ...]
+    suite: str  # its name
+    tasks: tuple[Task, ...]  # the columns
+    rows: tuple[Row, ...]  # the papers' first
 
     def average(self, row: Row) -> float:
         """Plain mean over all tasks of the suite; NaN where one is missing."""
@@ -75,20 +55,7 @@ class ScoreTable:
 
 
 def published_rows(suite: str, path: Path = PUBLISHED) -> list[Row]:
-    """The papers' rows of a suite.
-
-    Parameters
-    ----------
-    suite : str
-        Its name.
-    path : pathlib.Path
-        The file of published scores.
-
-    Raises
-    ------
-    BadInputError
-        If the file is damaged.
-    """
+    """The papers' rows of a suite."""
     rows = []
     try:
         for entry in tomllib.loads(path.read_text("utf-8"))["row"]:
@@ -111,20 +78,7 @@ def _misprint(entry: dict[str, Any]) -> list[str]:
 
 
 def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
-    """Rows of scored models; those with one label are seeds of one model and share a row, mean ± sd.
-
-    Parameters
-    ----------
-    results : sequence of ModelResults
-        The models.
-    tasks : sequence of Task
-        The columns; the first one's protocol says which settings the rows name.
-
-    Returns
-    -------
-    list of Row
-        Without models that have no score on any of the tasks.
-    """
+    """Rows of scored models; those with one label are seeds of one model and share a row, mean ± sd."""
     by_label: dict[tuple[str, ...], list[ModelResults]] = {}
     recorded = [setting.name for setting in protocols.settings() if setting.recorded]
     for result in results:
@@ -174,20 +128,7 @@ def _kind(seeds: Sequence[ModelResults], task: Task) -> list[str]:
 
 
 def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
-    """One row for each model and label of its protocol's scores, such as a number of shots.
-
-    Parameters
-    ----------
-    results : sequence of ModelResults
-        The models; each has rows of its own, seeds too.
-    tasks : sequence of Task
-        The columns, all of protocols that have `rows`.
-
-    Returns
-    -------
-    list of Row
-        In the order of the labels of each model.
-    """
+    """One row for each model and label of its protocol's scores, such as a number of shots."""
     rows = []
     for result in results:
         by_label: dict[str, dict[str, tuple[float, float]]] = {}
@@ -203,15 +144,7 @@ def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> lis
 
 
 def with_own_sets(registry: dict[str, Task], results: Sequence[ModelResults]) -> dict[str, Task]:
-    """The registry, and a task for each set among results that is one's own, and so in no registry.
-
-    Parameters
-    ----------
-    registry : dict of str to Task
-        The tasks by name.
-    results : sequence of ModelResults
-        The models.
-    """
+    """The registry, and a task for each set among results that is one's own, and so in no registry."""
     known = dict(registry)
     for stored in (stored for result in results for stored in result.tasks.values()):
         if stored.protocol == "retrieval":
@@ -224,22 +157,7 @@ def with_own_sets(registry: dict[str, Task], results: Sequence[ModelResults]) ->
 def build(
     results: Sequence[ModelResults], registry: dict[str, Task], *, published: bool = True
 ) -> list[ScoreTable]:
-    """One table for each suite in which some model has a score.
-
-    Parameters
-    ----------
-    results : sequence of ModelResults
-        The models.
-    registry : dict of str to Task
-        All tasks, by name.
-    published : bool
-        Put the papers' rows first.
-
-    Returns
-    -------
-    list of ScoreTable
-        In the order in which the registry first names the suites.
-    """
+    """One table for each suite in which some model has a score."""
     tables = []
     for suite in dict.fromkeys(suite for task in registry.values() for suite in task.suites):
         tasks = tuple(task for task in registry.values() if suite in task.suites)

@@ -24,33 +24,16 @@ DOCUMENT_ROWS, QUERY_ROWS = "corpus", "queries"
 
 @dataclass(frozen=True)
 class RetrievalTable(Table):
-    """Documents and queries as rows of one table (columns split, id, text), and which belong together.
+    """Documents and queries as rows of one table (columns split, id, text), and which belong together."""
 
-    Attributes
-    ----------
-    relevance : dict of str to dict of str to int
-        For each query that is judged, by its id: the ids of judged documents with their grade, 0 for not
-        relevant.
-    notes : tuple of str
-        What is out of the ordinary in the files.
-    """
-
+    # for each query that is judged, by its id: the ids of judged documents with their grade, 0 for not
+    # relevant
     relevance: dict[str, dict[str, int]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is out of the ordinary in the files
 
 
 def retrieval_task(name: str, title: str, counts: dict[str, int], file: str = "") -> Task:
-    """The task of a folder in BEIR's layout.
-
-    Parameters
-    ----------
-    name, title : str
-        What the command calls it, and what tables print.
-    counts : dict of str to int
-        Numbers of documents (`corpus`) and of judged queries (`queries`).
-    file : str
-        The folder.
-    """
+    """The task of a folder in BEIR's layout."""
     return Task(
         name=name,
         title=title,
@@ -67,27 +50,7 @@ def retrieval_task(name: str, title: str, counts: dict[str, int], file: str = ""
 
 
 def read_beir(folder: Path) -> RetrievalTable:
-    """Read a retrieval set.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Holds `corpus.jsonl` (`_id`, `text` and perhaps `title`, which is put before the text with a space),
-        `queries.jsonl` (`_id`, `text`) and `qrels/test.tsv` (a header, then query id, document id,
-        grade). Its name is the task's.
-
-    Returns
-    -------
-    RetrievalTable
-        All documents, and the queries that are judged, in the order of their files.
-
-    Raises
-    ------
-    MissingError
-        If a file is missing.
-    BadInputError
-        If a line is not what it should be, an id comes twice, or a judged query is not there.
-    """
+    """Read a retrieval set."""
     paths = [folder / name for name in (CORPUS, QUERIES, QRELS)]
     if missing := [path for path in paths if not path.is_file()]:
         raise MissingError(
@@ -125,22 +88,7 @@ def read_beir(folder: Path) -> RetrievalTable:
 
 
 def read_beir_folders(folders: Sequence[Path], taken: Sequence[str]) -> list[RetrievalTable]:
-    """Read several sets, whose names must differ from each other and from those of other tasks.
-
-    Parameters
-    ----------
-    folders : sequence of pathlib.Path
-        One set each.
-    taken : sequence of str
-        Names of tasks that there are already.
-
-    Raises
-    ------
-    UsageError
-        If a name is taken.
-    MissingError, BadInputError
-        As `read_beir`.
-    """
+    """Read several sets, whose names must differ from each other and from those of other tasks."""
     tables: list[RetrievalTable] = []
     names = set(taken)
     for folder in folders:

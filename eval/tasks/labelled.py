@@ -28,28 +28,7 @@ _ENOUGH = 12  # texts; the ten nearest others are looked at
 
 
 def read_labelled(file: Path, text_column: str, label_column: str) -> tuple[list[Table], list[str]]:
-    """Read texts with a class each, as `ingest` reads a corpus: csv, tsv, jsonl or Parquet.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file.
-    text_column, label_column : str
-        Its columns.
-
-    Returns
-    -------
-    tuple of (list of Table, list of str)
-        The tasks `NAME-clustering`, `NAME-purity` and `NAME-few-shot` over the distinct texts, the last with
-        half of each class to learn from; and what was left out, in words.
-
-    Raises
-    ------
-    UsageError
-        If the file lacks a column.
-    BadInputError
-        If it holds too few texts, or labels that are not classes.
-    """
+    """Read texts with a class each, as `ingest` reads a corpus: csv, tsv, jsonl or Parquet."""
     texts, labels, notes = _read(file, text_column, label_column)
     sizes = Counter(labels)
     if len(texts) < _ENOUGH or len(sizes) < 2 or len(sizes) > len(texts) / 2:

@@ -14,12 +14,10 @@ KINDS = ("negation", "antonym", "number", "role switch", "entity")
 
 
 def minimal_pairs_table() -> Table:
-    """The rows of the task `minimal-pairs`.
-
-    A hundred and fifty triples, thirty of each of five kinds, written by hand for this project, some after
-    sentences of the shipped sample corpus: what is changed is what the augmentations for negatives change (a
-    negation, an antonym, a number, who does what to whom, a name).
-    """
+    """The rows of the task `minimal-pairs`."""
+    # A hundred and fifty triples, thirty of each of five kinds, written by hand for this project, some
+    # after sentences of the shipped sample corpus: what is changed is what the augmentations for negatives
+    # change (a negation, an antonym, a number, who does what to whom, a name).
     data = FILE.read_bytes()
     rows = list(csv.reader(data.decode("utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = {name: list(values) for name, values in zip(rows[0], zip(*rows[1:], strict=True), strict=True)}

@@ -15,62 +15,21 @@ from eval.tasks.table import Table, read_table
 
 @dataclass(frozen=True)
 class Pairs:
-    """Sentence pairs; all four attributes are of one length.
+    """Sentence pairs; all four attributes are of one length."""
 
-    Attributes
-    ----------
-    first, second : list of str
-        The sentences.
-    gold : numpy.ndarray
-        Similarity of each pair, shape (pairs,), in the task's range.
-    subsets : list of str
-        The subset each pair is from.
-    """
-
-    first: list[str]
+    first: list[str]  # the sentences
     second: list[str]
-    gold: np.ndarray
-    subsets: list[str]
+    gold: np.ndarray  # similarity of each pair, shape (pairs,), in the task's range
+    subsets: list[str]  # the subset each pair is from
 
 
 def read_pairs(task: Task, data: Path, *, any_data: bool = False) -> Pairs:
-    """Read the pairs of a task.
-
-    Parameters
-    ----------
-    task : Task
-        A task whose gold is a number.
-    data : pathlib.Path
-        The data folder.
-    any_data : bool
-        Accept a file whose digest differs from the registry's.
-
-    Returns
-    -------
-    Pairs
-        Those of the split that is scored.
-
-    Raises
-    ------
-    MissingError, BadInputError
-        As `read_table`; also for a gold score outside the task's range.
-    """
+    """Read the pairs of a task."""
     return pairs_of(read_table(task, data, any_data=any_data))
 
 
 def pairs_of(table: Table) -> Pairs:
-    """The pairs of a table's scored split.
-
-    Parameters
-    ----------
-    table : Table
-        Of a task with two text columns, whose gold is a number.
-
-    Raises
-    ------
-    BadInputError
-        If a gold score is outside the task's range, or there are not two text columns.
-    """
+    """The pairs of a table's scored split."""
     task = table.task
     if len(task.text_columns) != 2:
         raise BadInputError(f"task {task.name} is one of pairs; give its entry two text_columns")

@@ -17,68 +17,30 @@ REGISTRY = Path(__file__).with_name("tasks.toml")
 
 @dataclass(frozen=True)
 class Task:
-    """One evaluation set, as tasks.toml states it.
+    """One evaluation set, as tasks.toml states it."""
 
-    Attributes
-    ----------
-    name, title : str
-        What the command calls it, and what tables print.
-    protocol : str
-        Which protocol scores it: a file of `eval/protocols`, with a dash for each underscore.
-    file : str
-        Path under the data folder.
-    columns : tuple of str
-        The file's header, exactly.
-    counts : dict of str to int
-        Rows per split that must remain once rows without gold are dropped.
-    split : str
-        The split that is scored; `all` means that there is no official split.
-    metric : str
-        The main score, one of those the protocol reports.
-    text_columns : tuple of str
-        Where the sentences are: one column, or two for pairs.
-    label_column : str
-        Where the gold label or score is.
-    subset_column : str
-        Where the name of a row's subset is; empty where there are no subsets.
-    subsets : dict of str to int
-        How many scored rows each subset must have.
-    gold_range : tuple of float
-        Lowest and highest gold score; both are 0 where gold is a label.
-    minimum_class : int
-        Smallest number of examples (train and dev together) with which a class is kept.
-    classes : int
-        Number of classes that must remain; 0 asserts nothing.
-    sha256, content_sha256 : str
-        Digest of the file the counts were checked on, compressed and decompressed; either will do.
-    mteb_name : str
-        Name of the mteb task with the same data and protocol, where there is one.
-    language : str
-        Language and script, as mteb writes them.
-    suites : tuple of str
-        Names under which the command offers this task together with others.
-    """
-
-    name: str
+    name: str  # what the command calls it, and what tables print
     title: str
-    protocol: str
-    file: str
-    columns: tuple[str, ...]
-    counts: dict[str, int]
-    split: str
-    metric: str
-    text_columns: tuple[str, ...]
-    label_column: str
-    subset_column: str = ""
-    subsets: dict[str, int] = field(default_factory=dict)
+    protocol: str  # which protocol scores it: a file of `eval/protocols`, with a dash for each underscore
+    file: str  # path under the data folder
+    columns: tuple[str, ...]  # the file's header, exactly
+    counts: dict[str, int]  # rows per split that must remain once rows without gold are dropped
+    split: str  # the split that is scored; `all` means that there is no official split
+    metric: str  # the main score, one of those the protocol reports
+    text_columns: tuple[str, ...]  # where the sentences are: one column, or two for pairs
+    label_column: str  # where the gold label or score is
+    subset_column: str = ""  # where the name of a row's subset is; empty where there are no subsets
+    subsets: dict[str, int] = field(default_factory=dict)  # how many scored rows each subset must have
+    # lowest and highest gold score; both are 0 where gold is a label
     gold_range: tuple[float, float] = (0.0, 0.0)
-    minimum_class: int = 0
-    classes: int = 0
+    minimum_class: int = 0  # smallest number of examples (train and dev together) with which a class is kept
+    classes: int = 0  # number of classes that must remain; 0 asserts nothing
+    # digest of the file the counts were checked on, compressed and decompressed; either will do
     sha256: str = ""
     content_sha256: str = ""
-    mteb_name: str = ""
-    language: str = "eng-Latn"
-    suites: tuple[str, ...] = ()
+    mteb_name: str = ""  # name of the mteb task with the same data and protocol, where there is one
+    language: str = "eng-Latn"  # language and script, as mteb writes them
+    suites: tuple[str, ...] = ()  # names under which the command offers this task together with others
 
     @property
     def graded(self) -> bool:
@@ -87,25 +49,7 @@ class Task:
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Task]:
-    """Read the registry.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A TOML file with one table a task, its keys the attributes of `Task`.
-
-    Returns
-    -------
-    dict of str to Task
-        The tasks by name, in the order of the file.
-
-    Raises
-    ------
-    BadInputError
-        If an entry has a key that no task has, lacks one, or has a value of another kind.
-    UsageError
-        If the file is not there, or is not valid TOML.
-    """
+    """Read the registry."""
     try:
         entries = read_toml(path)
     except FileNotFoundError:
@@ -134,25 +78,7 @@ def load_registry(path: Path = REGISTRY) -> dict[str, Task]:
 
 
 def choose_tasks(registry: dict[str, Task], names: Iterable[str]) -> list[Task]:
-    """The tasks behind names of tasks, suites (`sts`, `transfer`, …) and `all`.
-
-    Parameters
-    ----------
-    registry : dict of str to Task
-        All tasks, by name.
-    names : iterable of str
-        What is asked for; a task that is named twice comes once.
-
-    Returns
-    -------
-    list of Task
-        In the registry's order.
-
-    Raises
-    ------
-    UsageError
-        If a name is neither a task nor a suite.
-    """
+    """The tasks behind names of tasks, suites (`sts`, `transfer`, …) and `all`."""
     chosen: set[str] = set()
     suites = sorted({suite for task in registry.values() for suite in task.suites})
     for name in names:

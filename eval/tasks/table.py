@@ -22,24 +22,12 @@ NO_GOLD = ("", "nan", "NaN")  # how files write that nobody scored a row
 
 @dataclass(frozen=True)
 class Table:
-    """A task's rows as columns of strings.
+    """A task's rows as columns of strings."""
 
-    Attributes
-    ----------
-    task : Task
-        What the rows belong to.
-    columns : dict of str to list of str
-        The values of each column, all of one length.
-    sha256 : str
-        Digest of the file they came from.
-    checked : bool
-        Whether that is a digest that the registry states.
-    """
-
-    task: Task
-    columns: dict[str, list[str]]
-    sha256: str
-    checked: bool
+    task: Task  # what the rows belong to
+    columns: dict[str, list[str]]  # the values of each column, all of one length
+    sha256: str  # digest of the file they came from
+    checked: bool  # whether that is a digest that the registry states
 
     def select(self, column: str, split: str) -> list[str]:
         """The values of a column in the rows of one split."""
@@ -72,31 +60,7 @@ class Table:
 def read_tables(
     tasks: Sequence[Task], data: Path, *, any_data: bool = False, skip_missing: bool = False
 ) -> tuple[list[Table], list[str]]:
-    """Read the files of all tasks before anything is encoded.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        Which ones.
-    data : pathlib.Path
-        The data folder.
-    any_data : bool
-        Accept files whose digest differs from the registry's.
-    skip_missing : bool
-        Leave out tasks whose file is missing, and say so in the second result.
-
-    Returns
-    -------
-    tuple of (list of Table, list of str)
-        The tables, and a message for each task that was left out.
-
-    Raises
-    ------
-    MissingError
-        If files are missing and may not be skipped, or all are; the message names all of them.
-    BadInputError
-        As `read_table`.
-    """
+    """Read the files of all tasks before anything is encoded."""
     tables, missing = [], []
     for task in tasks:
         try:
@@ -110,30 +74,7 @@ def read_tables(
 
 
 def read_table(task: Task, data: Path, *, any_data: bool = False) -> Table:
-    """Read and check a task's file.
-
-    Parameters
-    ----------
-    task : Task
-        Entry of the registry.
-    data : pathlib.Path
-        The data folder.
-    any_data : bool
-        Accept a file whose digest differs from the registry's. Its counts are asserted all the same.
-
-    Returns
-    -------
-    Table
-        Every row but those without gold, where gold is a number: some years' files carry pairs that nobody
-        scored.
-
-    Raises
-    ------
-    MissingError
-        If the file does not exist.
-    BadInputError
-        If digest, header, row width, text or counts are not what the registry says; the message names which.
-    """
+    """Read and check a task's file."""
     path = data / task.file
     if not path.is_file():
         raise MissingError(
@@ -167,13 +108,7 @@ def read_table(task: Task, data: Path, *, any_data: bool = False) -> Table:
 
 
 def gunzip(data: bytes) -> bytes:
-    """The bytes that a gzip file of an evaluation set holds.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, zlib.error
-        If it is damaged, or holds more than any set has.
-    """
+    """The bytes that a gzip file of an evaluation set holds."""
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:

@@ -29,30 +29,7 @@ def distil_to(
     command: str = "train.distil.export.distil_to",
     say: Say = lambda line: None,
 ) -> dict[str, Any]:
-    """Distil a teacher over a store's corpus, and write the folder of the static encoder.
-
-    Parameters
-    ----------
-    out, store : path
-        The new folder; the store whose corpus is counted, and encoded for a regression.
-    teacher : str
-        Folder or name of a transformer.
-    settings, precision, half, allow_download
-        As the options of `python -m train distil`.
-    command, say : str, callable
-        What the card says that it was made with; gets lines of progress.
-
-    Returns
-    -------
-    dict of str to Any
-        What the card says: `tokens`, `counted` sentences, `settings`, and of a regression `sentences` and
-        `explained`, the share of the teacher's vectors.
-
-    Raises
-    ------
-    UsageError
-        If `out` exists, or the teacher is a static encoder.
-    """
+    """Distil a teacher over a store's corpus, and write the folder of the static encoder."""
     out = Path(out)
     if out.exists():
         raise UsageError(f"{out} exists; name a new folder as --out")

@@ -135,10 +135,8 @@ class Negation:
 
     @cached_property
     def asks(self) -> np.ndarray:
-        """bool (n,): rows that end in a question mark, or begin with a question word or a turned verb.
-
-        "Is there no fee?" asks what "Is there a fee?" asks: neither denies anything.
-        """
+        """bool (n,): rows that end in a question mark, or begin with a question word or a turned verb."""
+        # "Is there no fee?" asks what "Is there a fee?" asks: neither denies anything.
         view, parses = self.view, self.view.parses
         marks = parses.pos.among({"PUNCT"})
         asks = view.any(parses.holding("?", marks))
@@ -166,10 +164,8 @@ class Negation:
 
     @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1.
-
-        Where the root is not one, the first finite verb with a subject outside subordinate clauses.
-        """
+        """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1."""
+        # Where the root is not one, the first finite verb with a subject outside subordinate clauses.
         view = self.view
         verbs = Arguments(view).first_verbs
         verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)

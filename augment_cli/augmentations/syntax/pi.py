@@ -192,10 +192,8 @@ def _exclaim(
 
 
 def _v3_subject(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
-    """First and last token of the v3 subject span, each located by its string, as the released code does.
-
-    The span is the noun and its direct children, where the root's leftmost child is the subject.
-    """
+    """First and last token of the v3 subject span, each located by its string, as the released code does."""
+    # The span is the noun and its direct children, where the root's leftmost child is the subject.
     count, rows = len(view.parses), view.rows
     leftmost = view.first(view.of_root)
     fits = np.flatnonzero((leftmost >= 0) & (view.roles[leftmost] == Role.SUBJECT))

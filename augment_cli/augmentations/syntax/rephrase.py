@@ -64,17 +64,7 @@ class RephraseParameters:
 
 
 class Rephrasing:
-    """The rules with their parameters: a pure function of the rows.
-
-    Parameters
-    ----------
-    parameters : RephraseParameters
-    key : int or None
-        Of the draws; None draws nothing: with shares of 1, every rule is applied wherever it can be, and the
-        first of its replacements taken.
-    synonyms : dict, optional
-        From lemma and part of speech to synonyms; the shipped list where it is not given.
-    """
+    """The rules with their parameters: a pure function of the rows."""
 
     def __init__(
         self, parameters: RephraseParameters, key: int | None, synonyms: lexicon.Synonyms | None = None
@@ -171,11 +161,9 @@ def _as_edits(choice: Choice, chosen: np.ndarray, grammar: Grammar) -> tuple[Edi
 def _without_overlaps(
     rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, places: np.ndarray
 ) -> np.ndarray:
-    """Numbers of edits as `EditList` sorts them; of two places whose edits overlap the later has none.
-
-    Places of different tokens may overlap in their text: a clause is put in before the mark that ends the
-    sentence, and a phrase such as `as well.` is replaced together with that mark.
-    """
+    """Numbers of edits as `EditList` sorts them; of two places whose edits overlap the later has none."""
+    # Places of different tokens may overlap in their text: a clause is put in before the mark that ends the
+    # sentence, and a phrase such as `as well.` is replaced together with that mark.
     order = np.lexsort((ends, starts, rows))
     while True:
         before, after = order[:-1], order[1:]

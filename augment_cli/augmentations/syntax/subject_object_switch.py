@@ -204,10 +204,9 @@ def _gives_two(view: ClauseView, arguments: Arguments) -> np.ndarray:
 def _is_unfit(
     view: ClauseView, arguments: Arguments, subjects: np.ndarray, objects: np.ndarray
 ) -> np.ndarray:
-    """bool (m,): objects that can do nothing: measures, adverbs, questions, roles (`retired as minister`).
-
-    Those of prepositions are as well another sort of thing than the subject (`soared to the drawing-rooms`).
-    """
+    """bool (m,): objects that can do nothing: measures, adverbs, questions, roles (`retired as minister`)."""
+    # Those of prepositions are as well another sort of thing than the subject (`soared to the
+    # drawing-rooms`).
     parses = view.parses
     marks = np.flatnonzero(parses.lower.among(_ROLES) & parses.deps.among({"case", "prep", "mark"}))
     marked = np.zeros(len(view.roles), bool)
@@ -238,10 +237,8 @@ def _does_more(view: ClauseView) -> np.ndarray:
 
 
 def _says_more(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows with another verb or relative, or a role or means, that goes with one of the two.
-
-    `They sued him, claiming …`, `She left him before he woke`, `He replaced Ann as minister`.
-    """
+    """bool (n,): rows with another verb or relative, or a role or means, that goes with one of the two."""
+    # `They sued him, claiming …`, `She left him before he woke`, `He replaced Ann as minister`.
     parses = view.parses
     verbs = parses.pos.among({"VERB"}) | (parses.pos.among({"AUX"}) & ~view.of_root)
     places = np.arange(len(view.roles))
@@ -337,16 +334,10 @@ def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
 def _with_comma(
     spans: Constituents, left: np.ndarray, right: np.ndarray, texts: list[str], goes_to: np.ndarray | None
 ) -> np.ndarray:
-    """Let phrases with an apposition take the comma behind them along; the last token that goes.
-
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (m,)
-    texts : list of str
-        What the phrases become in their new place; changed where a comma belongs behind.
-    goes_to : ndarray of int64, shape (m,), optional
-        Last token of the place they go to; no comma where nothing follows it. None: one always follows.
-    """
+    """Let phrases with an apposition take the comma behind them along; the last token that goes."""
+    # left, right: ndarray of int64, shape (m,)
+    # goes_to: ndarray of int64, shape (m,), optional; Last token of the place they go to; no comma where
+    # nothing follows it. None: one always follows.
     view = spans.view
     commas = np.flatnonzero(spans.commas)
     last_comma = np.append(-1, commas)[np.searchsorted(commas, right, "right")]

@@ -209,10 +209,8 @@ def _take_out(
     right: np.ndarray,
     bare: bool = False,
 ) -> None:
-    """Mark spans (m,) that commas, or the sentence's ends, part from the rest, with the commas that go.
-
-    `bare`: also without commas, behind the verb.
-    """
+    """Mark spans (m,) that commas, or the sentence's ends, part from the rest, with the commas that go."""
+    # `bare`: also without commas, behind the verb.
     first, last = (edge[view.rows[left]] for edge in spans.bounds)
     opens, closes = left == first, right == last
     before, behind = np.maximum(left - 1, 0), np.minimum(right + 1, len(gone) - 1)

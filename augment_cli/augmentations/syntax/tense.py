@@ -291,14 +291,8 @@ class _Verbs:
         negations: np.ndarray,
         adverbs: np.ndarray,
     ) -> tuple[list[tuple[str | None, str | None, str | None]], np.ndarray]:
-        """What becomes of verbs (m,), each kind once: in front of its adverb, of itself, behind its "not".
-
-        Returns
-        -------
-        list of (str or None, str or None, str or None), length k
-        ndarray of int64, shape (m,)
-            The kind of each verb.
-        """
+        """What becomes of verbs (m,), each kind once: in front of its adverb, of itself, behind its "not"."""
+        # Returns ndarray of int64, shape (m,); the kind of each verb.
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]

@@ -110,11 +110,9 @@ def _reads_as_a_front(
     left: np.ndarray,
     right: np.ndarray,
 ) -> np.ndarray:
-    """bool (m,): short predicates that end the sentence, and short subjects with nothing torn off.
-
-    In a sentence of a dozen words any of them is still understood; longer ones take a noun, an adjective or a
-    participle with what belongs to it.
-    """
+    """bool (m,): short predicates that end the sentence, and short subjects with nothing torn off."""
+    # In a sentence of a dozen words any of them is still understood; longer ones take a noun, an adjective
+    # or a participle with what belongs to it.
     parses, rows, roots = view.parses, view.rows[first], view.roots[view.rows[first]]
     inside = np.minimum(left, len(view.roles) - 1)
     bears = spans.count(~spans.is_mark, right + 1, spans.bounds[1][rows]) == 0

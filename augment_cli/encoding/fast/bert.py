@@ -59,15 +59,7 @@ class _Layer:
 
 
 class PackedBert:
-    """The weights of a BERT as they are now, arranged for encoding.
-
-    Parameters
-    ----------
-    model : transformers.BertModel
-        In evaluation mode. Later changes of its weights are not seen.
-    pooling : str
-        A mode of `augment_cli.encoding.pooling`.
-    """
+    """The weights of a BERT as they are now, arranged for encoding."""
 
     def __init__(self, model: Any, pooling: str) -> None:
         self._model, self._pooling = model, pooling
@@ -75,15 +67,9 @@ class PackedBert:
             self._layers = [_layer(module) for module in model.encoder.layer]
 
     def __call__(self, ids: Sequence[Sequence[int]], weights: Tensor | None = None) -> Tensor:
-        """Pooled vectors, shape (n, d), float32, of n texts of at least one token each.
-
-        Parameters
-        ----------
-        ids : sequence of sequence of int
-            Token ids, special tokens included; neighbours of equal length share an attention.
-        weights : Tensor, optional
-            Weight of each token of the vocabulary, for a pooling that asks for them.
-        """
+        """Pooled vectors, shape (n, d), float32, of n texts of at least one token each."""
+        # weights: Tensor, optional; Weight of each token of the vocabulary, for a pooling that asks for
+        # them.
         shapes = [(len(list(group)), length) for length, group in groupby(map(len, ids))]
         sizes = [count * length for count, length in shapes]
         tokens = torch.tensor(list(chain.from_iterable(ids)))
@@ -161,12 +147,10 @@ def linear(weight: Tensor, bias: Tensor) -> _Linear:
 
 @functools.cache
 def fused_linear() -> Any:
-    """oneDNN's product with bias, where this torch has it and the CPU AVX512-BF16 or AMX; None elsewhere.
-
-    `torch.nn.functional.linear` first writes the bias into every row of the result, which costs as much as
-    half the product in bf16 at BERT's sizes (its bits are the same), and in fp32 takes MKL, on an AMD up to a
-    quarter slower (sums are rounded in another order).
-    """
+    """oneDNN's product with bias, where this torch has it and the CPU AVX512-BF16 or AMX; None elsewhere."""
+    # `torch.nn.functional.linear` first writes the bias into every row of the result, which costs as much
+    # as half the product in bf16 at BERT's sizes (its bits are the same), and in fp32 takes MKL, on an AMD
+    # up to a quarter slower (sums are rounded in another order).
     names = ("_linear_pointwise", "_reorder_linear_weight")
     if not has_fast_bf16() or not fast.has("linear layers", torch.ops.mkldnn, *names):
         return None

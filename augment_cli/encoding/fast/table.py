@@ -25,23 +25,12 @@ class ByToken:
     """The tokens of some texts, equal ones together: what a gradient's way back to the table goes along.
 
     It depends on the texts alone, so that a training can have it made ahead of the step.
-
-    Attributes
-    ----------
-    tokens : torch.Tensor
-        The tokens that occur, ascending, shape (u,), int64.
-    starts : torch.Tensor
-        Where each of them begins in `places`, shape (u,), int64.
-    places : torch.Tensor
-        Places in the texts, shape (tokens,), int64.
-    texts : torch.Tensor
-        Which text each of these places is in, shape (tokens,), int64.
     """
 
-    tokens: Tensor
-    starts: Tensor
-    places: Tensor
-    texts: Tensor
+    tokens: Tensor  # the tokens that occur, ascending, shape (u,), int64
+    starts: Tensor  # where each of them begins in `places`, shape (u,), int64
+    places: Tensor  # places in the texts, shape (tokens,), int64
+    texts: Tensor  # which text each of these places is in, shape (tokens,), int64
 
     @classmethod
     def of(cls, ids: np.ndarray, lengths: np.ndarray) -> ByToken:

@@ -33,17 +33,7 @@ def use(wanted: bool) -> None:
 
 
 def has(what: str, owner: object, *names: str) -> bool:
-    """Whether a fast way finds all that it reads; where not, says so once.
-
-    Parameters
-    ----------
-    what : str
-        What is computed, for the line on standard error.
-    owner : object
-        An object, or the name of a module.
-    *names : str
-        Its attributes, with dots for those of attributes.
-    """
+    """Whether a fast way finds all that it reads; where not, says so once."""
     try:
         found = importlib.import_module(owner) if isinstance(owner, str) else owner
         for name in names:

@@ -20,11 +20,9 @@ NAME = "augment_cli_shared_beams"
 def shared_beams_attention(
     module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **options: Any
 ) -> tuple[Tensor, None]:
-    """Attention of B·k single queries (B·k, heads, 1, d) on B sentences' keys (B, heads, length, d).
-
-    Masks must be those of the B sentences, shape (B, 1, 1, length). With as many queries as keys this is
-    torch's scaled dot-product attention. Returns (B·k, 1, heads, d).
-    """
+    """Attention of B·k single queries (B·k, heads, 1, d) on B sentences' keys (B, heads, length, d)."""
+    # Masks must be those of the B sentences, shape (B, 1, 1, length). With as many queries as keys this is
+    # torch's scaled dot-product attention. Returns (B·k, 1, heads, d).
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     beams = query.shape[0] // key.shape[0]

@@ -25,18 +25,7 @@ _READ = ("_eos_token_tensor", "_pad_token_tensor")  # of the settings that `gene
 
 
 def sharing_beam_search(shares: bool) -> Callable[..., Tensor]:
-    """A decoding function for `generate(custom_generate=…)`.
-
-    Parameters
-    ----------
-    shares : bool
-        Whether the model's cross-attention takes fewer keys than queries.
-
-    Raises
-    ------
-    fast.MissingInterfaceError
-        From the function that is returned, if this version of transformers lacks what it reads.
-    """
+    """A decoding function for `generate(custom_generate=…)`."""
 
     def decode(
         model: Any,

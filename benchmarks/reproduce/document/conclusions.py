@@ -18,30 +18,18 @@ from benchmarks.reproduce.paired import CONCLUSIONS, FEWEST_SEEDS, Interval, con
 
 @dataclass(frozen=True)
 class Judged:
-    """A conclusion of a paper and what the results say of it.
+    """A conclusion of a paper and what the results say of it."""
 
-    Attributes
-    ----------
-    claim : Claim
-        The conclusion.
-    gap : Interval or None
-        Measured here; None where it was not.
-    verdict : str
-        One of `CONCLUSIONS`.
-    """
-
-    claim: Claim
-    gap: Interval | None
-    verdict: str
+    claim: Claim  # the conclusion
+    gap: Interval | None  # measured here; None where it was not
+    verdict: str  # one of `CONCLUSIONS`
 
 
 def judged(
     grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str], findings: Sequence[Finding]
 ) -> list[Judged]:
-    """Every conclusion: those of the rows' published scores, then the others that the grid names.
-
-    One that is a primary comparison, on the same measure, has the verdict it has there.
-    """
+    """Every conclusion: those of the rows' published scores, then the others that the grid names."""
+    # One that is a primary comparison, on the same measure, has the verdict it has there.
     names = {row.name for row in grid.rows}  # a profile may leave out a row's baseline
     claims = [
         Claim(

@@ -18,17 +18,7 @@ _PANELS = (
 
 
 def draw_neighbours(rows: Sequence[Row], scores: Scores, path: Path) -> bool:
-    """Draw both curves of every row that has them; returns whether there was any.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        In the order of the legend.
-    scores : Scores
-        Measures by row and seed, in points.
-    path : Path
-        Of the picture.
-    """
+    """Draw both curves of every row that has them; returns whether there was any."""
     wanted = [name for _, measures in _PANELS for name in measures.values()]
     known = [row for row in rows if all(values_of(scores, row.name, name) for name in wanted)]
     if not known:

@@ -21,23 +21,12 @@ _DEV = "stsb-dev"  # by which checkpoints are chosen, so no test set
 
 @dataclass(frozen=True)
 class Finding:
-    """A primary comparison and what was found.
+    """A primary comparison and what was found."""
 
-    Attributes
-    ----------
-    primary : Primary
-        The comparison.
-    difference : Interval or None
-        None where the rows have no seed in common yet.
-    adjusted : float
-        Holm's p-value over all primary comparisons, including those not measured yet.
-    test_sets : tuple of float or None
-        Bootstrap interval of the difference in points; None where no similarities were kept.
-    """
-
-    primary: Primary
-    difference: Interval | None
-    adjusted: float
+    primary: Primary  # the comparison
+    difference: Interval | None  # none where the rows have no seed in common yet
+    adjusted: float  # holm's p-value over all primary comparisons, including those not measured yet
+    # bootstrap interval of the difference in points; None where no similarities were kept
     test_sets: tuple[float, float] | None = None
 
     @property
@@ -51,20 +40,7 @@ class Finding:
 def findings(
     grid: Grid, scores: Scores, similarities: Path | None = None, kept: Path | None = None
 ) -> list[Finding]:
-    """Every primary comparison of the grid, in its order.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of one profile.
-    scores : Scores
-        Measures by row and seed.
-    similarities : Path, optional
-        Folder of the similarities that `work.py` keeps; None or absent for no bootstrap.
-    kept : Path, optional
-        JSON file of bootstrap intervals. Those that can be computed are written to it; those that cannot,
-        because the similarities lie on another machine, are read from it where they are of the same seeds.
-    """
+    """Every primary comparison of the grid, in its order."""
     measured: list[tuple[Primary, list[int], Interval | None]] = []
     for one in grid.primary:
         first, second = (values_of(scores, row, "average") for row in (one.better, one.worse))

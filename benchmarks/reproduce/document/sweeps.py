@@ -41,10 +41,8 @@ def _steps(points: Scores, name: str) -> float:
 
 
 def _agreement(sweep: Sweep, points: Scores) -> float | None:
-    """Rank correlation of the points' scores on STS-B dev with the paper's; None where too few are alike.
-
-    Where training made the encoder worse, where it ended counts, or all such points were equal.
-    """
+    """Rank correlation of the points' scores on STS-B dev with the paper's; None where too few are alike."""
+    # Where training made the encoder worse, where it ended counts, or all such points were equal.
     if not sweep.published:
         return None
     steps = _steps(points, sweep.point(sweep.reference))
@@ -58,10 +56,8 @@ def _agreement(sweep: Sweep, points: Scores) -> float | None:
 
 
 def agrees_on_best(sweep: Sweep, scores: Scores) -> bool | None:
-    """Whether the value that the paper found best has the best mean on STS-B dev here; None if unknown.
-
-    A point trained for more or fewer steps than the paper's best does not count.
-    """
+    """Whether the value that the paper found best has the best mean on STS-B dev here; None if unknown."""
+    # A point trained for more or fewer steps than the paper's best does not count.
     points = points_of(sweep, scores)
     if not (sweep.published or sweep.best is not None) or sweep.point(sweep.reference) not in points:
         return None

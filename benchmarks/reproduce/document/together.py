@@ -15,33 +15,15 @@ from benchmarks.reproduce.paired import Interval, interval
 
 @dataclass(frozen=True)
 class Together:
-    """A primary comparison over two beds.
+    """A primary comparison over two beds."""
 
-    Attributes
-    ----------
-    primary : Primary
-        The comparison.
-    beds : tuple of float
-        Mean difference on the other bed and on this one, in points.
-    difference : Interval
-        Over the seeds of both.
-    """
-
-    primary: Primary
-    beds: tuple[float, float]
-    difference: Interval
+    primary: Primary  # the comparison
+    beds: tuple[float, float]  # mean difference on the other bed and on this one, in points
+    difference: Interval  # over the seeds of both
 
 
 def findings(grid: Grid, other: Scores, scores: Scores) -> list[Together]:
-    """The primary comparisons that both beds have, in the grid's order.
-
-    Parameters
-    ----------
-    other : Scores
-        Of the other bed; empty where there is none.
-    scores : Scores
-        Of this one.
-    """
+    """The primary comparisons that both beds have, in the grid's order."""
     found = []
     for one in grid.primary:
         there, here = (differences(of, one.better, one.worse, "average") for of in (other, scores))

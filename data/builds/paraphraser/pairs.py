@@ -37,10 +37,8 @@ EVERYTHING = RephraseParameters(clauses=1.0, phrases=1.0, words=1.0)
 
 
 def read_synonyms(path: Path, folder: Path = HERE) -> Synonyms:
-    """The table that `synonyms` wrote, as a reader corrected it, and those that `rephrase` ships, which win.
-
-    ``rejected.txt`` names words whose choice is wrong too often (``word`` or ``word/N``).
-    """
+    """Table that `synonyms` wrote, as a reader corrected it, and those that `rephrase` ships, which win."""
+    # ``rejected.txt`` names words whose choice is wrong too often (``word`` or ``word/N``).
     rejected = set((folder / "rejected.txt").read_text(encoding="utf-8").split())
     rows = (line.split("\t")[:3] for line in path.read_text(encoding="utf-8").splitlines())
     table = {

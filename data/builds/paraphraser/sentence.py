@@ -24,12 +24,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Tokens of a parse.
-
-    Attributes
-    ----------
-    tokens : list of Token
-    """
+    """Tokens of a parse."""
 
     tokens: list[Token]
 

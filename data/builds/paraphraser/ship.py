@@ -36,31 +36,7 @@ def ship(
     demonstration: bool,
     training_length: int,
 ) -> int:
-    """Write the shipped folder, all or nothing.
-
-    Parameters
-    ----------
-    trained, tokenizer : Path
-        Model folder of the fine-tuning, and the vocabulary's folder.
-    generation : dict
-        Settings of `GenerationConfig`.
-    out : Path
-        Folder to replace; a card that lies there stays.
-    demonstration : bool
-        Noted in config.json; the command that paraphrases warns of such a model.
-    training_length : int
-        Most pieces of an input in training, noted there too; the command leaves longer sentences alone.
-
-    Returns
-    -------
-    int
-        Bytes of all files together.
-
-    Raises
-    ------
-    SystemExit
-        If that is more than `LIMIT`; `out` is then untouched.
-    """
+    """Write the shipped folder, all or nothing."""
     temporary = out.with_name(out.name + ".new")
     shutil.rmtree(temporary, ignore_errors=True)
     model = PegasusForConditionalGeneration.from_pretrained(trained, dtype=torch.bfloat16)

@@ -36,19 +36,7 @@ NORM = 0.35  # length of a word embedding; times 16 it is half as long as the po
 def build(
     settings: dict[str, Any], vocabulary: int, rows: Rows, seed: int
 ) -> PegasusForConditionalGeneration:
-    """Make the model that training starts from.
-
-    Parameters
-    ----------
-    settings : dict
-        Sizes, in the words of `PegasusConfig`.
-    vocabulary : int
-        Number of pieces.
-    rows : Rows
-        Sentences whose pieces' meetings give the word embeddings.
-    seed : int
-        Of the random weights.
-    """
+    """Make the model that training starts from."""
     torch.manual_seed(seed)
     config = PegasusConfig(
         vocab_size=vocabulary,
@@ -86,15 +74,10 @@ def count_meetings(rows: Rows, vocabulary: int) -> np.ndarray:
 
 
 def positions(d_model: int, shift: int = 0) -> Tensor:
-    """Projection of a hidden state to `FREQUENCIES` of its position, turned by `shift` positions.
-
-    PEGASUS puts the sines in the first half of the vector and the cosines in the second.
-
-    Returns
-    -------
-    Tensor, shape (2 * FREQUENCIES, d_model)
-        Applied to the embedding of position p it gives that of position p + `shift`.
-    """
+    """Projection of a hidden state to `FREQUENCIES` of its position, turned by `shift` positions."""
+    # PEGASUS puts the sines in the first half of the vector and the cosines in the second.
+    # Returns Tensor, shape (2 * FREQUENCIES, d_model); applied to the embedding of position p it gives that
+    # of position p + `shift`.
     half = d_model // 2
     angle = shift * 10000 ** (-2 * torch.arange(FREQUENCIES) / d_model)
     projection = torch.zeros(2 * FREQUENCIES, d_model)

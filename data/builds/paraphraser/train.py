@@ -42,19 +42,8 @@ class Batch(NamedTuple):
 
 
 def hide(row: np.ndarray, share: float, span: float, random: np.random.Generator) -> np.ndarray:
-    """Replace spans of a row's tokens by one mask each; the end of sentence stays.
-
-    Parameters
-    ----------
-    row : ndarray of uint16
-        Token ids, the last of them the end of sentence.
-    share : float
-        Share of the tokens to hide.
-    span : float
-        Mean length of a span (geometric).
-    random : numpy Generator
-        Where draws come from.
-    """
+    """Replace spans of a row's tokens by one mask each; the end of sentence stays."""
+    # row: ndarray of uint16; Token ids, the last of them the end of sentence.
     body = row[:-1]
     hidden = np.zeros(len(body), dtype=bool)
     for first in np.flatnonzero(random.random(len(body)) < share / span):
@@ -65,11 +54,9 @@ def hide(row: np.ndarray, share: float, span: float, random: np.random.Generator
 
 
 def plan(lengths: np.ndarray, budget: int, seed: int) -> Iterator[np.ndarray]:
-    """Endless batches of row numbers; an epoch is a shuffle, cut into runs of like length within `budget`.
-
-    Rows of about the same length meet, so little is padded; which rows those are, and the order of the
-    batches, changes from epoch to epoch.
-    """
+    """Endless batches of row numbers; an epoch is a shuffle, cut into runs of like length within `budget`."""
+    # Rows of about the same length meet, so little is padded; which rows those are, and the order of the
+    # batches, changes from epoch to epoch.
     epoch = 0
     while True:
         random = np.random.default_rng([seed, epoch])
@@ -145,21 +132,8 @@ def train(
     phase: dict[str, Any],
     folder: Path,
 ) -> None:
-    """Train to ``phase["steps"]``, from the folder's checkpoint if there is one; leave weights in the folder.
-
-    Parameters
-    ----------
-    model : PegasusForConditionalGeneration
-        Changed in place.
-    lengths : ndarray
-        Tokens of each row, for the batch plan.
-    pairs_of : callable
-        (row numbers, step) to (source, target) pairs.
-    phase : dict
-        The settings' table for this phase.
-    folder : Path
-        For ``checkpoint.pt``, ``log.jsonl`` and the finished model.
-    """
+    """Train to `phase["steps"]`, from the folder's checkpoint if there is one; leave weights in the folder"""
+    # lengths: ndarray; Tokens of each row, for the batch plan.
     folder.mkdir(parents=True, exist_ok=True)
     # In bf16 with masks, the fused attention kernel's gradient is many times slower on a CPU than products.
     model.set_attn_implementation("eager")

@@ -11,20 +11,11 @@ KINDS = {"NOUN": "1", "VERB": "2", "ADJ": "35", "ADV": "4"}
 
 
 class WordNet(NamedTuple):
-    """Senses and how often they were tagged.
+    """Senses and how often they were tagged."""
 
-    Attributes
-    ----------
-    senses : dict of (str, str) to list of int
-        (lemma, part of speech) to synsets, the most usual first.
-    members : dict of (str, int) to list of str
-        (part of speech, synset) to its lemmas.
-    counts : dict of (str, str) to list of int
-        (lemma, part of speech) to how often each sense was tagged in SemCor, in the order of `senses`.
-    """
-
-    senses: dict[tuple[str, str], list[int]]
-    members: dict[tuple[str, int], list[str]]
+    senses: dict[tuple[str, str], list[int]]  # (lemma, part of speech) to synsets, the most usual first
+    members: dict[tuple[str, int], list[str]]  # (part of speech, synset) to its lemmas
+    # (lemma, part of speech) to how often each sense was tagged in SemCor, in the order of `senses`
     counts: dict[tuple[str, str], list[int]]
 
     def share(self, word: tuple[str, str], sense: int) -> float:

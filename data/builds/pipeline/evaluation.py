@@ -25,14 +25,7 @@ SCORES = {
 
 
 def score(nlp: Language, sentences: Sequence[Sentence], *, gold_words: bool) -> dict[str, float]:
-    """Return the scores of `SCORES` in percent, one sentence a document.
-
-    Parameters
-    ----------
-    gold_words : bool
-        Whether the pipeline is given the treebank's words. Otherwise it divides the raw text itself, and a
-        word that it divides otherwise counts as wrong in UAS and LAS.
-    """
+    """Return the scores of `SCORES` in percent, one sentence a document."""
     examples = []
     for sentence in sentences:
         reference = make_doc(nlp.vocab, [sentence])
@@ -48,10 +41,8 @@ def score(nlp: Language, sentences: Sequence[Sentence], *, gold_words: bool) -> 
 def weakest_labels(
     nlp: Language, sentences: Sequence[Sentence], least: int, count: int
 ) -> list[tuple[str, float]]:
-    """Return the `count` dependency labels with the lowest F score, in percent, lowest first.
-
-    Labels that stand fewer than `least` times in the gold trees are left out.
-    """
+    """Return the `count` dependency labels with the lowest F score, in percent, lowest first."""
+    # Labels that stand fewer than `least` times in the gold trees are left out.
     times = Counter(dep.lower() for sentence in sentences for dep in sentence.deps)
     examples = [Example(nlp.make_doc(s.text), make_doc(nlp.vocab, [s])) for s in sentences]
     found = nlp.evaluate(examples)["dep_las_per_type"]

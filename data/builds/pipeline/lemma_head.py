@@ -40,11 +40,9 @@ def choose_trees(lemmatizer: Any, pairs: Counter[tuple[str, str]], count: int) -
 
 
 def read_vectors(nlp: Language, docs: Iterable[Doc], unit: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shared layers' word vectors, (words, width) as float16, and the words' labels, (words,).
-
-    The documents are divided anew by the pipeline's tokenizer, whose words carry what it knows about them
-    ("n't" is "not"); where it divides otherwise, the document is left out. So are words without a label.
-    """
+    """Return the shared layers' word vectors, (words, width) as float16, and the words' labels, (words,)."""
+    # The documents are divided anew by the pipeline's tokenizer, whose words carry what it knows about them
+    # ("n't" is "not"); where it divides otherwise, the document is left out. So are words without a label.
     lemmatizer: Any = nlp.get_pipe("trainable_lemmatizer")
     encoder: Any = nlp.get_pipe("tok2vec")
     vectors, labels = [], []
@@ -98,15 +96,7 @@ def replace_head(lemmatizer: Any, trees: Sequence[int], weight: np.ndarray, bias
 
 
 def relearn(nlp: Language, training: Path, share: int, seed: int) -> None:
-    """Learn the lemmatizer's last layer anew, in place.
-
-    Parameters
-    ----------
-    training : Path
-        Folder of ``.spacy`` files, gold and silver.
-    share : int
-        Every how manyeth document is read for its vectors; the labels are counted on all.
-    """
+    """Learn the lemmatizer's last layer anew, in place."""
     lemmatizer = nlp.get_pipe("trainable_lemmatizer")
     pairs: Counter[tuple[str, str]] = Counter()
     for doc in read_training(nlp, training):

@@ -36,13 +36,7 @@ PRODUCTIVE = 6  # different words a script must serve in the gold trees to be tr
 
 
 class Lexicon:
-    """What gold trees say about lemmas, and how often silver trees have each base form.
-
-    Parameters
-    ----------
-    gold : iterable of Sentence
-        Trees whose lemmas are right.
-    """
+    """What gold trees say about lemmas, and how often silver trees have each base form."""
 
     def __init__(self, gold: Iterable[Sentence]) -> None:
         lemmas: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)

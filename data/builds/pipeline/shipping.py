@@ -18,11 +18,9 @@ LICENSE = Path(__file__).parent.parent / "CC-BY-SA-4.0.txt"
 
 
 def prune_trees(lemmatizer: Any) -> None:
-    """Drop the edit trees that no label uses; training adds one for every lemma it meets.
-
-    A tree is a node that replaces a string, or one that keeps a middle part and has trees for what is
-    before and after it.
-    """
+    """Drop the edit trees that no label uses; training adds one for every lemma it meets."""
+    # A tree is a node that replaces a string, or one that keeps a middle part and has trees for what is
+    # before and after it.
     nodes = srsly.msgpack_loads(lemmatizer.trees.to_bytes())["trees"]
     kept: dict[int, int] = {}  # old position to new
     pruned: list[dict[str, Any]] = []
@@ -44,11 +42,9 @@ def prune_trees(lemmatizer: Any) -> None:
 
 
 def needed_strings(nlp: Language) -> set[str]:
-    """Return the strings a loaded pipeline can't do without: those of labels and of the lemmas' edit trees.
-
-    Training leaves every word it saw in the string store, which takes megabytes; words are added again when
-    they are met.
-    """
+    """The strings a loaded pipeline can't do without: those of labels and of the lemmas' edit trees."""
+    # Training leaves every word it saw in the string store, which takes megabytes; words are added again
+    # when they are met.
     pipe: Callable[[str], Any] = nlp.get_pipe
     needed: set[str] = set()
     for node in srsly.msgpack_loads(pipe("trainable_lemmatizer").trees.to_bytes())["trees"]:

@@ -61,13 +61,7 @@ def write_silver(
     folder: Path,
     seed: int,
 ) -> Iterator[tuple[Path, int, int]]:
-    """Annotate lines chunk by chunk into ``folder/silver-NNN.spacy``.
-
-    Yields
-    ------
-    path, kept, given : the file, how many sentences it holds, how many lines went in. Sentences whose best
-        heads form no tree with one root are left out. A file that exists is not made again (kept = -1).
-    """
+    """Annotate lines chunk by chunk into ``folder/silver-NNN.spacy``."""
     folder.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(lines), CHUNK):
         path = folder / f"silver-{start // CHUNK:03d}.spacy"

@@ -59,17 +59,7 @@ def vectors_pipeline(floret: Path, out: Path) -> None:
 def train_student(
     gold: Path, training: Path, development: Path, vectors: Path, out: Path, *, steps: int, seed: int
 ) -> None:
-    """Train with student.cfg into ``out/model-best`` (by development score) and ``out/model-last``.
-
-    Parameters
-    ----------
-    gold : Path
-        ``.spacy`` file the label sets are taken from.
-    training : Path
-        Folder of ``.spacy`` files, gold and silver, the weights are trained on.
-    steps : int
-        Optimizer steps; the learning rate falls to zero over them.
-    """
+    """Train with student.cfg into ``out/model-best`` (by development score) and ``out/model-last``."""
     overrides = {
         "corpora.labels.path": str(gold),
         "corpora.train.path": str(training),

@@ -125,15 +125,7 @@ def fine_tune(
     head_rate: float = 1e-3,
     seed: int = 42,
 ) -> Iterator[tuple[int, float]]:
-    """Train on gold trees; yields (epoch, mean loss) after each epoch.
-
-    Parameters
-    ----------
-    words : int
-        Words a batch, padding included.
-    encoder_rate, head_rate : float
-        Highest learning rates of AdamW; both rise over a twentieth of the steps and then fall to zero.
-    """
+    """Train on gold trees; yields (epoch, mean loss) after each epoch."""
     generator = random.Random(seed)
     # The pieces' embeddings stay: they are half of all parameters, and most pieces are rare in a treebank.
     teacher.encoder.get_input_embeddings().requires_grad_(False)

@@ -21,25 +21,16 @@ from spacy.vocab import Vocab
 
 @dataclass
 class Sentence:
-    """One tree: parallel lists with one entry a syntactic word.
-
-    Attributes
-    ----------
-    heads : list of int
-        Index of the head word within the sentence; a root is its own head, as in spaCy.
-    spaces : list of bool
-        Whether a space follows in the raw text.
-    morphs : list of str
-        Universal features, ``""`` where the treebank has ``_``.
-    """
+    """One tree: parallel lists with one entry a syntactic word."""
 
     text: str
     words: list[str] = field(default_factory=list)
-    spaces: list[bool] = field(default_factory=list)
+    spaces: list[bool] = field(default_factory=list)  # whether a space follows in the raw text
     lemmas: list[str] = field(default_factory=list)
     pos: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    morphs: list[str] = field(default_factory=list)
+    morphs: list[str] = field(default_factory=list)  # universal features, ``""`` where the treebank has ``_``
+    # index of the head word within the sentence; a root is its own head, as in spaCy
     heads: list[int] = field(default_factory=list)
     deps: list[str] = field(default_factory=list)
 
@@ -60,13 +51,7 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
 
 
 def parse_sentence(lines: Sequence[str]) -> Sentence:
-    """Build one tree from its CoNLL-U lines (comments, words, multi-word ranges, empty nodes).
-
-    Raises
-    ------
-    ValueError
-        If the words and spaces don't add up to the ``# text`` comment; the message shows both.
-    """
+    """Build one tree from its CoNLL-U lines (comments, words, multi-word ranges, empty nodes)."""
     text = next((line[len("# text = ") :] for line in lines if line.startswith("# text = ")), "")
     sentence = Sentence(text)
     range_end, range_space = 0, True
@@ -130,13 +115,7 @@ def make_doc(vocab: Vocab, sentences: Sequence[Sentence]) -> Doc:
 def group(
     sentences: Iterable[Sentence], share: float, largest: int, generator: random.Random
 ) -> Iterator[list[Sentence]]:
-    """Cut a sequence of sentences into groups, so that a parser also learns where sentences end.
-
-    Parameters
-    ----------
-    share : float
-        Share of the groups (0 to 1) that hold 2 to `largest` sentences; the others hold one.
-    """
+    """Cut a sequence of sentences into groups, so that a parser also learns where sentences end."""
     waiting: list[Sentence] = []
     wanted = 0
     for sentence in sentences:

@@ -41,15 +41,8 @@ NO_DEMONYMS = r"^(?:christian|jewish|julian|gregorian|cesarean|caesarean|pauline
 
 
 def neighbours(store: Store, marked: np.ndarray, step: int) -> np.ndarray:
-    """How many tokens of each term have a marked term beside them; int64 (V,).
-
-    Parameters
-    ----------
-    store : Store
-    marked : ndarray of bool, shape (V,)
-    step : {-1, 1}
-        Beside on the left, or on the right.
-    """
+    """How many tokens of each term have a marked term beside them; int64 (V,)."""
+    # marked: ndarray of bool, shape (V,)
     counts = np.zeros(len(marked), np.int64)
     for index in range(len(store.parts)):
         for table in store.iterate_part("tfidf", index, ["term_ids"]):
@@ -64,11 +57,9 @@ def neighbours(store: Store, marked: np.ndarray, step: int) -> np.ndarray:
 
 
 def kinds(store: Store, table: TermTable) -> np.ndarray:
-    """int8 (V,): what kind of name each term mostly is.
-
-    Surnames follow given names, and given names go before surnames: from the short lists of given names that
-    ship, some rounds find the others.
-    """
+    """int8 (V,): what kind of name each term mostly is."""
+    # Surnames follow given names, and given names go before surnames: from the short lists of given names
+    # that ship, some rounds find the others.
     total = neighbours(store, np.ones(len(table), bool), -1)
     lists = [pc.utf8_lower(word_set(name)) for name in ("male_names", "female_names")]
     listed = pc.is_in(table.terms, pa.concat_arrays(lists)).to_numpy(zero_copy_only=False)

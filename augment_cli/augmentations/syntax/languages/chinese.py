@@ -185,10 +185,8 @@ def _children(view: ClauseView, role: Role, wanted: frozenset[str]) -> np.ndarra
 
 
 def _in_front_of_verb(view: ClauseView, rows: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """Where an auxiliary goes: before the first prepositional phrase behind the subject, else the verb.
-
-    A copula such as 也是 takes it in front of its last character.
-    """
+    """Where an auxiliary goes: before the first prepositional phrase behind the subject, else the verb."""
+    # A copula such as 也是 takes it in front of its last character.
     parses, owner = view.parses, view.rows
     left, right = view.edges
     subjects = view.subjects[owner]

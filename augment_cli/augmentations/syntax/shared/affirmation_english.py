@@ -25,20 +25,8 @@ _AFFIRMED = words("indeed fact actually really truly certainly surely definitely
 def faithful(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
-    """`do`, `does`, `did` before a finite main verb; an adverb behind a form of "be", "have" or a modal.
-
-    Parameters
-    ----------
-    view : ClauseView
-    rows : ndarray of int64, shape (m,)
-        Rows in English that have a root.
-    draw : callable
-        Counter to uniforms, of which the first decides the adverb.
-    names : tuple of str
-        Not used; the mode has words of its own.
-    edits : EditList
-        Takes the edits.
-    """
+    """`do`, `does`, `did` before a finite main verb; an adverb behind a form of "be", "have" or a modal."""
+    # rows: ndarray of int64, shape (m,); Rows in English that have a root.
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     tokens = clauses.tokens

@@ -31,13 +31,7 @@ _QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "wher
 
 @dataclass(frozen=True)
 class Assertions:
-    """The main clauses of some rows (m,): statements whose first finite verb the parse tells for sure.
-
-    Attributes
-    ----------
-    view : ClauseView
-    rows : ndarray of int64, shape (m,)
-    """
+    """The main clauses of some rows (m,): statements whose first finite verb the parse tells for sure."""
 
     view: ClauseView
     rows: np.ndarray
@@ -82,10 +76,8 @@ class Assertions:
 
     @cached_property
     def goes_on(self) -> np.ndarray:
-        """bool (m,): main verbs that share their subject with a finite verb behind, whatever that hangs on.
-
-        A past participle without an auxiliary counts: behind a verb in the past it is one itself.
-        """
+        """Bool (m,): main verbs that share their subject with a finite verb behind, wherever that hangs."""
+        # A past participle without an auxiliary counts: behind a verb in the past it is one itself.
         view = self.view
         alone = any_of(view.verb_forms, (*DO, VerbForm.PAST_PARTICIPLE)) & ~self._have_subjects
         has_auxiliary = np.zeros(len(view.roles), bool)
@@ -100,10 +92,8 @@ class Assertions:
 
     @cached_property
     def is_torn(self) -> np.ndarray:
-        """bool (m,): rows with a finite verb beside the main one that nothing joins to it: a wrong parse.
-
-        In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
-        """
+        """bool (m,): rows with a finite verb beside the main one that nothing joins to it: a wrong parse."""
+        # In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
         view, parses = self.view, self.view.parses
         joined = np.zeros(len(view.roles), bool)
         joined[view.parents[any_of(view.roles, (Role.MARKER, Role.NEGATION))]] = True
@@ -133,11 +123,9 @@ class Assertions:
 
     @cached_property
     def _is_no_verb(self) -> np.ndarray:
-        """bool (m,): supposed verbs that something else speaks against.
-
-        `"watched" objects`, `: found format`, `Getting started`, and what stands in quotation marks inside a
-        sentence, which is a message or a name.
-        """
+        """bool (m,): supposed verbs that something else speaks against."""
+        # `"watched" objects`, `: found format`, `Getting started`, and what stands in quotation marks
+        # inside a sentence, which is a message or a name.
         view, parses, tokens = self.view, self.view.parses, self.tokens
         before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(view.roles) - 1)
         quotes = parses.lower.among(_QUOTATION_MARKS) & ~parses.tags.among({"POS"})
@@ -155,11 +143,9 @@ class Assertions:
 
     @cached_property
     def _is_title(self) -> np.ndarray:
-        """bool (m,): texts without a mark at the end, but those whose subject is a pronoun or has an article.
-
-        `Oracle listener state blocked`, `SVN hooks for Windows` and `shell script templates` say nothing of
-        anything, and a tagger that has learned from prose takes a word of theirs for a verb.
-        """
+        """Bool (m,): texts without a mark at the end, unless the subject is a pronoun or has an article."""
+        # `Oracle listener state blocked`, `SVN hooks for Windows` and `shell script templates` say nothing
+        # of anything, and a tagger that has learned from prose takes a word of theirs for a verb.
         parses = self.view.parses
         marks = np.append(0, np.cumsum(parses.forms.among(_FINAL_MARKS)))
         ends = self.sentence_ends  # the mark may stand before a closing quotation mark or bracket

@@ -90,11 +90,9 @@ class _Slots:
 def recommended(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
-    """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md).
-
-    A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary + infinitive;
-    the auxiliary takes over tense and agreement.
-    """
+    """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md)."""
+    # A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary +
+    # infinitive; the auxiliary takes over tense and agreement.
     parses, forms = view.parses, view.verb_forms
     answer = Answer.empty(len(parses))
     main = np.zeros(len(forms), bool)

@@ -23,12 +23,7 @@ _STRAIGHT = frozenset({'"', "''", "``"})
 
 @dataclass(frozen=True)
 class Constituents:
-    """Spans of tokens in n rows with N tokens; a span is first and last token, both included.
-
-    Attributes
-    ----------
-    view : ClauseView
-    """
+    """Spans of tokens in n rows with N tokens; a span is first and last token, both included."""
 
     view: ClauseView
 
@@ -155,16 +150,12 @@ class Constituents:
     def strings(
         self, left: np.ndarray, right: np.ndarray, inwards: np.ndarray, to_front: np.ndarray
     ) -> pa.StringArray:
-        """Texts of spans (m,) for another place.
-
-        Parameters
-        ----------
-        left, right : ndarray of int64, shape (m,)
-        inwards : ndarray of bool, shape (m,)
-            The span leaves the beginning of its sentence: a capital that only marked it goes.
-        to_front : ndarray of bool, shape (m,)
-            The span comes to the beginning: its first word gets a capital if the sentence had one.
-        """
+        """Texts of spans (m,) for another place."""
+        # left, right: ndarray of int64, shape (m,)
+        # inwards: ndarray of bool, shape (m,); The span leaves the beginning of its sentence: a capital
+        # that only marked it goes.
+        # to_front: ndarray of bool, shape (m,); The span comes to the beginning: its first word gets a
+        # capital if the sentence had one.
         rows, starts, ends = self.spans(left, right)
         base = self.view.parses.texts.offsets[rows]
         strings = slices(self.view.parses.texts, base + starts, base + ends)

@@ -78,18 +78,8 @@ _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
 def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
-    """The first rule that applies to each row, in the order `any`, `fail`, `phrase`.
-
-    Parameters
-    ----------
-    view : ClauseView
-    rows : ndarray of int64, shape (m,)
-        Rows in English that have a root.
-    draw : callable
-        Not used; nothing is drawn.
-    edits : EditList
-        Takes the edits.
-    """
+    """The first rule that applies to each row, in the order `any`, `fail`, `phrase`."""
+    # rows: ndarray of int64, shape (m,); Rows in English that have a root.
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
@@ -161,10 +151,8 @@ def _any_for_no(view: ClauseView, tokens: np.ndarray, edits: EditList) -> None:
 
 
 def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -> np.ndarray:
-    """int64 (m,): the verb that "fail to" goes before, or −1; looked for where `applies` (m,).
-
-    A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
-    """
+    """int64 (m,): the verb that "fail to" goes before, or −1; looked for where `applies` (m,)."""
+    # A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
     parses, tokens = view.parses, clauses.tokens
     behind = np.minimum(tokens + 1, len(view.roles) - 1)
     own = (view.parents[behind] == view.roots[clauses.rows]) & (view.roles[behind] == Role.AUXILIARY)

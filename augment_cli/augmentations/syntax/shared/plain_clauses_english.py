@@ -90,11 +90,9 @@ def is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
 
 
 def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
-    """bool (m,): first words that the tag and the shipped terms alike have for a name, or for none.
-
-    Behind a phrase a name keeps its capital and another word loses it; `Brown`, `Maritime`, the first word
-    of `Visual Studio` and `New Wranglers`, and words that no table has could be either.
-    """
+    """bool (m,): first words that the tag and the shipped terms alike have for a name, or for none."""
+    # Behind a phrase a name keeps its capital and another word loses it; `Brown`, `Maritime`, the first
+    # word of `Visual Studio` and `New Wranglers`, and words that no table has could be either.
     parses = view.parses
     forms, tags = parses.forms_at(first), parses.tags.at(first)
     known, plain = _as_terms_are_written(view, first)

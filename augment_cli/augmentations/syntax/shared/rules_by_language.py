@@ -38,18 +38,7 @@ def by_rules(key: int, rules: Mapping[str, Rules]) -> Prepared:
 
 
 def outcome_of_rules(rows: Rows, key: int, rules: Mapping[str, Rules]) -> Outcome:
-    """Apply the rules of each language to its rows that have a root.
-
-    Parameters
-    ----------
-    rows : Rows
-        With its parses.
-    key : int
-        Of the draws, one for each row and counter.
-    rules : mapping
-        From a language's code to (view, rows, draw, edits), which adds edits and answers with rules and
-        reasons.
-    """
+    """Apply the rules of each language to its rows that have a root."""
     if rows.parses is None:
         raise ValueError("a rule on parses needs the parses of its rows")
     count = len(rows)

@@ -34,10 +34,8 @@ def _past_years(values: tuple[str, ...]) -> list[str]:
 
 
 def with_mended_conjuncts(view: ClauseView) -> ClauseView:
-    """The view with "set" in "He preached and set up schools" as a verb in the past.
-
-    Taggers like to take it for a participle, which would need an auxiliary; the verb beside it has none.
-    """
+    """The view with "set" in "He preached and set up schools" as a verb in the past."""
+    # Taggers like to take it for a participle, which would need an auxiliary; the verb beside it has none.
     parses, parents = view.parses, view.parents
     tokens = np.flatnonzero((view.roles == Role.CONJUNCT) & (view.verb_forms == VerbForm.PAST_PARTICIPLE))
     heads = parents[tokens]

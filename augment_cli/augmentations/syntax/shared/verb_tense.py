@@ -51,30 +51,7 @@ def finite(verb: str, tense: int, person: int) -> str | None:
 def in_tense(
     word: str, form: int, lemma: str, is_be: bool, person: int, tense: int, negation: str
 ) -> tuple[str, str] | None:
-    """A finite verb in another tense.
-
-    Parameters
-    ----------
-    word : str
-        As it stands, contracted or not.
-    form : VerbForm
-    lemma : str
-        What the pipeline says.
-    is_be : bool
-        Whether it is a form of "be".
-    person : int
-        OTHER, THIRD or FIRST.
-    tense : int
-        PAST, PRESENT or FUTURE.
-    negation : str
-        What follows directly: "not", "n't" or nothing.
-
-    Returns
-    -------
-    (str, str) or None
-        What takes its place, and what goes in behind the negation; None where nothing changes, or where
-        nobody knows how.
-    """
+    """A finite verb in another tense."""
     lower = word.lower()
     if form == VerbForm.MODAL:
         new = _modal(lower, tense, negation)

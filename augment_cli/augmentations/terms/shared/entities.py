@@ -44,30 +44,14 @@ _NO_SURNAME = (
 
 @dataclass(frozen=True, eq=False)
 class Entities:
-    """What a vocabulary has of each kind.
+    """What a vocabulary has of each kind."""
 
-    Attributes
-    ----------
-    kinds : ndarray of int64, shape (V+1,)
-        Kind of each term by itself, NO_ENTITY for other words; the last for −1.
-    is_day : ndarray of bool, shape (V+1,)
-        Numbers that a day of a month can have.
-    may_be_surname : ndarray of bool, shape (V+1,)
-        Names behind a first name.
-    members : ndarray of int64
-        Terms to draw, kind by kind.
-    member_kinds : ndarray of int64
-        The kind of each.
-    table : TermTable
-        Their sentence counts as scores, to draw from.
-    """
-
-    kinds: np.ndarray
-    is_day: np.ndarray
-    may_be_surname: np.ndarray
-    members: np.ndarray
-    member_kinds: np.ndarray
-    table: TermTable
+    kinds: np.ndarray  # kind of each term by itself, NO_ENTITY for other words; the last for −1
+    is_day: np.ndarray  # numbers that a day of a month can have
+    may_be_surname: np.ndarray  # names behind a first name
+    members: np.ndarray  # terms to draw, kind by kind
+    member_kinds: np.ndarray  # the kind of each
+    table: TermTable  # their sentence counts as scores, to draw from
 
     def draw(self, ids: np.ndarray, kinds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """For each term (m,) another of its kind (m,), with probability ∝ sentence count; −1 for none."""
@@ -87,18 +71,11 @@ class Entities:
         is_first: np.ndarray,
         cases: np.ndarray,
     ) -> np.ndarray:
-        """The kind of each token, int64 (N,).
-
-        Parameters
-        ----------
-        tokens : TokenRows
-        ids : ndarray of int32, shape (N,)
-            Terms of the vocabulary.
-        has_capital, is_first : ndarray of bool, shape (N,)
-            Whether a token begins with a capital, and whether it begins its row.
-        cases : ndarray of int8, shape (V+1,)
-            How each term is mostly written.
-        """
+        """The kind of each token, int64 (N,)."""
+        # ids: ndarray of int32, shape (N,); Terms of the vocabulary.
+        # has_capital, is_first: ndarray of bool, shape (N,); Whether a token begins with a capital, and
+        # whether it begins its row.
+        # cases: ndarray of int8, shape (V+1,); How each term is mostly written.
         kinds = self.kinds[ids]
         same_row = tokens.rows[1:] == tokens.rows[:-1]
         # `In May`, but not `May I`; `March` the month, but not `march`.
@@ -112,23 +89,13 @@ class Entities:
     def full_names(
         self, tokens: TokenRows, ids: np.ndarray, kinds: np.ndarray, is_capital: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """First names, and the surnames behind them, where the two are the whole name.
-
-        `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
-
-        Parameters
-        ----------
-        tokens : TokenRows
-        ids : ndarray of int32, shape (N,)
-        kinds : ndarray of int64, shape (N,)
-        is_capital : ndarray of bool, shape (N,)
-            Tokens with a capital of their own.
-
-        Returns
-        -------
-        tuple of ndarray of int64
-            The tokens of the first names, and of the surnames, one for each.
-        """
+        """First names, and the surnames behind them, where the two are the whole name."""
+        # `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
+        # ids: ndarray of int32, shape (N,)
+        # kinds: ndarray of int64, shape (N,)
+        # is_capital: ndarray of bool, shape (N,); Tokens with a capital of their own.
+        # Returns tuple of ndarray of int64; the tokens of the first names, and of the surnames, one for
+        # each.
         index = np.arange(len(ids) - 1)
         rows, starts, ends = tokens.rows, tokens.starts, tokens.ends
         joined = np.append((rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1), False)

@@ -37,15 +37,7 @@ _GLUE = "–—-−/:×^°'’_#*+=<>~"  # beside a name or number: a range, a r
 
 
 class EntityContext:
-    """What the tokens of a corpus say about those beside them.
-
-    Parameters
-    ----------
-    terms : TermTable
-        The corpus's own.
-    vocabulary : Vocabulary
-        Which knows how they are written.
-    """
+    """What the tokens of a corpus say about those beside them."""
 
     def __init__(self, terms: TermTable, vocabulary: Vocabulary) -> None:
         self._labels, self._eras, self._fixed = (_flags(terms, words) for words in (_LABELS, _ERAS, _FIXED))

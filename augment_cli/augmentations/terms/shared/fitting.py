@@ -32,17 +32,7 @@ _VOWEL_SOUND = (
 
 
 class Fitting:
-    """Neighbours of the tokens of a corpus, by the shipped counts.
-
-    Parameters
-    ----------
-    terms : TermTable
-        The corpus's own.
-    vocabulary : Vocabulary
-        What is drawn from.
-    keys : list of int
-        Of the draws after the first.
-    """
+    """Neighbours of the tokens of a corpus, by the shipped counts."""
 
     def __init__(self, terms: TermTable, vocabulary: Vocabulary, keys: list[int]) -> None:
         self.keys = keys
@@ -84,10 +74,8 @@ class Fitting:
         return alone[starts] & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
 
     def fits(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
-        """bool (m,): whether terms go with the neighbours of the tokens they stand for, as these do.
-
-        None of them stands in the row already, nor behind `an` where it asks for `a`.
-        """
+        """bool (m,): whether terms go with the neighbours of the tokens they stand for, as these do."""
+        # None of them stands in the row already, nor behind `an` where it asks for `a`.
         numbers, last = self._own[tokens.term_ids], len(tokens.term_ids) - 1
         row, drawn = tokens.rows, np.maximum(new, 0)
         before, behind = np.maximum(places - 1, 0), np.minimum(places + 1, last)

@@ -156,11 +156,9 @@ class NaturalReplacement(TermReplacement):
     def _forms(
         self, texts: CodePoints, tokens: TokenRows, chosen: np.ndarray, starts: np.ndarray, ends: np.ndarray
     ) -> np.ndarray:
-        """int64 (m,): which of `surface_forms` stands in the place of each chosen token.
-
-        A capital that the place asks for, at the beginning or in a title, is kept; one that belongs to the
-        name that stood there goes with it.
-        """
+        """int64 (m,): which of `surface_forms` stands in the place of each chosen token."""
+        # A capital that the place asks for, at the beginning or in a title, is kept; one that belongs to
+        # the name that stood there goes with it.
         pattern = case_pattern(texts, starts, ends)
         ordinary = self._vocabulary.table.cases[self._vocabulary.own[tokens.term_ids[chosen]]] == AS_IT_IS
         first = self._begins(tokens, chosen)
@@ -188,10 +186,8 @@ class NaturalReplacement(TermReplacement):
 
 @lru_cache(maxsize=2)
 def _contractions(terms: TermTable) -> tuple[int, int, np.ndarray]:
-    """Ids of n't and ’, −1 for none, and bool (V+1,): terms that an apostrophe parts from a word.
-
-    Kept, since finding terms in a large table takes long, and a worker asks with each part.
-    """
+    """Ids of n't and ’, −1 for none, and bool (V+1,): terms that an apostrophe parts from a word."""
+    # Kept, since finding terms in a large table takes long, and a worker asks with each part.
     ids = terms.ids_of(pa.concat_arrays([pa.array(["n't", "’"]), _BEHIND_APOSTROPHE]))
     is_behind = np.zeros(len(terms) + 1, bool)
     is_behind[ids[2:]] = True

@@ -61,11 +61,9 @@ class PaperReplacement(TermReplacement):
     def _in_place_edits(
         self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
-        """One edit for each replaced token, in the case pattern of what it replaces.
-
-        Where tokens touch without a space (`do` and `n't`) and a replacement would grow together with
-        its neighbour, a space goes with the replacement.
-        """
+        """One edit for each replaced token, in the case pattern of what it replaces."""
+        # Where tokens touch without a space (`do` and `n't`) and a replacement would grow together with its
+        # neighbour, a space goes with the replacement.
         count = len(self.terms)
         owners = tokens.rows[chosen]
         base = rows.code_points.offsets[owners]

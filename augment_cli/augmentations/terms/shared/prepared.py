@@ -11,17 +11,6 @@ from augment_cli.contract.augmentation import Resources
 def prepare(
     name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
 ) -> TermReplacement:
-    """The function over rows that the parameters ask for.
-
-    Parameters
-    ----------
-    name : str
-        Of the augmentation, which its draws depend on.
-    parameters : TermReplacementParameters
-    resources : Resources
-        With the term table.
-    opposite : bool
-        Favour the unimportant tokens (UDA).
-    """
+    """The function over rows that the parameters ask for."""
     surface = NaturalReplacement if parameters.surface == "natural" else PaperReplacement
     return surface(name, parameters, resources, opposite)

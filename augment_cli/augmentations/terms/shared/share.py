@@ -15,13 +15,7 @@ _NUMBER = r"(\d+(?:\.\d*)?(?:e-?\d+)?|\.\d+)"
 
 
 def bounds_of(beta: str) -> tuple[float, float]:
-    """`0.5` or `0.1:0.5` as the first and the last β.
-
-    Raises
-    ------
-    UsageError
-        If it is neither, or a number is not in [0, 1].
-    """
+    """`0.5` or `0.1:0.5` as the first and the last β."""
     match = re.fullmatch(rf"{_NUMBER}(?::{_NUMBER})?", str(beta).strip().lower(), re.ASCII)
     if match is None:
         raise UsageError(
@@ -40,10 +34,8 @@ def resolved_share(beta: str) -> float | str:
 
 
 def of_draw(parameters: Any, draw: int, draws: int) -> Any:
-    """Parameters with the β of one of several draws, in equal steps from the first to the last.
-
-    A single draw keeps the range, which is then spread over the rows.
-    """
+    """Parameters with the β of one of several draws, in equal steps from the first to the last."""
+    # A single draw keeps the range, which is then spread over the rows.
     first, last = bounds_of(parameters.beta)
     if first == last or draws == 1:
         return parameters
@@ -52,15 +44,8 @@ def of_draw(parameters: Any, draw: int, draws: int) -> Any:
 
 
 def shares_of_rows(beta: str, key: int, row_ids: np.ndarray) -> np.ndarray:
-    """float64 (n,): each row's own β; within a range evenly distributed, and the same whenever it is drawn.
-
-    Parameters
-    ----------
-    beta : str
-    key : int
-        From `Resources.key`.
-    row_ids : ndarray of int64, shape (n,)
-    """
+    """Float64 (n,): each row's own β; uniform within a range, and the same whenever it is drawn."""
+    # row_ids: ndarray of int64, shape (n,)
     first, last = bounds_of(beta)
     if first == last:
         return np.full(len(row_ids), first)

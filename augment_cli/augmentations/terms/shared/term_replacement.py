@@ -173,27 +173,14 @@ def terms_of(resources: Resources) -> TermTable:
 def replacement_probabilities(
     tokens: TokenRows, eligible: np.ndarray, beta: float | np.ndarray, opposite: bool = False
 ) -> np.ndarray:
-    """Probability that each token occurrence is replaced.
-
-    With z the weights of a sentence's n eligible tokens and a_i = z_i − min z (`opposite`: max z − z_i),
-    p_i = min(1, β·n·a_i/Σa); the first arg-max of p gets 1 (UNA, step 2). Where Σa = 0 (one token, or
-    all scores equal) the first eligible token gets 1 and the others 0.
-
-    Parameters
-    ----------
-    tokens : TokenRows
-        N token occurrences of n sentences.
-    eligible : ndarray of bool, shape (N,)
-        Tokens that may be replaced; the others get 0 and take no part in n, min z and Σa.
-    beta : float or ndarray of float64, shape (n,)
-        In [0, 1]; one for all sentences, or one for each.
-    opposite : bool
-        Favour the unimportant tokens (UDA).
-
-    Returns
-    -------
-    ndarray of float64, shape (N,)
-    """
+    """Probability that each token occurrence is replaced."""
+    # With z the weights of a sentence's n eligible tokens and a_i = z_i − min z (`opposite`: max z − z_i),
+    # p_i = min(1, β·n·a_i/Σa); the first arg-max of p gets 1 (UNA, step 2). Where Σa = 0 (one token, or all
+    # scores equal) the first eligible token gets 1 and the others 0.
+    # eligible: ndarray of bool, shape (N,); Tokens that may be replaced; the others get 0 and take no part
+    # in n, min z and Σa.
+    # beta: float or ndarray of float64, shape (n,); In [0, 1]; one for all sentences, or one for each.
+    # Returns ndarray of float64, shape (N,)
     index = np.flatnonzero(eligible)
     probabilities = np.zeros(len(tokens.weights))
     if not len(index):

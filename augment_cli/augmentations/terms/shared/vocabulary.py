@@ -40,27 +40,13 @@ LEAST_NEIGHBOURS = 10  # places either side in a class of few words
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Terms with the places to draw them from.
+    """Terms with the places to draw them from."""
 
-    Attributes
-    ----------
-    table : TermTable
-        All V terms: the corpus's own, or joined by the shipped ones.
-    own : ndarray of int32, shape (V₀+1,)
-        From an id of the corpus's table to one of this; the last for −1.
-    is_word : ndarray of bool, shape (V+1,)
-        Terms that are words; the last for −1.
-    drawable : ndarray of bool, shape (V,)
-        Words that may be put into a sentence.
-    classes : ndarray of int32, shape (V,)
-        A term is drawn for one of the same class only; −1 is never replaced or drawn.
-    """
-
-    table: TermTable
-    own: np.ndarray
-    is_word: np.ndarray
-    drawable: np.ndarray
-    classes: np.ndarray
+    table: TermTable  # all V terms: the corpus's own, or joined by the shipped ones
+    own: np.ndarray  # from an id of the corpus's table to one of this; the last for −1
+    is_word: np.ndarray  # terms that are words; the last for −1
+    drawable: np.ndarray  # words that may be put into a sentence
+    classes: np.ndarray  # A term is drawn for one of the same class only; −1 is never replaced or drawn
 
     @cached_property
     def replaceable(self) -> np.ndarray:
@@ -112,25 +98,10 @@ class Vocabulary:
     def draw(
         self, ids: np.ndarray, radius: int | None, uniforms: np.ndarray, include_self: bool
     ) -> np.ndarray:
-        """Draw for each of some replaceable terms another of its class, with probability ∝ maximum score.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (m,)
-            Of this vocabulary.
-        radius : int or None
-            Ranks either side in the whole table; a class has the same share of its members to draw from, and
-            at least `LEAST_NEIGHBOURS`. None draws from the whole class, all alike.
-        uniforms : ndarray of float64, shape (m,)
-            In [0, 1).
-        include_self : bool
-            Whether a term may be drawn for itself.
-
-        Returns
-        -------
-        ndarray of int32, shape (m,)
-            Ids; −1 where the class has no other term.
-        """
+        """Draw for each of some replaceable terms another of its class, with probability ∝ maximum score."""
+        # ids: ndarray of int, shape (m,); Of this vocabulary.
+        # uniforms: ndarray of float64, shape (m,); In [0, 1).
+        # Returns ndarray of int32, shape (m,); ids; −1 where the class has no other term.
         place = self._own_places[ids]
         # One class for all takes no look-up for each of them.
         group = np.zeros(1, np.int64) if len(self._bounds) == 2 else self.classes[ids]
@@ -163,21 +134,7 @@ class Vocabulary:
 def vocabulary_of(
     own: TermTable, joined: bool, avoided: tuple[str, ...], longest: int, same: str
 ) -> Vocabulary:
-    """The vocabulary of a term table; kept, since a worker needs the same one for each of its parts.
-
-    Parameters
-    ----------
-    own : TermTable
-        The corpus's.
-    joined : bool
-        Whether the shipped terms are put in.
-    avoided : tuple of str
-        Terms that are never drawn.
-    longest : int
-        Characters of the longest term that may be drawn.
-    same : {"any", "pos"}
-        One class of all words, or classes of words, names and numbers of one kind and form.
-    """
+    """The vocabulary of a term table; kept, since a worker needs the same one for each of its parts."""
     table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
     table = dataclasses.replace(table, cases=_known_cases(table))
     is_word = pc.match_substring_regex(table.terms, WORD)
@@ -209,16 +166,7 @@ def vocabulary_digests(same: str) -> dict[str, Any]:
 
 
 def joins(background: str, own: TermTable, small: int) -> bool:
-    """Whether the shipped table joins a corpus's own.
-
-    Parameters
-    ----------
-    background : {"auto", "always", "none"}
-    own : TermTable
-    small : int
-        Sentences, below which it does where the corpus is English, and not of a domain whose words the table
-        does not know.
-    """
+    """Whether the shipped table joins a corpus's own."""
     if background == "auto":
         is_small = 0 < own.documents < small
         return is_small and is_english(own) and not _is_domain(own)
@@ -272,17 +220,10 @@ def _known(own: TermTable) -> tuple[float, float, int]:
 
 
 def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
-    """A corpus's table and the shipped one as the table of both texts together.
-
-    Sentence counts are added, and the larger of the two shares of a sentence gives the maximum score, as a
-    fit of both corpora would have it.
-
-    Returns
-    -------
-    table : TermTable
-    ids : ndarray of int64, shape (V₀+1,)
-        From the corpus's ids to the table's; the last is −1.
-    """
+    """A corpus's table and the shipped one as the table of both texts together."""
+    # Sentence counts are added, and the larger of the two shares of a sentence gives the maximum score, as
+    # a fit of both corpora would have it.
+    # Returns ids : ndarray of int64, shape (V₀+1,); from the corpus's ids to the table's; the last is −1.
     shipped = load_english_terms()
     place = pc.fill_null(pc.index_in(shipped.terms, own.terms), -1).to_numpy(zero_copy_only=False)
     new = np.flatnonzero(place < 0)

@@ -16,18 +16,10 @@ ARTICLES = pa.array(["a", "an"])
 def article_changes(
     words: Words, articles: np.ndarray, following: pa.Array, adjacent: np.ndarray
 ) -> tuple[np.ndarray, pa.StringArray]:
-    """Which indefinite articles no longer fit the word behind them, and what they become.
-
-    Parameters
-    ----------
-    words : Words
-    articles : ndarray of int64, shape (m,)
-        Index of the word before each changed place; any number where `adjacent` is False.
-    following : pyarrow.Array, length m
-        What will stand behind it.
-    adjacent : ndarray of bool, shape (m,)
-        Whether it stands directly behind it.
-    """
+    """Which indefinite articles no longer fit the word behind them, and what they become."""
+    # articles: ndarray of int64, shape (m,); Index of the word before each changed place; any number where
+    # `adjacent` is False.
+    # adjacent: ndarray of bool, shape (m,); Whether it stands directly behind it.
     is_article = words.among(ARTICLES)
     candidates = np.flatnonzero(adjacent & (articles >= 0))
     candidates = candidates[is_article[articles[candidates]]]

@@ -17,22 +17,9 @@ COLUMNS = word_edits.count_fields("deleted", "words")
 def deletions(
     words: Words, row_ids: np.ndarray, key: int, rate: float, amount: str, maximum: int
 ) -> np.ndarray:
-    """Which words to delete; never all of a text.
-
-    Parameters
-    ----------
-    words : Words
-        N words of n texts.
-    row_ids : ndarray of int64, shape (n,)
-    key : int
-        Of the draws.
-    rate, amount, maximum : float, str, int
-        As in `word_edits.choose`.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-    """
+    """Which words to delete; never all of a text."""
+    # row_ids: ndarray of int64, shape (n,)
+    # Returns ndarray of bool, shape (N,)
     eligible = words.counts[words.rows] > 1
     chosen = word_edits.choose(words, row_ids, eligible, key, rate, amount, maximum)
     removed = np.zeros(len(words), bool)
@@ -56,25 +43,10 @@ def deletion_outcome(words: Words, removed: np.ndarray) -> Outcome:
 
 
 def crops(words: Words, row_ids: np.ndarray, key: int, rate: float, part: str) -> np.ndarray:
-    """Which words go when a stretch is kept or cut out.
-
-    Parameters
-    ----------
-    words : Words
-        N words of n texts.
-    row_ids : ndarray of int64, shape (n,)
-    key : int
-        Of the draws.
-    rate : float
-        Share of the words that go.
-    part : {"window", "gap"}
-        Whether the stretch stays or goes.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-        At least one word of each text stays; at least one goes where rate > 0 and there are two.
-    """
+    """Which words go when a stretch is kept or cut out."""
+    # row_ids: ndarray of int64, shape (n,)
+    # Returns ndarray of bool, shape (N,); at least one word of each text stays; at least one goes where
+    # rate > 0 and there are two.
     counts = words.counts
     gone = np.minimum(word_edits.counts_of(counts, rate, "ceil", 0), np.maximum(counts - 1, 0))
     length = counts - gone if part == "window" else gone

@@ -37,20 +37,11 @@ LEAST_FIT = -1.1
 
 @dataclass(frozen=True)
 class Relation:
-    """For each reading the forms that may replace it, with weights.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (R+1,)
-    targets : ndarray of int32
-        Forms; those of reading r are targets[offsets[r]:offsets[r+1]].
-    weights : ndarray of float64
-        In proportion to the probability of each among those of its reading.
-    """
+    """For each reading the forms that may replace it, with weights."""
 
     offsets: np.ndarray
-    targets: np.ndarray
-    weights: np.ndarray
+    targets: np.ndarray  # forms; those of reading r are targets[offsets[r]:offsets[r+1]]
+    weights: np.ndarray  # in proportion to the probability of each among those of its reading
 
     @cached_property
     def _sums(self) -> np.ndarray:
@@ -102,21 +93,11 @@ def _avoided_pairs(relation: str) -> np.ndarray:
 def inflected_relation(
     wordnet: WordNet, name: str, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray
 ) -> Relation:
-    """Carry a relation between entries over to readings and forms, so that inflection is kept.
-
-    A reading of a source goes to the usual form of the target that serves every tag of the reading:
-    `walked`, past tense or participle, to `strolled` but not to `went`; as a past tense to both.
-
-    Parameters
-    ----------
-    wordnet : WordNet
-    name : str
-        Of the relation in the list of avoided pairs.
-    sources, targets : ndarray of int, shape (m,)
-        Pairs of entries; a pair may stand there several times.
-    weights : ndarray of float64, shape (m,)
-        Above 0.
-    """
+    """Carry a relation between entries over to readings and forms, so that inflection is kept."""
+    # A reading of a source goes to the usual form of the target that serves every tag of the reading:
+    # `walked`, past tense or participle, to `strolled` but not to `went`; as a past tense to both.
+    # sources, targets: ndarray of int, shape (m,); Pairs of entries; a pair may stand there several times.
+    # weights: ndarray of float64, shape (m,); Above 0.
     table = readings()
     known = np.isin(sources.astype(np.int64) * len(wordnet.lemmas) + targets, _avoided_pairs(name))
     sources, targets, weights = sources[~known], targets[~known], weights[~known]
@@ -216,10 +197,8 @@ class Replacer:
     def fitting(
         self, rows: Rows, words: Words, reading: np.ndarray, eligible: np.ndarray, least: int = 0
     ) -> np.ndarray:
-        """bool (N,): eligible words whose replacements go with their neighbours as they do themselves.
-
-        With `least`, replacements must also have been met that often beside each of the two neighbours.
-        """
+        """bool (N,): eligible words whose replacements go with their neighbours as they do themselves."""
+        # With `least`, replacements must also have been met that often beside each of the two neighbours.
         index = np.flatnonzero(eligible)
         if not len(index):
             return eligible

@@ -42,14 +42,7 @@ class NounParameters:
 
 
 def noun_relation(name: str, steps: int) -> lexical.Relation:
-    """The listed pairs of a noun and a wider (or narrower) one that WordNet has, all of one weight.
-
-    Parameters
-    ----------
-    name : {"hypernym", "hyponym"}
-    steps : int
-        At most so many up, or down, between any senses of the two.
-    """
+    """The listed pairs of a noun and a wider (or narrower) one that WordNet has, all of one weight."""
     wordnet = load_wordnet()
     nouns = np.flatnonzero(wordnet.entry_parts == NOUN)
     numbers = dict(zip(wordnet.lemmas.take(pa.array(nouns)).to_pylist(), nouns.tolist(), strict=True))

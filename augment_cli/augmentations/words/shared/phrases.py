@@ -14,19 +14,11 @@ from augment_cli.augmentations.words.shared.words import Words
 
 @dataclass(frozen=True)
 class Matches:
-    """Phrases found in some texts, in order, none overlapping another.
+    """Phrases found in some texts, in order, none overlapping another."""
 
-    Attributes
-    ----------
-    first, last : ndarray of int64, shape (m,)
-        Index of the first and of the last word.
-    phrases : ndarray of int64, shape (m,)
-        Which phrase.
-    """
-
-    first: np.ndarray
+    first: np.ndarray  # index of the first and of the last word
     last: np.ndarray
-    phrases: np.ndarray
+    phrases: np.ndarray  # which phrase
 
     def where(self, keep: np.ndarray) -> Matches:
         """Some of the matches, by a bool mask or by indices."""
@@ -37,13 +29,7 @@ class Matches:
 
 
 class PhraseTable:
-    """Phrases to look for; words are compared in lower case and separated by white space alone.
-
-    Parameters
-    ----------
-    phrases : sequence of str
-        Words separated by single spaces; the first of equal ones counts.
-    """
+    """Phrases to look for; words are compared in lower case and separated by white space alone."""
 
     def __init__(self, phrases: Sequence[str]) -> None:
         words: dict[str, int] = {}

@@ -41,11 +41,9 @@ def _digest(name: str) -> str:
 
 
 def find_places(words: Words, table: PhraseTable) -> Matches:
-    """Where a name of the gazetteer stands as a name of its own: capitalised, and in no longer name.
-
-    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris`, `Hôtel de
-    Paris` and `paris` it does not. `Charlotte` counts behind `in` alone (`words/doubtful_places.txt`).
-    """
+    """Where a name of the gazetteer stands as a name of its own: capitalised, and in no longer name."""
+    # `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris`, `Hôtel de
+    # Paris` and `paris` it does not. `Charlotte` counts behind `in` alone (`words/doubtful_places.txt`).
     matches = table.find(words)
     if not len(matches):
         return matches

@@ -76,27 +76,15 @@ class Readings:
     """All R readings of WordNet's forms, and which of them a spelling most likely has.
 
     Readings 0 … F−1 are the F forms in all their tags, the others forms of several tags in one of them.
-
-    Attributes
-    ----------
-    forms : ndarray of int32, shape (R,)
-    bits : ndarray of int16, shape (R,)
-        The tags it may have (bits of `tags.TAGS`).
-    spellings : pyarrow.StringArray, length W
-    by_context : ndarray of int32, shape (5, W)
-        For each context (ANYWHERE, NOMINAL, INFINITIVE, FINITE, AFTER_BE) the reading, −1 where doubtful.
-    by_tag : ndarray of int32, shape (13, W)
-        For each tag the reading, −1 where the spelling cannot have it.
-    by_part : ndarray of int32, shape (4, W)
-        For NOUN, VERB, ADJECTIVE and ADVERB the reading.
     """
 
     forms: np.ndarray
-    bits: np.ndarray
+    bits: np.ndarray  # the tags it may have (bits of `tags.TAGS`)
     spellings: pa.StringArray
+    # for each context (ANYWHERE, NOMINAL, INFINITIVE, FINITE, AFTER_BE) the reading, −1 where doubtful
     by_context: np.ndarray
-    by_tag: np.ndarray
-    by_part: np.ndarray
+    by_tag: np.ndarray  # for each tag the reading, −1 where the spelling cannot have it
+    by_part: np.ndarray  # for NOUN, VERB, ADJECTIVE and ADVERB the reading
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -178,12 +166,10 @@ def _in_fixed_phrase(words: Words) -> np.ndarray:
 def reading_of_each_word(
     words: Words, parts: frozenset[int] = ALL_PARTS, parses: ParseRows | None = None
 ) -> np.ndarray:
-    """int64 (N,): the reading of each word, −1 where it has none, is protected, or is another part of speech.
-
-    Function words, fixed phrases (`for example`) and words with a capital inside the sentence (names)
-    are protected; so is everything in capitals. With parses also parts of compounds and verbs with a
-    particle, and what the parse says is a name.
-    """
+    """Int64 (N,): the reading of each word, −1 where it has none, is protected, another part of speech."""
+    # Function words, fixed phrases (`for example`) and words with a capital inside the sentence (names) are
+    # protected; so is everything in capitals. With parses also parts of compounds and verbs with a
+    # particle, and what the parse says is a name.
     table = readings()
     if not len(words):
         return np.zeros(0, np.int64)

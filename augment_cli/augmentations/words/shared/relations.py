@@ -22,13 +22,7 @@ _SENSES_JUDGED = frozenset({NOUN, VERB})
 
 @lru_cache(maxsize=2)
 def synonyms(senses: str) -> lexical.Relation:
-    """Readings and the forms of their synonyms.
-
-    Parameters
-    ----------
-    senses : {"frequent", "any"}
-        Weights by sense counts, the unlikely ones left out; or all alike.
-    """
+    """Readings and the forms of their synonyms."""
     wordnet = load_wordnet()
     everything = np.arange(len(wordnet.sense_entries))
     sense, other = wordnet.synset_senses.expand(wordnet.sense_synsets)

@@ -43,15 +43,7 @@ def _expressions() -> PhraseTable:
 
 
 def may_be_replaced(words: Words, parses: ParseRows | None) -> np.ndarray:
-    """bool (N,): words outside quotation marks, expressions, compounds, titles and texts with gaps.
-
-    Parameters
-    ----------
-    words : Words
-        N words of n texts.
-    parses : ParseRows, optional
-        Tells nouns and adjectives, of which neighbours are looked at; without it those of all words are.
-    """
+    """bool (N,): words outside quotation marks, expressions, compounds, titles and texts with gaps."""
     if not len(words):
         return np.zeros(0, bool)
     free = ~has_gap(words.texts)[words.rows] & ~is_quoted(words.texts)[words.flat_starts]

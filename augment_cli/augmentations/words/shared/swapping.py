@@ -15,26 +15,9 @@ from augment_cli.text.spans import Edits
 def permutations(
     words: Words, row_ids: np.ndarray, key: int, rate: float, distance: str, maximum: int
 ) -> np.ndarray:
-    """Swap words of each text at random, one swap after the other.
-
-    Parameters
-    ----------
-    words : Words
-        N words of n texts.
-    row_ids : ndarray of int64, shape (n,)
-    key : int
-        Of the draws.
-    rate : float
-        Swaps as a share of the words: rounded down, but at least one, for `any`; rounded up for `neighbour`.
-    distance : {"any", "neighbour"}
-    maximum : int
-        At most so many swaps; 0 for no limit.
-
-    Returns
-    -------
-    ndarray of int64, shape (N,)
-        Index of the word that comes to each place.
-    """
+    """Swap words of each text at random, one swap after the other."""
+    # row_ids: ndarray of int64, shape (n,)
+    # Returns ndarray of int64, shape (N,); index of the word that comes to each place.
     source = np.arange(len(words))
     counts = words.counts
     amount = "floor" if distance == "any" else "ceil"

@@ -54,28 +54,10 @@ def choose(
     amount: str = "ceil",
     maximum: int = 0,
 ) -> np.ndarray:
-    """Choose some of the eligible words of each text.
-
-    Parameters
-    ----------
-    words : Words
-        N words of n texts.
-    row_ids : ndarray of int64, shape (n,)
-    eligible : ndarray of bool, shape (N,)
-    key : int
-        From `Resources.key`.
-    rate : float
-        In [0, 1], of all words of a text.
-    amount : {"ceil", "floor", "coin"}
-        How a rate becomes a number of words; see `AMOUNT_HELP`.
-    maximum : int
-        At most so many; 0 for no limit.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        Indices of the chosen words, rising.
-    """
+    """Choose some of the eligible words of each text."""
+    # row_ids: ndarray of int64, shape (n,)
+    # eligible: ndarray of bool, shape (N,)
+    # Returns ndarray of int64, shape (m,); indices of the chosen words, rising.
     index = np.flatnonzero(eligible)
     rows = words.rows[index]
     draws = uniform(key, row_ids[rows], words.positions[index])

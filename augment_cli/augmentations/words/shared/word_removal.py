@@ -33,20 +33,13 @@ def _mark_flags() -> np.ndarray:
 
 
 def remove_words(words: Words, removed: np.ndarray) -> Edits:
-    """Edits that take words out, each with one of the spaces beside it.
-
-    Neighbouring removed words go in one edit, with the commas between them; brackets and quotation
-    marks stay. A comma, semicolon or colon that would then begin the text or stand beside another mark
-    goes too, and so do the apostrophe of a possessive plural (`the wolves' den`) and brackets and quotation
-    marks around nothing. The first word that is left takes over
-    a capital at the text's beginning, and `a` becomes `an` where the next word now asks for it.
-
-    Parameters
-    ----------
-    words : Words
-    removed : ndarray of bool, shape (N,)
-        At least one word of each text must stay.
-    """
+    """Edits that take words out, each with one of the spaces beside it."""
+    # Neighbouring removed words go in one edit, with the commas between them; brackets and quotation marks
+    # stay. A comma, semicolon or colon that would then begin the text or stand beside another mark goes
+    # too, and so do the apostrophe of a possessive plural (`the wolves' den`) and brackets and quotation
+    # marks around nothing. The first word that is left takes over a capital at the text's beginning, and
+    # `a` becomes `an` where the next word now asks for it.
+    # removed: ndarray of bool, shape (N,); At least one word of each text must stay.
     index = np.flatnonzero(removed)
     if not len(index):
         return edits_of(words, index, index, index, nothing())
@@ -186,18 +179,11 @@ def _is_in(characters: np.ndarray, marks: str) -> np.ndarray:
 def _with_empty_pairs(
     words: Words, first: np.ndarray, last: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Runs with the brackets or quotation marks which would stand around nothing.
-
-    One pair inside another goes with it, `("red")`, and so does one around several runs, `(a "red")`; runs
-    with no mark left between them become one.
-
-    Returns
-    -------
-    first, last : ndarray of int64, shape (m,)
-        Words of each run.
-    starts, ends : ndarray of int64, shape (m,)
-        What goes with it.
-    """
+    """Runs with the brackets or quotation marks which would stand around nothing."""
+    # One pair inside another goes with it, `("red")`, and so does one around several runs, `(a "red")`;
+    # runs with no mark left between them become one.
+    # Returns first, last : ndarray of int64, shape (m,); words of each run.
+    # Returns starts, ends : ndarray of int64, shape (m,); what goes with it.
     values, bounds = words.texts.values, words.texts.offsets
     starts, ends = words.flat_starts[first], words.flat_ends[last]
     while True:

@@ -56,20 +56,12 @@ def _flags() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of n texts, flattened over all N of them.
-
-    Attributes
-    ----------
-    texts : CodePoints
-    offsets : ndarray of int64, shape (n+1,)
-        Words of row i are offsets[i]:offsets[i+1].
-    flat_starts, flat_ends : ndarray of int64, shape (N,)
-        Half-open spans in the flattened code points of all texts, as `word_edits.edits_of` and `slices` take
-        them. `EditList` wants places in the row's own text: `row_starts` and `row_ends`.
-    """
+    """The words of n texts, flattened over all N of them."""
 
     texts: CodePoints
-    offsets: np.ndarray
+    offsets: np.ndarray  # words of row i are offsets[i]:offsets[i+1]
+    # half-open spans in the flattened code points of all texts, as `word_edits.edits_of` and `slices` take
+    # them. `EditList` wants places in the row's own text: `row_starts` and `row_ends`.
     flat_starts: np.ndarray
     flat_ends: np.ndarray
 
@@ -212,10 +204,8 @@ class Words:
         return pc.is_in(distinct, wanted).to_numpy(zero_copy_only=False)[codes]
 
     def numbers(self, table: Mapping[str, int]) -> np.ndarray:
-        """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing.
-
-        For large tables: Arrow's `index_in` would hash all of one for each rows.
-        """
+        """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing."""
+        # For large tables: Arrow's `index_in` would hash all of one for each rows.
         codes, distinct = self.lower
         own = np.fromiter(map(table.get, strings_of(distinct), repeat(-1)), np.int64, len(distinct))
         return own[codes]

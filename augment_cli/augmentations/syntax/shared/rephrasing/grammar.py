@@ -35,12 +35,7 @@ TIMES = words(
 
 @dataclass(frozen=True)
 class Grammar:
-    """The parses of n rows with N tokens; a span is first and last token, both included.
-
-    Attributes
-    ----------
-    parses : ParseRows
-    """
+    """The parses of n rows with N tokens; a span is first and last token, both included."""
 
     parses: ParseRows
 

@@ -36,21 +36,13 @@ _COMPARED = words("as than enough")
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list of phrases.
+    """One line of the list of phrases."""
 
-    Attributes
-    ----------
-    pattern : tuple of str
-        Words, or <POS>.
-    replacements : tuple of tuple of str
-        What may stand there instead; <POS> repeats the pattern's words in order.
-    condition : str
-        Coarse tags, fine tags or relations of the first word, joined by "/"; with "-" in front, of the word
-        before it; "!word": what must not follow; or "".
-    """
-
-    pattern: tuple[str, ...]
+    pattern: tuple[str, ...]  # words, or <POS>
+    # what may stand there instead; <POS> repeats the pattern's words in order
     replacements: tuple[tuple[str, ...], ...]
+    # coarse tags, fine tags or relations of the first word, joined by "/"; with "-" in front, of the word
+    # before it; "!word": what must not follow; or ""
     condition: str
 
 
@@ -128,13 +120,7 @@ def _trie() -> _Trie:
 
 
 def phrases(grammar: Grammar, draw: Draw) -> Places:
-    """Phrases of the list, the longest at each place.
-
-    Parameters
-    ----------
-    draw : callable
-        From tokens (m,) to numbers on [0, 1), which choose among several replacements.
-    """
+    """Phrases of the list, the longest at each place."""
     known = entries()
     first, last, numbers = _trie().find(grammar)
     good = np.ones(len(first), bool)

@@ -15,25 +15,14 @@ CLAUSE, PHRASE, WORD = range(3)
 
 @dataclass(frozen=True)
 class Places:
-    """Where one rule applies in a batch.
+    """Where one rule applies in a batch."""
 
-    Attributes
-    ----------
-    rule : str
-        Its name.
-    kind : int
-        CLAUSE (at most one a sentence), PHRASE or WORD.
-    rows : ndarray of int64, shape (m,)
-    claims : sequence of (ndarray, ndarray) of int64, shape (m,) each
-        First and last token of every stretch that the rule changes; empty where last < first.
-    write : callable
-        From the number of a place to its edits: start and end (code points of the row's text), new text.
-    """
-
-    rule: str
-    kind: int
+    rule: str  # its name
+    kind: int  # CLAUSE (at most one a sentence), PHRASE or WORD
     rows: np.ndarray
+    # first and last token of every stretch that the rule changes; empty where last < first
     claims: Sequence[Span]
+    # from the number of a place to its edits: start and end (code points of the row's text), new text
     write: Callable[[int], list[Edit]]
 
     def __len__(self) -> int:
@@ -42,17 +31,10 @@ class Places:
 
 @dataclass(frozen=True)
 class Choice:
-    """All places of all rules in one list, numbered from 0.
-
-    Attributes
-    ----------
-    found : sequence of Places
-    tokens : int
-        Tokens of the batch.
-    """
+    """All places of all rules in one list, numbered from 0."""
 
     found: Sequence[Places]
-    tokens: int
+    tokens: int  # tokens of the batch
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -75,19 +57,11 @@ class Choice:
         return _joined([places.claims[0][0] for places in self.found])
 
     def without_collisions(self, order: np.ndarray) -> np.ndarray:
-        """The places of `order` that take no token that an earlier one of the order has.
-
-        A second place of the kind CLAUSE is left out, too.
-
-        Parameters
-        ----------
-        order : ndarray of int64, shape (k,)
-            Numbers of places, those of a row from the first to be considered to the last.
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """The places of `order` that take no token that an earlier one of the order has."""
+        # A second place of the kind CLAUSE is left out, too.
+        # order: ndarray of int64, shape (k,); Numbers of places, those of a row from the first to be
+        # considered to the last.
+        # Returns ndarray of int64
         rows, kinds = self.rows[order], self.kinds[order]
         by_row = np.argsort(rows, kind="stable")
         order, rows, kinds = order[by_row], rows[by_row], kinds[by_row]
