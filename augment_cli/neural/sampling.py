@@ -66,7 +66,7 @@ def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Ca
 
 
 class KeyedNoise(LogitsProcessor):
-    """Make the likeliest token of a greedy search a draw that belongs to the row, whatever the model's kind"""
+    """Make the likeliest token of a greedy search a draw of the row, whatever the model's kind"""
 
     # row_ids: the rows of the batch
 
