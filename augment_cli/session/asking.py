@@ -15,11 +15,8 @@ from augment_cli.errors import UsageError
 from augment_cli.session.opened import Opened
 
 
-class Asking:
+class Asking(Opened):
     """The steps that ask, and read."""
-
-    def __init__(self, opened: Opened) -> None:
-        self._opened, self.store, self.reporter = opened, opened.store, opened.reporter
 
     def generate(self, parameters: GenerateParameters, name: str | None = None, draws: int = 1) -> list[str]:
         """Ask a model about each row of the corpus; what was answered before is not asked again."""
@@ -30,10 +27,10 @@ class Asking:
         template, stages = find_template(parameters.template), []
         for draw in range(draws):
             settings = functools.partial(asking.answers_settings, self.store, template, parameters, draw)
-            self._opened.make_room([asking.answers_name(str(template.name), name, draw)], settings)
+            self.make_room([asking.answers_name(str(template.name), name, draw)], settings)
             work = asking.plan(self.store, parameters, name, draw, begins=True)
             requests = asking.estimate(self.store, work)["requests"]
-            with self._opened.timed(work.stage, requests) as progress:
+            with self.timed(work.stage, requests) as progress:
                 account = asking.finish(self.store, work, progress)
             for line in account.lines(parameters.model):
                 self.reporter.say(line)
@@ -48,7 +45,7 @@ class Asking:
             check_endpoint(parameters.endpoint, parameters.allow_remote)
         template = find_template(parameters.template)
         settings = functools.partial(asking.answers_settings, self.store, template, parameters)
-        self._opened.make_room([asking.answers_name(str(template.name), name, 0)], settings)
+        self.make_room([asking.answers_name(str(template.name), name, 0)], settings)
         work = asking.plan(self.store, parameters, name, begins=True)
         with self.reporter.progress(work.stage, count) as progress:
             tried = asking.sample(self.store, work, count, progress)
@@ -62,8 +59,8 @@ class Asking:
         """Make texts of answers, each with its label or a reason."""
         parameters = parameters or ReadParameters()
         stage = reading.read_name(answers, name)
-        self._opened.make_room([stage], lambda: reading.read_settings(self.store, answers, parameters))
-        with self._opened.timed(stage, self.store.rows) as progress:
+        self.make_room([stage], lambda: reading.read_settings(self.store, answers, parameters))
+        with self.timed(stage, self.store.rows) as progress:
             return reading.read(self.store, answers, parameters, name, progress)
 
     def paraphrase(

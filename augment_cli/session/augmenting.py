@@ -8,20 +8,11 @@ from collections.abc import Collection
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
-from augment_cli.session.opened import Opened
 from augment_cli.session.preparing import Preparing
 
 
-class Augmenting:
+class Augmenting(Preparing):
     """The step that makes an augmentation."""
-
-    # failures: messages about parts that failed for good
-
-    def __init__(self, opened: Opened, preparing: Preparing) -> None:
-        self._opened, self.store, self._preparing = opened, opened.store, preparing
-        self.engine, self.reporter = opened.engine, opened.reporter
-        self.failures: list[str] = []
-        self._said: set[str] = set()
 
     def augment(
         self,
@@ -41,22 +32,22 @@ class Augmenting:
         # Before what it needs is made, which may take long.
         self.store.check_name(run.of_draw(0, draws).folder(stage), run.name)
         if "tfidf" in run.needs:
-            self._preparing.fit(name=run.fit, with_forms="forms" in run.needs)
+            self.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
-            self._preparing.parse(name=run.parses)
-        for note in () if self._opened.is_shared else run.notes(self.store):
-            if note not in self._said:  # a recipe has several stages of which the same is true
+            self.parse(name=run.parses)
+        for note in () if self.is_shared else run.notes(self.store):
+            if note not in self._said:
                 self._said.add(note)
                 self.reporter.say(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
-        self._opened.check_parts(parts)
+        self.check_parts(parts)
         folders = []
         for draw in range(draws):
             one = run.of_draw(draw, draws)
             folders.append(one.folder(stage))
-            self._opened.make_room(folders[-1:], functools.partial(one.settings, self.store))
-            with self._opened.timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
+            self.make_room(folders[-1:], functools.partial(one.settings, self.store))
+            with self.timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
                 try:
                     augment_store(self.store, one, stage, self.engine, progress, parts)
                 except IncompleteError as error:

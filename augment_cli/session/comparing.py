@@ -7,7 +7,6 @@ import functools
 from collections.abc import Sequence
 
 from augment_cli.contract.combine_parameters import CombineParameters
-from augment_cli.session.opened import Opened
 from augment_cli.session.preparing import Preparing
 from augment_cli.vectors import combine as combining
 from augment_cli.vectors import embed as embedding
@@ -18,21 +17,17 @@ from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, m
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 
-class Comparing:
+class Comparing(Preparing):
     """The steps that embed, score and mine."""
-
-    def __init__(self, opened: Opened, preparing: Preparing) -> None:
-        self._opened, self.store, self.engine = opened, opened.store, opened.engine
-        self._preparing = preparing
 
     def embed(
         self, of: str = CORPUS_STAGE, parameters: EmbedParameters | None = None, name: str | None = None
     ) -> str:
         """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named."""
         parameters = parameters or EmbedParameters()
-        self._opened.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
+        self.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
-        with self._opened.timed(work.stage, work.rows) as progress:
+        with self.timed(work.stage, work.rows) as progress:
             embedding.finish(self.store, work, self.engine, progress)
         return work.stage
 
@@ -40,10 +35,10 @@ class Comparing:
         """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood."""
         parameters = parameters or CombineParameters()
         if parameters.lexical:
-            self._preparing.fit(with_forms=False)
+            self.fit(with_forms=False)
         stage = vectors_name(name=name)
-        self._opened.make_room([stage], lambda: combining.combine_settings(self.store, sets, parameters))
-        with self._opened.timed(stage, self.store.rows) as progress:
+        self.make_room([stage], lambda: combining.combine_settings(self.store, sets, parameters))
+        with self.timed(stage, self.store.rows) as progress:
             return combining.combine(self.store, sets, parameters, name, progress)
 
     def score(
@@ -58,14 +53,14 @@ class Comparing:
         options.check()
         self.store.stage(of)  # there must be one
         if "unknown_words" in options.columns:
-            self._preparing.fit(name=options.fit, with_forms=False)
+            self.fit(name=options.fit, with_forms=False)
         if options.needs_vectors:
             options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
             self.embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
         stage = scoring.scores_name(of, name)
-        self._opened.make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
+        self.make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
-        with self._opened.timed(work.stage, work.rows) as progress:
+        with self.timed(work.stage, work.rows) as progress:
             scoring.finish(self.store, work, self.engine, progress)
         return work.stage
 
@@ -81,16 +76,16 @@ class Comparing:
         options = options or MineParameters()
         options.check()
         if options.by == "tfidf":
-            self._preparing.fit(name=fit, with_forms=False)
+            self.fit(name=fit, with_forms=False)
         else:
             vectors = chosen_set(self.store, vectors)
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self.embed_missing(stages, parameters, vectors)
         for number, name in enumerate(mined_names(options, stage)):
             settings = functools.partial(mine_settings, self.store, options, fit, vectors, number)
-            self._opened.make_room([name], settings)
+            self.make_room([name], settings)
         work = mining.begin(self.store, options, stage, fit, vectors)
-        with self._opened.timed(work.stages[0], work.rows) as progress:
+        with self.timed(work.stages[0], work.rows) as progress:
             mining.finish(self.store, work, self.engine, progress)
         return work.stages
 
@@ -101,5 +96,5 @@ class Comparing:
         for of in stages:
             if not self.store.has(vectors_name(of, name)):
                 alike = as_begun(self.store, [vectors_name(other, name) for other in stages], parameters)
-                with self._opened.keeping():
+                with self.keeping():
                     self.embed(of, alike, name)

@@ -6,10 +6,11 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.session.reporter import Reporter
+from augment_cli.session.reporter import Reporter, Silent
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 
@@ -27,11 +28,23 @@ class Opened:
     """A store with what every step needs beside it."""
 
     def __init__(
-        self, store: Store, engine: Engine, reporter: Reporter, is_shared: bool, overwrites: bool
+        self,
+        store: str | Path,
+        engine: Engine | None = None,  # by default one worker for each core
+        reporter: Reporter | None = None,
+        shared: bool = False,  # let other processes make other parts of the same stages (`--parts`)
+        overwrite: bool = False,  # delete the stage that is asked for where its settings differ
+        sample: bool = False,  # take the shipped sample where no corpus is named and the store has none
     ) -> None:
-        self.store, self.engine, self.reporter = store, engine, reporter
-        self.is_shared, self.overwrites = is_shared, overwrites
-        self.results: list[StageResult] = []
+        if shared and overwrite:
+            raise UsageError("--overwrite deletes stages, and --parts lets others write to them; choose one")
+        self._is_new, self._lock = not Path(store).exists(), contextlib.ExitStack()
+        self.store, self.reporter = Store.create(store), reporter or Silent()
+        self.engine = engine or Engine.for_this_machine()
+        self.is_shared, self.overwrites, self.takes_sample = shared, overwrite, sample
+        self.results: list[StageResult] = []  # what happened to each stage so far
+        self.failures: list[str] = []  # messages about parts that failed for good
+        self._said: set[str] = set()  # notes: a recipe has several stages of which the same is true
 
     @contextlib.contextmanager
     def keeping(self) -> Iterator[None]:

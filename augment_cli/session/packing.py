@@ -17,17 +17,12 @@ from augment_cli.pack import (
     sides_of,
 )
 from augment_cli.session.comparing import Comparing
-from augment_cli.session.opened import Opened
 from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set
 
 
-class Packing:
+class Packing(Comparing):
     """The step that packs, and the vectors that it compares."""
-
-    def __init__(self, opened: Opened, comparing: Comparing) -> None:
-        self._opened, self.store, self._comparing = opened, opened.store, comparing
-        self.engine, self.reporter = opened.engine, opened.reporter
 
     def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
         """Make the table that sentence-transformers trains on; say what each filter and each column costs."""
@@ -40,18 +35,18 @@ class Packing:
             return []
         if options.compared:
             own = [name for name in options.compared if not is_mined(self.store, name)]
-            self._comparing.embed_missing((CORPUS_STAGE, *own), None, options.vectors)
+            self.embed_missing((CORPUS_STAGE, *own), None, options.vectors)
         first, *further = sides = sides_of(options, stage)
         for name, one in sides.items():
             settings = functools.partial(pack_settings, self.store, one)
-            if options.is_filtered and self._opened.must_make_room(
+            if options.is_filtered and self.must_make_room(
                 [name], settings
             ):  # nothing is deleted for nothing
                 check_cost(self.store, options, cost_of_filters(self.store, options))
-            self._opened.make_room([name], settings)
-        with self._opened.timed(first, self.store.rows) as progress:
+            self.make_room([name], settings)
+        with self.timed(first, self.store.rows) as progress:
             pack(self.store, options, stage, self.engine, progress)
-        results = self._opened.results
+        results = self.results
         results += [dataclasses.replace(results[-1], stage=name) for name in further]
         parts = [part for name in sides for part in self.store.stage(name).parts.values()]
         if options.is_filtered and (costs := costs_of_parts(options, parts)):

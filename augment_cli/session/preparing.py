@@ -17,12 +17,8 @@ from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 
 
-class Preparing:
+class Preparing(Opened):
     """The steps that fit the terms and parse the sentences."""
-
-    def __init__(self, opened: Opened) -> None:
-        self._opened, self.store = opened, opened.store
-        self.engine, self.reporter = opened.engine, opened.reporter
 
     def fit(
         self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True
@@ -32,9 +28,9 @@ class Preparing:
         stage = forms_name(name)
         if not with_forms or self.store.has(stage):
             return
-        if self._opened.is_shared:
+        if self.is_shared:
             raise UsageError("--parts needs the forms of the fit in the store; run `augment-cli fit` first")
-        with self._opened.timed(stage, self.store.rows) as progress:
+        with self.timed(stage, self.store.rows) as progress:
             make_forms(self.store, name, self.engine, progress, counted)
 
     def _fit(self, options: tfidf.FitOptions | None, name: str | None, with_forms: bool) -> FormCounts | None:
@@ -47,15 +43,15 @@ class Preparing:
             if table in self.store.stages():  # begun: finish it as it was begun
                 stored = self.store.stage(table).settings["parameters"]
                 options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
-        if self._opened.is_shared:
+        if self.is_shared:
             raise UsageError("--parts needs a fit in the store; run `augment-cli fit` first")
         options.check()
         self._warn_of_scripts(options)
         chosen = options
         if fits_again:
-            self._opened.make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
+            self.make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
-        with self._opened.timed(matrix, rows) as progress:
+        with self.timed(matrix, rows) as progress:
             counted = tfidf.fit(self.store, options, name, self.engine, progress, with_forms)
         if note := tfidf.vocabulary_note(self.store, name, options):
             self.reporter.say(note)
@@ -83,14 +79,14 @@ class Preparing:
         stage = stage_name(name)
         if pipeline is None and self.store.has(stage):
             return
-        if self._opened.is_shared and parts is None:
+        if self.is_shared and parts is None:
             raise UsageError(
                 "--parts needs parses in the store; run `augment-cli parse` first (it takes --parts too)"
             )
-        self._opened.check_parts(parts)
+        self.check_parts(parts)
         source = parsing.chosen_pipeline(self.store, stage, pipeline)
         if pipeline is not None:
-            self._opened.make_room([stage], lambda: parsing.parse_settings(self.store, source))
+            self.make_room([stage], lambda: parsing.parse_settings(self.store, source))
         work = parsing.begin(self.store, source, stage, parts)
-        with self._opened.timed(stage, work.rows) as progress:
+        with self.timed(stage, work.rows) as progress:
             parsing.finish(self.store, work, self.engine, progress)

@@ -30,12 +30,8 @@ _STAGES = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors", "
 _TAKEN = {*augmentations.names(), *_STAGES}
 
 
-class Reading:
+class Reading(Opened):
     """The steps that make the corpus, and the stages of pairs that come with it."""
-
-    def __init__(self, opened: Opened, sample: bool) -> None:
-        self._sample = sample  # whether the shipped one may stand in for a corpus that nobody named
-        self._opened, self.store, self.reporter = opened, opened.store, opened.reporter
 
     def ingest(
         self,
@@ -62,16 +58,16 @@ class Reading:
                 refuse_other_options(self.store, options or IngestOptions())
                 self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
-                if not self._opened.is_shared:  # each of many tasks would say it
+                if not self.is_shared:  # each of many tasks would say it
                     self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
             of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
-        if self._opened.is_shared:
+        if self.is_shared:
             raise UsageError("--parts needs a corpus in the store; run `augment-cli ingest` first")
         if corpus is None:
-            if not self._sample:
+            if not self.takes_sample:
                 raise UsageError(
                     f"{self.store.path}: no corpus there, and none is named; give files (corpus=…), "
                     "sentences (texts=…), or the shipped sample (corpus=augment_cli.SAMPLE)"
@@ -83,12 +79,12 @@ class Reading:
         make_room = None
         if STDIN not in chosen:
             both = ["corpus", "rejects"]
-            if self._opened.must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
+            if self.must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
                 # Once all is read, so that nothing is lost.
-                make_room = functools.partial(self._opened.remove, both)
-        elif self._opened.overwrites:
+                make_room = functools.partial(self.remove, both)
+        elif self.overwrites:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
-        with self._opened.timed("corpus", None) as progress:
+        with self.timed("corpus", None) as progress:
             report = ingest(
                 self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
             )
@@ -114,7 +110,7 @@ class Reading:
             raise UsageError(
                 "--append needs what to read: name files with --corpus (in Python, or give texts=)"
             )
-        if self._opened.overwrites:
+        if self.overwrites:
             raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
         check_appendable(self.store)
         pairs.check_columns(self.store, options, _TAKEN)
@@ -124,7 +120,7 @@ class Reading:
             corpus = [memory.spool(self.store, texts, reading)]
         try:
             before = len(self.store.parts)
-            with self._opened.timed("corpus", None) as progress:
+            with self.timed("corpus", None) as progress:
                 report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
         finally:
             self.store.clean_work(memory.FOLDER)
@@ -153,9 +149,7 @@ class Reading:
     def _give_pairs(self, options: IngestOptions) -> None:
         """Make the stages of the columns that hold the user's own positives and negatives."""
         for column, role in pairs.roles_of(options).items():
-            self._opened.make_room(
-                [column], functools.partial(pairs.given_settings, self.store, column, role)
-            )
-            with self._opened.timed(column, None) as progress:
+            self.make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
+            with self.timed(column, None) as progress:
                 pairs.make_given(self.store, column, role)
                 progress(self.store.rows)
