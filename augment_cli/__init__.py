@@ -18,67 +18,36 @@ from augment_cli.version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded when it is first asked for
     from augment_cli.api import augment as augment
+    from augment_cli.api import card as card
     from augment_cli.api import combine as combine
     from augment_cli.api import embed as embed
+    from augment_cli.api import fetch as fetch
     from augment_cli.api import fit as fit
     from augment_cli.api import generate as generate
     from augment_cli.api import ingest_corpus as ingest_corpus
+    from augment_cli.api import inspect as inspect
+    from augment_cli.api import judge as judge
+    from augment_cli.api import list_augmentations as list_augmentations
+    from augment_cli.api import list_recipes as list_recipes
     from augment_cli.api import llm_paraphrase as llm_paraphrase
     from augment_cli.api import mine as mine
     from augment_cli.api import open_store as open_store
     from augment_cli.api import pack_table as pack_table
     from augment_cli.api import parse as parse
+    from augment_cli.api import publish as publish
     from augment_cli.api import read_answers as read_answers
+    from augment_cli.api import remove as remove
+    from augment_cli.api import report as report
     from augment_cli.api import run as run
+    from augment_cli.api import run_recipe as run_recipe
     from augment_cli.api import score as score
-    from augment_cli.api.looking import card as card
-    from augment_cli.api.looking import inspect as inspect
-    from augment_cli.api.looking import judge as judge
-    from augment_cli.api.looking import list_augmentations as list_augmentations
-    from augment_cli.api.looking import list_recipes as list_recipes
-    from augment_cli.api.looking import remove as remove
-    from augment_cli.api.looking import report as report
-    from augment_cli.api.looking import stats as stats
-    from augment_cli.api.looking import status as status
-    from augment_cli.api.looking import verify as verify
-    from augment_cli.remote.fetch import fetch as fetch
-    from augment_cli.remote.publish import publish as publish
-    from augment_cli.session import SAMPLE as SAMPLE
-    from augment_cli.session.recipe import run_recipe as run_recipe
+    from augment_cli.api import stats as stats
+    from augment_cli.api import status as status
+    from augment_cli.api import verify as verify
+    from augment_cli.resources.sample import SAMPLE as SAMPLE
     from augment_cli.store.store import Store as Store
 
-# Loaded on first use, so that `augment-cli --help` need not wait for them.
-_LAZY = {
-    "SAMPLE": "augment_cli.session",
-    "Store": "augment_cli.store.store",
-    "augment": "augment_cli.api",
-    "card": "augment_cli.api.looking",
-    "combine": "augment_cli.api",
-    "embed": "augment_cli.api",
-    "fetch": "augment_cli.remote.fetch",
-    "fit": "augment_cli.api",
-    "generate": "augment_cli.api",
-    "ingest_corpus": "augment_cli.api",
-    "inspect": "augment_cli.api.looking",
-    "judge": "augment_cli.api.looking",
-    "list_augmentations": "augment_cli.api.looking",
-    "list_recipes": "augment_cli.api.looking",
-    "llm_paraphrase": "augment_cli.api",
-    "mine": "augment_cli.api",
-    "open_store": "augment_cli.api",
-    "pack_table": "augment_cli.api",
-    "parse": "augment_cli.api",
-    "publish": "augment_cli.remote.publish",
-    "read_answers": "augment_cli.api",
-    "remove": "augment_cli.api.looking",
-    "report": "augment_cli.api.looking",
-    "run": "augment_cli.api",
-    "run_recipe": "augment_cli.session.recipe",
-    "score": "augment_cli.api",
-    "stats": "augment_cli.api.looking",
-    "status": "augment_cli.api.looking",
-    "verify": "augment_cli.api.looking",
-}
+_ELSEWHERE = {"SAMPLE": "augment_cli.resources.sample", "Store": "augment_cli.store.store"}
 
 __all__ = [
     "SAMPLE",
@@ -115,12 +84,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in __all__:
         from augment_cli.errors import did_you_mean
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{did_you_mean(name, _LAZY)}")
-    value = getattr(importlib.import_module(_LAZY[name]), name)
-    if not callable(value) or isinstance(value, type):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{did_you_mean(name, __all__)}")
+    value = getattr(importlib.import_module(_ELSEWHERE.get(name, "augment_cli.api")), name)
+    if name in _ELSEWHERE:
         return value
     from augment_cli.errors.python_words import speaking_python
 

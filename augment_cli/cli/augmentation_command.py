@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from augment_cli import augmentations
+from augment_cli.api.making import Parts, Pipeline, part_numbers
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.augmentation import Augmentation
-from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.parameters import MOST_DRAWS, declared
 from augment_cli.runs.run import DEFAULT_SEED, make_run
 from augment_cli.session import Session
 
 # Options about an earlier stage, which an augmentation has only where it may read that stage.
 _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
+_SHARED = [
+    options.valued("seed", int, "seed of all draws", DEFAULT_SEED),
+    options.valued(
+        "draws", int, "independent draws, each a stage of its own: NAME, NAME.1, …", 1, min=1, max=MOST_DRAWS
+    ),
+    options.valued("stage", str | None, "folder of the result, beside others", flag="name"),
+    options.valued("fit", str | None, "which fit to read, where there are several"),
+    options.valued("parses", str | None, "which parses to read, where there are several"),
+    options.shared("pipeline", Pipeline),
+    options.STORE,
+    *options.READING,
+    *options.WORKERS,
+    options.shared("parts", Parts),
+    options.OVERWRITE,
+    options.DRY_RUN,
+    options.JSON,
+    options.QUIET,
+]
 
 
 def make_command(name: str) -> Callable[..., None]:
@@ -26,15 +41,11 @@ def make_command(name: str) -> Callable[..., None]:
     descriptor = augmentations.get(name)
     own = declared(descriptor.parameters)
     reads = descriptor.needs | (frozenset({"parses"}) if descriptor.reads_parse_if_there else frozenset())
-    run = options.grouped(run_augmentation)
-    common = [
-        item
-        for key, item in inspect.signature(run).parameters.items()
-        if key not in ("name", "parameters") and _READS.get(key) in {None, *reads}
-    ]
+    common = [item for item in _SHARED if _READS.get(item.name) in {None, *reads}]
 
     def command(**values: Any) -> None:
-        run(name=name, parameters={item.name: values.pop(item.name) for item in own}, **values)
+        parameters = {item.name: values.pop(item.name) for item in own}
+        run_augmentation(name, parameters, dict.fromkeys(_READS) | values)
 
     command.__name__, command.__doc__ = name, help_of(name, descriptor)
     return guarded(options.with_options(command, [*map(options.option_of, own), *common]))
@@ -50,58 +61,29 @@ def help_of(name: str, descriptor: Augmentation) -> str:
     )
 
 
-def run_augmentation(
-    *,
-    name: str,
-    parameters: dict[str, Any],
-    seed: Annotated[int, typer.Option("--seed", help="seed of all draws")] = DEFAULT_SEED,
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            min=1,
-            max=MOST_DRAWS,
-            help="independent draws, each a stage of its own: NAME, NAME.1, …",
-        ),
-    ] = 1,
-    stage: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
-    fit: Annotated[
-        str | None, typer.Option("--fit", help="which fit to read, where there are several")
-    ] = None,
-    parses: Annotated[
-        str | None, typer.Option("--parses", help="which parses to read, where there are several")
-    ] = None,
-    pipeline: options.SpacyPipeline = None,
-    store: options.Store = options.DEFAULT_STORE,
-    corpus: options.Corpus = None,
-    reading: IngestOptions,
-    tolerance: Tolerance,
-    workers: options.Workers,
-    parts: options.Parts = None,
-    overwrite: options.Overwrite = False,
-    dry_run: options.DryRun = False,
-    output: options.Output,
-) -> None:
+def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     from augment_cli.cli import views
     from augment_cli.parsing.pipelines import find_pipeline
     from augment_cli.reports.plan import plan_run
     from augment_cli.syntax.parses import stage_name
 
-    run = make_run(name, **parameters, seed=seed, fit=fit, parses=parses)
-    if dry_run:
-        to_parse = [stage_name(parses)] if pipeline is not None else []
-        plan = plan_run(store, corpus, reading, [(run, stage, draws)], to_parse)
-        views.show_plan(plan, output.as_json)
+    run = make_run(name, **parameters, **{key: values[key] for key in ("seed", "fit", "parses")})
+    pipeline, stage, draws, store = (values[key] for key in ("pipeline", "stage", "draws", "store"))
+    reading, tolerance = options.reading_of(values)
+    if values["dry_run"]:
+        to_parse = [stage_name(values["parses"])] if pipeline is not None else []
+        plan = plan_run(store, values["corpus"], reading, [(run, stage, draws)], to_parse)
+        views.show_plan(plan, values["as_json"])
         return
     if pipeline is not None:  # before the parse, which takes long
         run.check_language(find_pipeline(pipeline).name)
-    chosen = options.part_numbers(parts)
-    reporter, shared = output.reporter(), chosen is not None
-    with Session(store, workers.engine(), reporter, shared, overwrite, sample=True) as session:
-        session.ingest(corpus, reading, **vars(tolerance))
+    parts, output = part_numbers(values["parts"]), options.Output(values["quiet"], values["as_json"])
+    reporter, shared, engine = output.reporter(), parts is not None, options.engine_of(values)
+    with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
+        session.ingest(values["corpus"], reading, **vars(tolerance))
         if pipeline is not None:
-            session.parse(pipeline, parses)
-        folders = session.augment(run, stage, draws, chosen)
+            session.parse(pipeline, values["parses"])
+        folders = session.augment(run, stage, draws, parts)
         output.show(session.store, session.results, shared)
         output.show_examples(session.store, session.results, folders, of_parts=shared)

@@ -1,25 +1,21 @@
-"""Options that several commands share, each defined once, and groups of them that belong together.
-
-A command takes a group as one parameter, such as `workers: options.Workers` or a parameter class, such as
-`reading: IngestOptions`; `grouped` turns that into the group's options for Typer, in their place among the
-others, and back into one value for the command.
-"""
+"""Options as Typer takes them: made of an operation's arguments, and those that many commands share."""
 
 from __future__ import annotations
 
 import glob
 import inspect
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import Field, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from augment_cli.api import operation
+from augment_cli.api.operation import Argument
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.parameters import declared, help_of, option_name
-from augment_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from augment_cli.cli.reporter import ConsoleReporter
@@ -27,59 +23,8 @@ if TYPE_CHECKING:
     from augment_cli.session import StageResult
     from augment_cli.store.store import Store as StoreOfStages
 
-Store = Annotated[Path, typer.Option("--store", help="folder of the store")]
-Json = Annotated[bool, typer.Option("--json", help="print JSON on stdout")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="print warnings and errors only, and what --json asks for")
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="worker processes; one for each core by default", show_default=False),
-]
-Corpus = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--corpus",
-        help="file, folder or glob of .txt, .jsonl, .csv, .tsv, .parquet (also .gz, .zst), or the address of "
-        "one, such as s3://bucket/folder, or - for standard input; may be given more than once. By default "
-        "the store's own corpus, else the shipped sample",
-        show_default=False,
-    ),
-]
-Backend = Annotated[
-    str, typer.Option("--backend", help="where parts are made: loky (processes), threading, dask, or ray")
-]
-Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", help="address of the Dask scheduler, such as tcp://head:8786")
-]
-Address = Annotated[
-    str | None, typer.Option("--address", help="of the Ray cluster's head node, such as head:6379")
-]
-Parts = Annotated[
-    str | None,
-    typer.Option(
-        "--parts",
-        help="make these parts only, such as 0-9,12; several such commands may run in one store at once",
-    ),
-]
-SpacyPipeline = Annotated[
-    str | None,
-    typer.Option(
-        "--pipeline",
-        help="spaCy pipeline that parses: an installed one, such as en_core_web_sm, or a folder "
-        "[default: the shipped English one]",
-    ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would be done, and stop")]
-
-Overwrite = Annotated[
-    bool,
-    typer.Option(
-        "--overwrite", help="delete the stage if it is there with other settings, and what was made from it"
-    ),
-]
-
 DEFAULT_STORE = Path("store")
+_READING = "Reading the corpus"  # the heading of these options in the help
 
 
 def complete_stage(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -97,45 +42,130 @@ def complete_recipe(incomplete: str) -> list[str]:
     return sorted(path.stem for path in folder.glob(f"{glob.escape(incomplete)}*.toml"))
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Where parts are made.
+_COMPLETES: dict[str, Any] = {"stage": complete_stage, "recipe": complete_recipe}
+# What a field's annotation means on the command line, where it is more than the kind of its default.
+_OPTIONAL: dict[str, Any] = {
+    "tuple[str, ...]": list[str] | None,
+    "bool | str": str | None,
+    "str | None": str | None,
+    "int | None": int | None,
+    "float | None": float | None,
+}
 
-    Attributes
-    ----------
-    jobs : int or None
-        Worker processes, from 1.
-    backend : str
-    scheduler, address : str or None
-        As in `Engine`.
-    """
 
-    jobs: Jobs = None
-    backend: Backend = "loky"
-    scheduler: Scheduler = None
-    address: Address = None
+def option_of(item: Field[Any], panel: str | None = None) -> inspect.Parameter:
+    """The option of a field: a plain --flag for switches; its class checks the range, and names it."""
+    flag, annotated = option_name(item), str(item.type)
+    default = None if annotated in _OPTIONAL else item.default
+    option = typer.Option(
+        flag + f"/--no-{flag[2:]}" * (default is True),  # the other switches need no way back
+        help=help_of(item),
+        metavar=f"[{'|'.join(item.metadata['choices'])}]" if annotated == "bool | str" else None,
+        autocompletion=complete_stage if flag in ("--positive", "--negative") else None,
+        rich_help_panel=panel,
+    )
+    return _parameter(item.name, Annotated[_OPTIONAL.get(annotated, type(default)), option], default)
 
-    def engine(self) -> Engine:
-        """An engine with these workers."""
-        from augment_cli.engine.engine import Engine
 
-        return Engine.for_this_machine(self.jobs, self.backend, self.scheduler, self.address)
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def parameter_of(argument: Argument) -> inspect.Parameter:
+    """The option, or the argument, that the command line has for an operation's argument."""
+    if argument.field is not None:
+        of_corpus = any(argument.field in declared(kind) for kind in (IngestOptions, Tolerance))
+        made = option_of(argument.field, _READING if of_corpus else None)
+        if argument.default is None and made.default is not None:
+            return made.replace(default=None, annotation=made.annotation | None)
+        return made
+    option, is_required = argument.option, argument.default is operation.NOTHING
+    kind = _kind_of(argument.kind, option.repeats)
+    default = operation.NOTHING if is_required else None if option.repeats else argument.default
+    limits = {"min": option.minimum, "max": option.maximum}
+    said: dict[str, Any] = {
+        "help": option.help,
+        "metavar": option.metavar,
+        "autocompletion": _COMPLETES.get(option.completes),
+        **({key: value for key, value in limits.items() if value is not None}),
+    }
+    flags = [f"--{option.name or argument.name.replace('_', '-')}"]
+    flags = [f"-{option.short}", *flags] if option.short else flags
+    typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)
+    if default is None and not is_required:
+        kind = kind | None
+    return _parameter(argument.name, Annotated[kind, typed], default)
+
+
+def _kind_of(kind: Any, repeats: bool) -> Any:
+    """The type of a value as typed."""
+    kinds = operation.kinds_of(kind)
+    if repeats:
+        return list[int] if any(get_args(one) == (int,) for one in kinds) else list[str]
+    return next((one for one in kinds if one in (bool, int, float)), str)
+
+
+def shared(name: str, annotated: Any, default: Any = None) -> inspect.Parameter:
+    """The option of what `augment_cli.api.operation` declares for several operations."""
+    kind, option = get_args(annotated)
+    return parameter_of(Argument(name, kind, default, option))
+
+
+def switch(name: str, help: str, *flags: str) -> inspect.Parameter:
+    """An option that only commands have: a switch."""
+    flags = flags or (f"--{name.replace('_', '-')}",)
+    return _parameter(name, Annotated[bool, typer.Option(*flags, help=help)], False)
+
+
+def valued(name: str, kind: Any, help: str, default: Any = None, **more: Any) -> inspect.Parameter:
+    """An option that only commands have, with a value."""
+    flag = f"--{more.pop('flag', name).replace('_', '-')}"
+    return _parameter(name, Annotated[kind, typer.Option(flag, help=help, **more)], default)
+
+
+STORE = valued("store", Path, "folder of the store", DEFAULT_STORE)
+OVERWRITE = shared("overwrite", operation.Overwrite, False)
+JSON = switch("as_json", "print JSON on stdout", "--json")
+QUIET = switch("quiet", "print warnings and errors only, and what --json asks for", "--quiet", "-q")
+DRY_RUN = switch("dry_run", "print what would be done, and stop")
+READING = [
+    shared("corpus", operation.Corpus),
+    *(option_of(item, _READING) for kind in (IngestOptions, Tolerance) for item in declared(kind)),
+]
+WORKERS = [
+    shared("jobs", operation.Jobs),
+    shared("backend", operation.Backend, "loky"),
+    valued("scheduler", str | None, "address of the Dask scheduler, such as tcp://head:8786"),
+    valued("address", str | None, "of the Ray cluster's head node, such as head:6379"),
+]
+
+
+def given(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Of a command's values those with these names that were given."""
+    return {name: values[name] for name in names if values.get(name) not in (None, [])}
+
+
+def reading_of(values: dict[str, Any]) -> tuple[IngestOptions, Tolerance]:
+    """How the corpus is read, of a command's values."""
+    reading, tolerance = (
+        kind(**given(values, [item.name for item in declared(kind)])) for kind in (IngestOptions, Tolerance)
+    )
+    return reading, tolerance
+
+
+def engine_of(values: dict[str, Any]) -> Engine:
+    """An engine with the workers that a command's values ask for."""
+    from augment_cli.engine.engine import Engine
+
+    return Engine.for_this_machine(*(values[name] for name in ("jobs", "backend", "scheduler", "address")))
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a command that makes stages prints.
+    """What a command that makes stages prints."""
 
-    Attributes
-    ----------
-    quiet : bool
-        Nothing but warnings and errors.
-    as_json : bool
-        JSON on stdout instead of tables.
-    """
-
-    quiet: Quiet = False
-    as_json: Json = False
+    quiet: bool
+    as_json: bool
 
     def reporter(self) -> ConsoleReporter:
         """Where messages and progress go while stages are made."""
@@ -175,97 +205,8 @@ class Output:
             views.show_hints(store, there, page)
 
 
-def grouped(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with the options of its groups in place of each group, as Typer wants to see them.
-
-    Parameters
-    ----------
-    function : callable
-        With keyword parameters, each an annotated option, one of the groups above or a parameter class.
-
-    Returns
-    -------
-    callable
-        Takes the flat options, and calls `function` with the groups made of them.
-    """
-    hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    parameters: list[inspect.Parameter] = []
-    for name, item in inspect.signature(function).parameters.items():
-        if name in groups:
-            parameters += _options_of(groups[name])
-        else:
-            parameters.append(_option(name, hints[name], item.default))
-    names = {name: [option.name for option in _options_of(kind)] for name, kind in groups.items()}
-
-    def flat(**values: Any) -> None:
-        for name, kind in groups.items():
-            given = {item: values.pop(item) for item in names[name]}
-            values[name] = kind(**{item: value for item, value in given.items() if value is not None})
-        function(**values)
-
-    flat.__name__, flat.__doc__ = function.__name__, function.__doc__
-    return with_options(flat, parameters)
-
-
 def with_options(function: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
     """Give a function of `**values` the signature that Typer reads its options from."""
     function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     function.__annotations__ = {item.name: item.annotation for item in parameters}
     return function
-
-
-def _options_of(group: Any) -> list[inspect.Parameter]:
-    if parameters := declared(group):
-        return [option_of(item, _PANELS.get(group)) for item in parameters]
-    hints = get_type_hints(group, include_extras=True)
-    return [_option(item.name, hints[item.name], item.default) for item in fields(group)]
-
-
-_PANELS: dict[Any, str] = dict.fromkeys((IngestOptions, Tolerance), "Reading the corpus")  # of the help
-# What a field's annotation means on the command line, where it is more than the kind of its default.
-_OPTIONAL: dict[str, Any] = {
-    "tuple[str, ...]": list[str] | None,
-    "bool | str": str | None,
-    "str | None": str | None,
-    "int | None": int | None,
-    "float | None": float | None,
-}
-_OF_STAGES = ("--positive", "--negative")
-
-
-def option_of(item: Field[Any], panel: str | None = None) -> inspect.Parameter:
-    """The option of a parameter: a plain --flag for switches; its class checks the range, and names it."""
-    flag, annotated = option_name(item), str(item.type)
-    default = None if annotated in _OPTIONAL else item.default
-    option = typer.Option(
-        flag + f"/--no-{flag[2:]}" * (default is True),  # the other switches need no way back
-        help=help_of(item),
-        metavar=f"[{'|'.join(item.metadata['choices'])}]" if annotated == "bool | str" else None,
-        autocompletion=complete_stage if flag in _OF_STAGES else None,
-        rich_help_panel=panel,
-    )
-    return _option(item.name, Annotated[_OPTIONAL.get(annotated, type(default)), option], default)
-
-
-def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
-def part_numbers(parts: str | None) -> set[int] | None:
-    """Part numbers from `0-9,12`; None, which is all parts, stays None.
-
-    Raises
-    ------
-    UsageError
-        If the text means something else.
-    """
-    if parts is None:
-        return None
-    numbers: set[int] = set()
-    for piece in parts.split(","):
-        first, dash, last = piece.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
-            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
-        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
-    return numbers

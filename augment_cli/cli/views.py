@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,16 @@ _MOST_SHOWN = 7  # stages with examples at the end of a run
 def console() -> Console:
     """Where data goes: stdout; wide enough not to wrap where it is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[str] = ()) -> None:
+    """A table, a row each; the columns in `right` are aligned there."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left")
+    for row in rows:
+        table.add_row(*map(cell, row))
+    console().print(table)
 
 
 def cell(value: object) -> Text:

@@ -31,9 +31,14 @@ _ASKED = {
 def write_judging(store: Store, out: Path, judgements: Sequence[Judgement], seed: int = 0) -> dict[str, Any]:
     """Write a page on which rows can be judged."""
     layout.check_place(out, store.path, TITLE)
-    text = render(store, judgements, f"{out.stem}.judged.jsonl", seed)
+    text = render(store, judgements, saved_as(out), seed)
     write_atomically(out, text.encode(), out.absolute().parent)
-    return {"file": str(out), "rows": len(judgements), "saves": f"{out.stem}.judged.jsonl"}
+    return {"file": str(out), "rows": len(judgements), "saves": saved_as(out)}
+
+
+def saved_as(page: Path) -> str:
+    """The name of the file that a page's button saves."""
+    return f"{page.stem}.judged.jsonl"
 
 
 def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) -> str:

@@ -8,9 +8,11 @@ from typing import cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.augmentation import Augmentation, Prepared, PreparedModel
+from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
@@ -56,6 +58,28 @@ def augment_texts(
         parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))
     rows = Rows(row_ids, column, code_points, tokens, parses)
     return _table_of(run.augmentation, rows, prepared).add_column(0, "original", column)
+
+
+def augment_with_missing(
+    sentences: pa.Array,
+    store: Store,
+    run: AugmentationRun,
+    draws: int | None = None,
+    pipeline: str | Path | None = None,
+) -> pa.Table:
+    """The same for sentences of which some are missing, which stay so; several draws one after the other."""
+    texts, tables = pc.fill_null(sentences, ""), []
+    for draw in range(draws or 1):
+        one = run if draws is None else run.of_draw(draw, draws)
+        table = augment_texts(texts, store, one, pipeline=pipeline)
+        reasons = pc.if_else(sentences.is_null(), Reason.MISSING.value, table["reason"])
+        for name, values in (("original", sentences), ("reason", reasons)):
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, table.schema.field(place), values)
+        tables.append(table)
+        if draws is not None:
+            tables[-1] = table.append_column("draw", pa.array([draw] * len(table), pa.int32()))
+    return pa.concat_tables(tables)
 
 
 def _table_of(augmentation: Augmentation, rows: Rows, prepared: Prepared) -> pa.Table:

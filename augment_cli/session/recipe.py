@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import MOST_DRAWS, several, takes
-from augment_cli.engine.engine import Engine
+from augment_cli.contract.parameters import MOST_DRAWS, several
 from augment_cli.errors import IncompleteError, MissingError, UsageError, did_you_mean
-from augment_cli.ingest import IngestOptions, entries_of
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun, make_run
-from augment_cli.session import Reporter, Session, StageResult
-from augment_cli.session.in_python import reporter_for_python
+from augment_cli.session import Session, StageResult
 from augment_cli.store.small_files import parse_value, read_toml
 from augment_cli.store.store import Store
 
@@ -98,101 +95,24 @@ class RecipeResult:
             raise IncompleteError("\n".join(self.failures))
 
 
-@takes(IngestOptions)
-def run_recipe(
-    recipe: str = "default",
-    store: str | Path = "store",
-    corpus: str | Path | Sequence[str | Path] | None = None,
-    changes: Sequence[str] = (),
-    *,
-    texts: Any = None,
-    pipeline: str | Path | None = None,
-    strict: bool = False,
-    max_rejects: float = 0.01,
-    jobs: int | None = None,
-    backend: str = "loky",
-    scheduler: str | None = None,
-    address: str | None = None,
-    overwrite: bool = False,
-    sample: bool = False,
-    reporter: Reporter | None = None,
-    **options: Any,
-) -> RecipeResult:
-    """Run all augmentations of a recipe over a store, and before them whatever is missing.
-
-    An augmentation whose model is not on this machine is left out, and so are parts that fail for good; the
-    others are made all the same. `RecipeResult.check` raises where something was left out.
-
-    Parameters
-    ----------
-    recipe : str
-        Name of a shipped recipe, or path of a TOML file.
-    store : path
-        Folder, made if it is not there.
-    corpus : path or sequence of paths, optional
-        Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs; by default the store's
-        own corpus.
-    changes : sequence of str
-        `STAGE.KEY=VALUE`, as after `--set`.
-    texts : list of str, DataFrame, Series or Arrow table, optional
-        Sentences in memory instead of files, as in `augment_cli.ingest_corpus`.
-    pipeline : str or path, optional
-        The spaCy pipeline that parses; by default the recipe's own, else the shipped English one.
-    strict : bool
-        Stop at the first bad line of the corpus instead of setting it aside.
-    max_rejects : float
-        Share of lines, 0 to 1, that may be set aside.
-    jobs, backend, scheduler, address
-        Where parts are made, as in `Engine`; worker processes, one for each core, by default.
-    overwrite : bool
-        Delete stages of the recipe that are there with other settings, and what was made from them.
-    sample : bool
-        Take the shipped sample where no corpus is named and the store has none.
-    reporter : Reporter, optional
-        By default bars and notes in a notebook or on a terminal, and the logger `augment_cli` elsewhere.
-    **options
-        As in `IngestOptions`.
-
-    Raises
-    ------
-    UsageError
-        Where the recipe or a change makes no sense.
-    MissingError
-        If something other than an augmentation's model is missing, such as the spaCy pipeline.
-    IncompleteError
-        If more lines of the corpus were set aside than `max_rejects` allows.
-
-    Examples
-    --------
-    >>> import augment_cli
-    >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
-    {}
-    """
-    runs = load(recipe, changes)
-    pipeline = pipeline or pipeline_of(recipe)
-    entries = entries_of(corpus)
+def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | None) -> RecipeResult:
+    """Run all augmentations of a recipe, and before them whatever is missing; the corpus is there."""
     folders: list[str] = []
     missing: dict[str, str] = {}
-    engine = Engine.for_this_machine(jobs, backend, scheduler, address)
-    with Session(
-        store, engine, reporter or reporter_for_python(), overwrite=overwrite, sample=sample
-    ) as session:
-        reading = IngestOptions(**options)
-        session.ingest(entries, reading, texts=texts, strict=strict, max_rejects=max_rejects)
-        parses_first = _parse_comes_first([item.run for item in runs], pipeline)
-        named = find_pipeline(pipeline).name if parses_first and pipeline is not None else None
-        for run in (item.run for item in runs):  # before anything is made
-            run.check_language(named if named and run.parses is None else run.pipeline(session.store))
-        if parses_first:
-            session.parse(pipeline)
-        for item in runs:
-            try:
-                folders += session.augment(item.run, item.stage, item.draws)
-            except MissingError as error:  # a model that is not here; the others need not wait for it
-                if "model" not in item.run.needs:
-                    raise
-                missing[item.stage] = str(error)
-        return RecipeResult(session.store, session.results, folders, missing, session.take_failures())
+    parses_first = _parse_comes_first([item.run for item in runs], pipeline)
+    named = find_pipeline(pipeline).name if parses_first and pipeline is not None else None
+    for run in (item.run for item in runs):  # before anything is made
+        run.check_language(named if named and run.parses is None else run.pipeline(session.store))
+    if parses_first:
+        session.parse(pipeline)
+    for item in runs:
+        try:
+            folders += session.augment(item.run, item.stage, item.draws)
+        except MissingError as error:  # a model that is not here; the others need not wait for it
+            if "model" not in item.run.needs:
+                raise
+            missing[item.stage] = str(error)
+    return RecipeResult(session.store, session.results, folders, missing, session.take_failures())
 
 
 def _parse_comes_first(runs: Sequence[AugmentationRun], pipeline: str | Path | None) -> bool:

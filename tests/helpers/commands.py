@@ -1,7 +1,6 @@
 """Run the command: in this process where that is enough, in one of its own where it is not."""
 
 import contextlib
-import importlib
 import io
 import os
 import signal
@@ -31,9 +30,7 @@ class Result:
 
 def command_named(name: str) -> Any:
     """The click command behind `augment-cli NAME`, with its parameters."""
-    for module in cli._COMMANDS:
-        importlib.import_module(f"augment_cli.cli.commands.{module}")
-    group: Any = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
+    group: Any = typer.main.get_command(cli.load_commands())
     _, command, _ = group.resolve_command(group.make_context("augment-cli", ["list"]), [name])
     assert command is not None, f"there is no command {name}"
     return command

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from augment_cli.api.making import part_numbers
 from augment_cli.cli import load_commands
-from augment_cli.cli.options import part_numbers
 from augment_cli.cli.status_views import show_status
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError

@@ -255,7 +255,7 @@ def test_a_missing_pipeline_ends_with_6(tmp_path):
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
     code = (
-        "import sys, augment_cli, augment_cli.session, augment_cli.cli.commands.stages\n"
+        "import sys, augment_cli, augment_cli.session, augment_cli.cli.commands\n"
         "print([name for name in ('spacy', 'thinc', 'torch') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

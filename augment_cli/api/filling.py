@@ -1,0 +1,275 @@
+"""The operations that fill a store with text, augment it and pack it; and one for sentences in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from augment_cli.api.making import Pipeline
+from augment_cli.api.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.pack_options import PackOptions
+from augment_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from augment_cli.ingest import IngestReport
+    from augment_cli.session import Session
+    from augment_cli.session.recipe import RecipeResult
+    from augment_cli.store.store import Store as StoreOfStages
+
+Texts = Annotated[
+    Any,
+    Option(
+        "list of str, DataFrame, Series or Arrow table: sentences in memory instead of files; of a data "
+        "frame (polars, pandas) or a table the column that `text_column` names",
+        python_only=True,
+    ),
+]
+AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list` shows them")]
+
+
+def _session(store: str | Path, jobs: int | None, overwrite: bool, sample: bool = False) -> Session:
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.session.in_python import reporter_for_python
+
+    engine = Engine.for_this_machine(jobs)
+    return Session(store, engine, reporter_for_python(), overwrite=overwrite, sample=sample)
+
+
+@operation()
+def open_store(path: Annotated[str | Path, Option("of the store")] = "store") -> StoreOfStages:
+    """Open a store for reading: `store.stages()`, `store.read("una")`, `store.frame("una")`.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.open_store("store").rows
+    6
+    """
+    from augment_cli.store.store import Store
+
+    return Store.open(path)
+
+
+@operation("ingest")
+def ingest_corpus(
+    corpus: Corpus = None,
+    store: Store = "store",
+    *,
+    texts: Texts = None,
+    reading: IngestOptions,
+    tolerance: Tolerance,
+    append: Annotated[bool, Option("add the files to the store's corpus, as further parts")] = False,
+    overwrite: Overwrite = False,
+) -> IngestReport:
+    """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
+
+    With --append the files become parts behind those that are there, read as the corpus was. A stage that
+    goes by rows alone (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
+    command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
+    with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
+
+    Commands
+    --------
+    augment-cli ingest --corpus sentences.txt --store my-store
+    augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
+    cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
+    augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
+    augment-cli ingest --append --corpus more.txt --store my-store
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.ingest_corpus(store="two", texts=["The river flows.", "A heron waits."]).read
+    2
+    """
+    from augment_cli.ingest import entries_of, report_of
+
+    if corpus is None and texts is None:
+        raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
+    entries = entries_of(corpus)
+    with _session(store, None, overwrite) as session:
+        read = session.append if append else session.ingest
+        read(entries, reading, texts=texts, **vars(tolerance))
+        return report_of(session.store)
+
+
+@operation()
+def run(
+    name: AugmentationName,
+    store: Store = "store",
+    *,
+    corpus: Corpus = None,
+    texts: Texts = None,
+    stage: Annotated[str | None, Option("folder of the result; the augmentation's name by default")] = None,
+    draws: Annotated[int, Option("independent draws, each a stage of its own: NAME, NAME.1, …")] = 1,
+    jobs: Jobs = None,
+    overwrite: Overwrite = False,
+    **parameters: Annotated[Any, Option("the augmentation's own, and seed, fit and parses")],
+) -> StoreOfStages:
+    """Run an augmentation over a store, and before it whatever is missing (`augment-cli NAME`).
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.run("word-deletion", "store", rate=0.2, stage="fewer").frame("fewer").height
+    6
+    """
+    from augment_cli.ingest import entries_of
+    from augment_cli.runs.run import make_run
+
+    augmentation_run, entries = make_run(name, **parameters), entries_of(corpus)
+    with _session(store, jobs, overwrite) as session:
+        session.ingest(entries, texts=texts)
+        session.augment(augmentation_run, stage, draws)
+        return session.store
+
+
+@operation("run")
+def run_recipe(
+    recipe: Annotated[str, Option("a shipped recipe, or a TOML file", "", "", True, "recipe")] = "default",
+    store: Store = "store",
+    corpus: Corpus = None,
+    changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),
+    *,
+    texts: Texts = None,
+    reading: IngestOptions,
+    tolerance: Tolerance,
+    pipeline: Pipeline = None,
+    jobs: Annotated[int | None, Option("worker processes", python_only=True)] = None,
+    backend: Annotated[str, Option("loky, threading, dask or ray", python_only=True)] = "loky",
+    scheduler: Annotated[str | None, Option("address of the Dask scheduler", python_only=True)] = None,
+    address: Annotated[str | None, Option("of the Ray cluster's head node", python_only=True)] = None,
+    overwrite: Overwrite = False,
+    sample: Annotated[bool, Option("take the shipped sample for want of a corpus", python_only=True)] = False,
+    reporter: Annotated[Any, Option("gets notes and progress", python_only=True)] = None,
+) -> RecipeResult:
+    """Run all augmentations of a recipe, and before them whatever is missing.
+
+    An augmentation whose model is not on this machine is left out, and so are parts that fail for good; the
+    others are made all the same, and in Python `RecipeResult.check` raises. With --behind it runs the
+    commands that `augment-cli status` names, in their order, instead of a recipe.
+
+    Commands
+    --------
+    augment-cli run
+    augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
+    augment-cli run default --report report.html
+    augment-cli run --behind --store my-store
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
+    {}
+    """
+    from augment_cli.engine.engine import Engine
+    from augment_cli.ingest import entries_of
+    from augment_cli.session import Session
+    from augment_cli.session.in_python import reporter_for_python
+    from augment_cli.session.recipe import load, pipeline_of, run_all
+
+    runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
+    engine, reporter = (
+        Engine.for_this_machine(jobs, backend, scheduler, address),
+        reporter or reporter_for_python(),
+    )
+    with Session(store, engine, reporter, overwrite=overwrite, sample=sample) as session:
+        session.ingest(entries, reading, texts=texts, **vars(tolerance))
+        return run_all(session, runs, pipeline)
+
+
+@operation()
+def augment(
+    texts: Annotated[Any, Option("sequence of str, DataFrame, Series or Arrow table; None stays missing")],
+    name: AugmentationName,
+    *,
+    store: Annotated[
+        Any,
+        Option(
+            "whose fitted tables and pipeline to use; by default ./store, and none where that does not exist "
+            "and the augmentation reads no term table"
+        ),
+    ] = None,
+    pipeline: Annotated[
+        str | Path | None,
+        Option("what parses the sentences; by default what parsed the store's, else the shipped one"),
+    ] = None,
+    text_column: Annotated[str, Option("column of a data frame or table with the sentences")] = "text",
+    draws: Annotated[
+        int | None,
+        Option("how many independent draws of each sentence, one after the other; their number is `draw`"),
+    ] = None,
+    **parameters: Annotated[Any, Option("the augmentation's own, and seed, draw, fit and parses")],
+) -> pa.Table:
+    """Augment sentences in memory, with the term table of a store where the augmentation needs one.
+
+    The table has the columns original, row_id (position in `texts`), text (null where unchanged), reason and
+    edits, and the augmentation's own. A missing sentence has the reason `missing`.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.augment(["The big dog sleeps.", None], "word-deletion")["reason"].to_pylist()
+    [None, 'missing']
+    >>> augment_cli.augment(["The big dog sleeps."], "random-swap", draws=3)["draw"].to_pylist()
+    [0, 1, 2]
+    """
+    from augment_cli.ingest.memory import column_of
+    from augment_cli.runs.memory import augment_with_missing
+    from augment_cli.runs.run import make_run
+    from augment_cli.store.store import Store
+
+    if isinstance(texts, str):
+        raise UsageError("texts is one string, whose characters would be the sentences; give a list: [text]")
+    if draws is not None and ("draw" in parameters or draws < 1):
+        raise UsageError(f"draws = {draws}: give a number from 1, and no `draw` beside it")
+    sentences, one = column_of(texts, text_column), make_run(name, **parameters)
+    if store is None and "tfidf" not in one.needs:
+        store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})
+    opened = store if isinstance(store, Store) else Store.open("store" if store is None else store)
+    return augment_with_missing(sentences, opened, one, draws, pipeline)
+
+
+@operation("pack")
+def pack_table(
+    store: Store = "store",
+    *,
+    name: Annotated[str, Option("folder of the result; with a split NAME-train and NAME-test")] = "pack",
+    jobs: Annotated[int | None, Option("worker processes", python_only=True)] = None,
+    overwrite: Overwrite = False,
+    wanted: Annotated[dict[str, Any], Fields(PackOptions)],
+) -> StoreOfStages:
+    """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
+
+    By default all finished augmentations of the store whose label is same (positives) or other (negatives);
+    without positives the anchor is its own. What is neither is refused unless told: --labels kind. Each
+    stage of positives gives rows of its own, each stage of negatives a column. Where one of several negatives
+    is missing, another of the same sentence stands in; a row without any is dropped. Filters compare cosines
+    of sentence vectors, which are made where they are missing, and say how many rows they cost; with
+    --dry-run before any is written.
+
+    Commands
+    --------
+    augment-cli pack
+    augment-cli pack --positive corpus --negative una --unchanged drop --name pack-una
+    augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
+    augment-cli pack --positive corpus --negative una --layout triplet --dry-run
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> packed = augment_cli.pack_table("store", positives=["corpus"], negatives=["una"])
+    >>> packed.frame("pack").columns
+    ['anchor', 'positive', 'negative']
+    """
+    from augment_cli.pack import choose
+    from augment_cli.store.store import Store
+
+    with _session(Store.open(store).path, jobs, overwrite) as session:
+        session.pack(choose(session.store, **wanted), name)
+        return session.store

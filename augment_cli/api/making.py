@@ -1,0 +1,386 @@
+"""The operations that make stages, each declared once, for the command line and for Python.
+
+A function takes the opened session first. What it needs is loaded when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from augment_cli.api.operation import Named, Offers, Option, step
+from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.contract.embed_parameters import EmbedParameters
+from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
+from augment_cli.contract.mine_parameters import MineParameters
+from augment_cli.contract.parameters import several
+from augment_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from augment_cli.session import Session
+
+Pipeline = Annotated[
+    str | Path | None,
+    Option(
+        "spaCy pipeline that parses: an installed one, such as en_core_web_sm, or a folder "
+        "[default: the shipped English one]"
+    ),
+]
+Parts = Annotated[
+    str | None,
+    Option("make these parts only, such as 0-9,12; several such commands may run in one store at once"),
+]
+VectorsName = Annotated[str | None, Option("which vectors to read, where there are several")]
+FitName = Annotated[str | None, Option("which fit to read, where there are several")]
+Draws = Annotated[int, Option("ask so many times, each a stage of its own")]
+ScoredColumns = "cosine, nearest_cosine, length_ratio, edited_share, repeated_words, unknown_words"
+
+
+@step()
+def fit(
+    session: Session,
+    min_df: Annotated[int, Option("leave out terms of fewer sentences", minimum=1)] = 1,
+    tokenizer: Annotated[str, Option("treebank (fast), nltk (exact), or module:callable")] = "treebank",
+    stages: Annotated[
+        str | Sequence[str], Option("stages to count together, such as corpus,uda", "on")
+    ] = "corpus",
+    terms_of: Annotated[str, Option("another store, whose fitted terms weigh this one's texts")] = "",
+    name: Annotated[str | None, Option("for a second fit beside the first")] = None,
+) -> None:
+    """Fit the TF-IDF matrix and the table of each term's maximum score.
+
+    Commands
+    --------
+    augment-cli fit
+    augment-cli fit --min-df 2 --name frequent
+    augment-cli una --fit frequent --radius 1% --name una-frequent
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.fit("store", min_df=2, name="frequent").has("terms-frequent")
+    True
+    """
+    from augment_cli.tfidf.fit import FitOptions
+
+    session.fit(FitOptions(tokenizer, min_df, several(_listed(stages)), terms_of), name)
+
+
+def _plan_parse(name: str | None = None, **others: object) -> list[tuple[str, str]]:
+    from augment_cli.syntax.parses import stage_name
+
+    return [(stage_name(name), "parses")]
+
+
+@step(plan=_plan_parse)
+def parse(
+    session: Session,
+    pipeline: Pipeline = None,
+    name: Annotated[
+        str | None, Option("for parses beside the first, which an augmentation reads with --parses NAME")
+    ] = None,
+    parts: Parts = None,
+) -> None:
+    """Parse the corpus once with a spaCy pipeline: lemmas, tags and dependencies of every token.
+
+    The augmentations that work on syntax read this and need no spaCy; they make it themselves where it is
+    missing. A run that was ended early resumes where it was.
+
+    Commands
+    --------
+    augment-cli parse
+    augment-cli parse --corpus sentences.txt --store my-store --dry-run
+    augment-cli parse --limit 100 --name first
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.parse("store").stage("parses").rows
+    6
+    """
+    session.parse(pipeline, name, part_numbers(parts))
+
+
+def _plan_embed(stage: str = "corpus", name: str | None = None, **others: object) -> list[tuple[str, str]]:
+    from augment_cli.vectors.stages import vectors_name
+
+    return [(vectors_name(stage, name), "vectors")]
+
+
+@step(plan=_plan_embed)
+def embed(
+    session: Session,
+    stage: Annotated[str, Option("whose texts to embed, such as una", "", "", True, "stage")] = "corpus",
+    parameters: EmbedParameters | None = None,
+    name: Annotated[str | None, Option("for vectors beside the first")] = None,
+) -> None:
+    """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
+
+    They are a stage: vectors for the corpus, vectors-STAGE for another, in half precision, null where there
+    is no text. Each distinct text is encoded once; a run that was ended early resumes where it was. In
+    Python `augment_cli.vectors.stages.VectorStage.open(store, stage)` reads them as arrays.
+
+    Commands
+    --------
+    augment-cli embed --rows 100
+    augment-cli embed una --precision fp32
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.embed("store", model="words.txt").stage("vectors").rows
+    6
+    """
+    session.embed(stage, parameters, name)
+
+
+@step(reads_corpus=False)
+def combine(
+    session: Session,
+    sets: Annotated[
+        Sequence[str],
+        Option(
+            "sets of vectors, as embed --name called them; - for the one without", "", "", True, repeats=True
+        ),
+    ],
+    parameters: CombineParameters | None = None,
+    name: Annotated[str, Option("of the set that comes out")] = "combined",
+) -> None:
+    """Combine sets of vectors to one, smoothed over each sentence's nearest neighbours: a teacher.
+
+    Each set is centred, scaled and weighted, and the sentences' TF-IDF vectors join them. Then every vector
+    moves towards its nearest ones. `mine --vectors NAME` reads it, and so does a trainer's [teacher].
+
+    Commands
+    --------
+    augment-cli combine - --name smooth
+    augment-cli combine - --lexical 0 --rounds 1 --name smoother
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> store = augment_cli.embed("store", model="words.txt")
+    >>> augment_cli.combine("store", [""], name="smooth", neighbours=2).stage("vectors-smooth").rows
+    6
+    """
+    session.combine(["" if one == "-" else one for one in several(sets)], name, parameters)
+
+
+def _plan_score(
+    stage: str = "una",
+    columns: str | Sequence[str] | None = None,
+    vectors: str | None = None,
+    fit: str | None = None,
+    name: str | None = None,
+    **others: object,
+) -> list[tuple[str, str]]:
+    from augment_cli.tfidf.names import stage_names
+    from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
+    from augment_cli.vectors.stages import vectors_name
+
+    chosen = COLUMNS if columns is None else several(_listed(columns))
+    needed = [(stage_names(fit)[0], "tfidf")] if "unknown_words" in chosen else []
+    if ScoreOptions(chosen).needs_vectors:
+        needed += [(vectors_name(of, vectors), "vectors") for of in ("corpus", stage)]
+    return [*needed, (scores_name(stage, name), "scores" if "nearest_cosine" in chosen else "augmentation")]
+
+
+@step(reads_corpus=False, plan=_plan_score)
+def score(
+    session: Session,
+    stage: Annotated[str, Option("whose texts to score, such as una", "", "", True, "stage")] = "una",
+    columns: Annotated[
+        str | Sequence[str] | None, Option(f"some of {ScoredColumns}, separated by commas [default: all]")
+    ] = None,
+    nli: Annotated[str, Option("folder of a model for inference: adds entailment, contradiction")] = "",
+    acceptability: Annotated[str, Option("folder of a classifier such as CoLA's: adds acceptability")] = "",
+    cross_encoder: Annotated[
+        str, Option("folder of a CrossEncoder of sentence-transformers: adds cross_encoder")
+    ] = "",
+    judge: Annotated[
+        str,
+        Option(
+            "stage that `read` made of a judge's answers: adds judged_same, judged_other (1 or 0)",
+            completes="stage",
+        ),
+    ] = "",
+    parameters: Annotated[EmbedParameters | None, Offers(("model",))] = None,
+    vectors: VectorsName = None,
+    fit: FitName = None,
+    name: Annotated[str | None, Option("for scores beside the first")] = None,
+) -> None:
+    """Score a stage's texts against their originals and the corpus: columns, not verdicts.
+
+    Makes the stage scores-STAGE, and before it the vectors and the fit that are missing. See what came out
+    with `augment-cli stats scores-STAGE` and `augment-cli inspect STAGE --sort cosine`.
+
+    Commands
+    --------
+    augment-cli score una --columns length_ratio,edited_share,repeated_words
+    augment-cli score una --columns cosine
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.score("store", "una", columns=["length_ratio"]).frame("scores-una").columns
+    ['row_id', 'length_ratio']
+    """
+    from augment_cli.vectors.score import COLUMNS, ScoreOptions
+
+    chosen = COLUMNS if columns is None else several(_listed(columns))
+    options = ScoreOptions(chosen, nli, acceptability, vectors, fit, cross_encoder, judge)
+    session.score(stage, options, name, parameters)
+
+
+def _plan_mine(
+    parameters: MineParameters,
+    vectors: str | None = None,
+    fit: str | None = None,
+    stage: str | None = None,
+    **others: object,
+) -> list[tuple[str, str]]:
+    from augment_cli.tfidf.names import stage_names
+    from augment_cli.vectors.mine_parameters import mined_names
+    from augment_cli.vectors.stages import vectors_name
+
+    parameters.check()
+    needed = [(stage_names(fit)[0], "tfidf")]
+    if parameters.by == "vectors":
+        of = ["corpus", *([parameters.positive] if parameters.positive else [])]
+        needed = [(vectors_name(one, vectors), "vectors") for one in of]
+    first, *further = mined_names(parameters, stage)
+    # Further negatives come out of the same search.
+    return [*needed, (first, f"mined-{parameters.by}"), *((one, "augmentation") for one in further)]
+
+
+@step(plan=_plan_mine)
+def mine(
+    session: Session,
+    parameters: MineParameters,
+    model: Annotated[str | None, Option("the encoder, where vectors are missing")] = None,
+    vectors: VectorsName = None,
+    fit: FitName = None,
+    stage: Annotated[str | None, Option("folder of the result, beside others", "name")] = None,
+) -> None:
+    """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
+
+    Makes the stage mined-tfidf or mined-vectors, and before it the fit or the vectors that are missing.
+    Equal sentences and near-duplicates are never taken. With --positive, rows that have no positive get no
+    negative.
+
+    Commands
+    --------
+    augment-cli mine --range-min 5 --max-score 0.6
+    augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.mine("store", max_df=1).stage("mined-tfidf").rows
+    6
+    """
+    encoder = None if model is None else EmbedParameters(model=model)
+    session.mine(parameters, stage, fit, vectors, encoder)
+
+
+@step(reads_corpus=False, has_workers=False)
+def generate(session: Session, parameters: GenerateParameters, draws: Draws = 1, name: Named = None) -> None:
+    """Ask a language model about each sentence, and keep its answers as they come.
+
+    Makes the stage answers-TEMPLATE, of which `read` makes texts. The model is on a server, or with
+    --engine process in a folder. A server on this machine needs no key; for one that does, set
+    AUGMENT_API_KEY. A run that was ended early goes on where it was.
+
+    Commands
+    --------
+    augment-cli generate --model NAME --rows 20 --name trial
+    augment-cli generate --model NAME --template query --dry-run
+    augment-cli generate --model NAME --sample 20
+    augment-cli generate --model FOLDER --engine process
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.generate("store", model="small", endpoint="http://example.org/v1")
+    Traceback (most recent call last):
+        ...
+    augment_cli.errors.UsageError: the endpoint http://example.org/v1: is not on this machine...
+    """
+    session.generate(parameters, name, draws)
+
+
+@step("llm-paraphrase", reads_corpus=False, has_workers=False)
+def llm_paraphrase(
+    session: Session,
+    parameters: GenerateParameters,
+    faithful: Annotated[
+        bool,
+        Option("turn down what loses, adds or invents names, numbers or words, as paraphrase does (English)"),
+    ] = False,
+    draws: Draws = 1,
+    name: Named = None,
+) -> list[str]:
+    """Ask a language model for paraphrases and read its answers: `generate` and `read` in one.
+
+    Makes the stages answers-TEMPLATE and llm-TEMPLATE. To read in another way, use `read`: it asks nobody.
+
+    Commands
+    --------
+    augment-cli llm-paraphrase --model NAME
+    augment-cli llm-paraphrase --model FOLDER --engine process --rows 20 --name trial
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.llm_paraphrase("store", model="small", endpoint="http://example.org/v1")
+    Traceback (most recent call last):
+        ...
+    augment_cli.errors.UsageError: the endpoint http://example.org/v1: is not on this machine...
+    """
+    return session.paraphrase(parameters, faithful, name, draws)
+
+
+@step("read", reads_corpus=False, has_workers=False)
+def read_answers(
+    session: Session,
+    answers: Annotated[str, Option("stage of answers", "", "", True, "stage")] = "answers-paraphrase",
+    parameters: ReadParameters | None = None,
+    name: Annotated[str | None, Option("folder of the result, beside others")] = None,
+) -> list[str]:
+    """Make texts of a model's answers: each row a text with its label, or the reason why there is none.
+
+    Makes the stage llm-TEMPLATE, an augmentation like others. Nothing is asked: reading again costs nothing.
+
+    Commands
+    --------
+    augment-cli read answers-paraphrase --faithful
+    augment-cli read answers-query
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.read_answers("store", "corpus")
+    Traceback (most recent call last):
+        ...
+    augment_cli.errors.UsageError: corpus: holds no answers...
+    """
+    return [session.read(answers, parameters, name)]
+
+
+def _listed(value: str | Sequence[str]) -> list[str]:
+    """Names, which the command line divides by commas."""
+    return [name.strip() for one in several(value) for name in one.split(",") if name.strip()]
+
+
+def part_numbers(parts: str | None) -> set[int] | None:
+    """Part numbers from `0-9,12`; None, which is all parts, stays None."""
+    if parts is None:
+        return None
+    numbers: set[int] = set()
+    for piece in parts.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
+            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
+        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
+    return numbers

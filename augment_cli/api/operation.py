@@ -1,0 +1,292 @@
+"""Operations: what the command line and Python both offer, declared once as a function.
+
+The function's signature is the declaration. A parameter is annotated with an `Option`, or its type is a
+parameter class, whose fields (`parameter`) are then parameters of the operation. The command
+(`augment_cli/cli/command.py`), the function for Python, its documentation and the reference page follow from
+it. `making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import operator
+import re
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import Field, dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from augment_cli.contract.parameters import declared, help_of, option_name
+from augment_cli.errors import UsageError, did_you_mean
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+NOTHING = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Option:
+    """What the command line and the documentation say of a parameter."""
+
+    help: str
+    name: str = ""  # of the option, where it is not the parameter's
+    short: str = ""  # a further name for it, such as -n
+    is_positional: bool = False
+    completes: str = ""  # with which names the shell completes it: stage or recipe
+    minimum: float | None = None
+    maximum: float | None = None
+    metavar: str | None = None
+    panel: str | None = None  # of the help
+    repeats: bool = False  # on the command line, where it is given one value at a time
+    python_only: bool = False
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The fields of a parameter class that the command line offers, where those are not all."""
+
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fields:
+    """For a parameter that gets the fields of a parameter class that were given, as a mapping."""
+
+    kind: Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A parameter of an operation as callers see it: annotated itself, or a field of a parameter class."""
+
+    name: str
+    kind: Any  # its type
+    default: Any
+    option: Option
+    field: Field[Any] | None = None
+
+
+Store = Annotated[str | Path, Option("folder of the store")]
+Named = Annotated[str | None, Option("for a result beside the first", "name")]
+Overwrite = Annotated[
+    bool, Option("delete the stage if it is there with other settings, and what was made from it")
+]
+Jobs = Annotated[int | None, Option("worker processes; one for each core by default", minimum=1)]
+Backend = Annotated[str, Option("where parts are made: loky (processes), threading, dask, or ray")]
+Corpus = Annotated[
+    str | Path | Sequence[str | Path] | None,
+    Option(
+        "file, folder or glob of .txt, .jsonl, .csv, .tsv, .parquet (also .gz, .zst), or the address of one, "
+        "such as s3://bucket/folder, or - for standard input; may be given more than once. By default the "
+        "store's own corpus, else the shipped sample",
+        repeats=True,
+    ),
+]
+
+
+def arguments_of(function: Callable[..., Any]) -> list[Argument]:
+    """The parameters of an operation, fields of its parameter classes in their place among the others."""
+    return list(_arguments(inspect.unwrap(function)))
+
+
+def _arguments(function: Callable[..., Any]) -> Iterator[Argument]:
+    hints = _hints(function)
+    for name, item in inspect.signature(function).parameters.items():
+        kind, *said = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        if taken := _taken(hints[name]):
+            offered = next((one.fields for one in said if isinstance(one, Offers)), None)
+            of_fields = get_type_hints(taken)
+            for field in declared(taken):
+                hidden = offered is not None and field.name not in offered
+                option = Option(help_of(field), option_name(field)[2:], python_only=hidden)
+                default = field.metadata["unset"] if offered is None else None  # as what is there was made
+                yield Argument(field.name, of_fields[field.name], default, option, field)
+        elif option := next((one for one in said if isinstance(one, Option)), None):
+            yield Argument(name, kind, item.default, option)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    # What an operation works on is loaded when it is called, not when it is declared.
+    unloaded = dict.fromkeys(("Session", "StoreOfStages", "RecipeResult", "IngestReport", "Copied"), Any)
+    return get_type_hints(
+        function, localns={**unloaded, "pa": types.SimpleNamespace(Table=Any)}, include_extras=True
+    )
+
+
+def kinds_of(kind: Any) -> tuple[Any, ...]:
+    """The types that a union is of; of another type, itself."""
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _taken(hint: Any) -> Any:
+    """The parameter class that a parameter of an operation takes, by its annotation; or None."""
+    kind, *said = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if asked := next((one.kind for one in said if isinstance(one, Fields)), None):
+        return asked
+    return next((one for one in kinds_of(kind) if dataclasses.is_dataclass(one) and declared(one)), None)
+
+
+def grouped(function: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
+    """The values that an operation's function takes, made of those of single fields."""
+    values = dict(values)
+    for name, hint in _hints(inspect.unwrap(function)).items():
+        if name == "return" or (taken := _taken(hint)) is None:
+            continue
+        given = {field.name: values.pop(field.name) for field in declared(taken) if field.name in values}
+        if any(isinstance(one, Fields) for one in getattr(hint, "__metadata__", ())):
+            values[name] = given
+        elif given or type(None) not in kinds_of(
+            get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        ):
+            values[name] = taken(**given)
+            getattr(values[name], "check", lambda: None)()  # what the class does not check when it is made
+    return values
+
+
+def described(function: Callable[..., Any]) -> tuple[str, list[str], str]:
+    """Of an operation's documentation the text, the example commands, and the examples in Python."""
+    text, *sections = re.split(r"\n\n(?=\w+\n-+\n)", inspect.cleandoc(inspect.unwrap(function).__doc__ or ""))
+    bodies = {head: body.partition("\n")[2] for head, _, body in (one.partition("\n") for one in sections)}
+    return text, bodies.get("Commands", "").splitlines(), bodies.get("Examples", "")
+
+
+def documented(function: Function, arguments: Sequence[Argument]) -> Function:
+    """Give a function the numpydoc docstring that its declaration says, with a line for each parameter."""
+    text, _, examples = described(function)
+    lines = "".join(f"{one.name} : {_words_of(one.kind)}\n    {one.option.help}\n" for one in arguments)
+    function.__doc__ = f"{text}\n\nParameters\n----------\n{lines}"
+    if examples:
+        function.__doc__ += f"\nExamples\n--------\n{examples}\n"
+    return function
+
+
+def _words_of(kind: Any) -> str:
+    """A type as documentation says it: `str, optional`."""
+    kinds = [one for one in kinds_of(kind) if one is not type(None)]
+    words = [one.__name__ if isinstance(one, type) and not get_args(one) else str(one) for one in kinds]
+    return re.sub(r"\b\w+\.(?=\w)", "", " or ".join(words)) + ", optional" * (
+        len(kinds) < len(kinds_of(kind))
+    )
+
+
+def operation(command: str = "") -> Callable[[Function], Function]:
+    """Declare an operation whose function is that for Python; fields of its classes are keywords."""
+
+    def declare(function: Function) -> Function:
+        arguments = arguments_of(function)
+        own = inspect.signature(function).parameters
+        collects = [item for item in own.values() if item.kind is item.VAR_KEYWORD]
+        places = [one for one in arguments if one.name in own and own[one.name].kind is _POSITIONAL]
+        keywords = [one for one in arguments if one not in places and one.name not in map(_name, collects)]
+        signature = _signature(places, keywords, collects)
+
+        @functools.wraps(function)
+        def call(*given: Any, **named: Any) -> Any:
+            if not collects:
+                refuse_unknown(function.__name__, named, signature.parameters)
+            values = signature.bind(*given, **named)
+            further = values.arguments.pop(collects[0].name, {}) if collects else {}
+            return function(**grouped(function, values.arguments), **further)
+
+        call.__signature__, call.command = signature, command  # type: ignore[attr-defined]
+        return documented(call, arguments)  # type: ignore[return-value]
+
+    return declare
+
+
+_POSITIONAL, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+_name = operator.attrgetter("name")
+
+
+def _signature(
+    positional: Sequence[Argument], keywords: Sequence[Argument], collecting: Sequence[inspect.Parameter] = ()
+) -> inspect.Signature:
+    places = [_POSITIONAL] * len(positional) + [_KEYWORD] * len(keywords)
+    given = [
+        inspect.Parameter(one.name, place, default=one.default, annotation=one.kind)
+        for one, place in zip([*positional, *keywords], places, strict=True)
+    ]
+    return inspect.Signature([*given, *collecting])
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation that makes stages: what is declared, and what its callers can tell it beside that."""
+
+    function: Callable[..., Any]  # takes the session first; returns the stages to show, if any
+    reads_corpus: bool  # makes the corpus where it is missing; else there must be a store
+    has_workers: bool
+    plan: Callable[..., list[tuple[str, str]]] | None  # the stages that it needs, and their kinds
+
+
+def step(
+    command: str = "",
+    *,
+    reads_corpus: bool = True,
+    has_workers: bool = True,
+    plan: Callable[..., list[tuple[str, str]]] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an operation that makes stages; the value is its function for Python.
+
+    That takes the store first, then what is positional, then keywords; it opens a session, makes what is
+    missing before, and returns the store.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        own = arguments_of(function)
+        positional = [one for one in own if one.option.is_positional]
+        needs_store = any(one.default is NOTHING for one in positional)
+        positional.insert(0, _shared("store", Store, NOTHING if needs_store else "store"))
+        keywords = [one for one in own if not one.option.is_positional]
+        if has_workers:
+            keywords += [_shared("jobs", Jobs, None), _shared("backend", Backend, "loky")]
+        keywords.append(_shared("overwrite", Overwrite, False))
+        signature = _signature(positional, keywords)
+        declared_step = Step(function, reads_corpus, has_workers, plan)
+
+        @functools.wraps(function)
+        def call(*given: Any, **named: Any) -> Any:
+            refuse_unknown(function.__name__, named, signature.parameters)
+            return _run(declared_step, signature.bind(*given, **named).arguments)
+
+        call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
+        call.command = command or function.__name__  # type: ignore[attr-defined]
+        return documented(call, [*positional, *keywords])
+
+    return declare
+
+
+def _shared(name: str, annotated: Any, default: Any) -> Argument:
+    kind, option = get_args(annotated)
+    return Argument(name, kind, default, option)
+
+
+def _run(declared_step: Step, values: dict[str, Any]) -> Any:
+    """Call a step from Python: bars or a logger say how far it is."""
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.session.in_python import reporter_for_python
+    from augment_cli.store.store import Store
+
+    path, overwrite = values.pop("store", "store"), values.pop("overwrite", False)
+    engine = Engine.for_this_machine(
+        values.pop("jobs", None) if declared_step.has_workers else 1, values.pop("backend", "loky")
+    )
+    if not declared_step.reads_corpus:
+        path = Store.open(path).path  # there must be one
+    own = grouped(declared_step.function, values)
+    shared = values.get("parts") is not None
+    with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
+        if declared_step.reads_corpus:
+            session.ingest()
+        declared_step.function(session, **own)
+        return session.store
+
+
+def refuse_unknown(function: str, given: Any, known: Any) -> None:
+    """Refuse keywords that a function does not have, and say which it has."""
+    if unknown := [name for name in given if name not in known]:
+        alike = did_you_mean(unknown[0], known)
+        raise UsageError(f"{function}: has no parameter {unknown[0]!r}; it has {', '.join(known)}.{alike}")
