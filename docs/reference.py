@@ -21,7 +21,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UserError
 from augment_cli.process.variables import VARIABLES
 from augment_cli.reports.kinds import all_kinds
-from augment_cli.session import recipe
+from augment_cli.runs import recipe
 from augment_cli.store.columns import MEANINGS
 from augment_cli.store.kinds import StageKind
 from augment_cli.store.schema import AUGMENTATION

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.api.making import Pipeline
-from augment_cli.api.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.errors import UsageError
 
@@ -34,7 +34,7 @@ AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list
 def _session(store: str | Path, jobs: int | None, overwrite: bool, sample: bool = False) -> Session:
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
-    from augment_cli.session.in_python import reporter_for_python
+    from augment_cli.session.reporter import reporter_for_python
 
     engine = Engine.for_this_machine(jobs)
     return Session(store, engine, reporter_for_python(), overwrite=overwrite, sample=sample)
@@ -169,9 +169,10 @@ def run_recipe(
     """
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
+    from augment_cli.runs.recipe import load, pipeline_of
     from augment_cli.session import Session
-    from augment_cli.session.in_python import reporter_for_python
-    from augment_cli.session.recipe import load, pipeline_of, run_all
+    from augment_cli.session.recipe import run_all
+    from augment_cli.session.reporter import reporter_for_python
 
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
     engine, reporter = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli.api.operation import Option, Store, operation
+from augment_cli.contract.operation import Option, Store, operation
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
@@ -50,32 +50,9 @@ def list_augmentations() -> list[dict[str, Any]]:
     >>> [one["name"] for one in augment_cli.list_augmentations() if one["name"].startswith("random-s")]
     ['random-sentence', 'random-swap']
     """
-    from augment_cli import augmentations
+    from augment_cli.reports.report import what_there_is
 
-    return [_entry_of(name) for name in augmentations.names()]
-
-
-def _entry_of(name: str) -> dict[str, Any]:
-    from augment_cli import augmentations
-    from augment_cli.contract.augmentation import meaning_of
-    from augment_cli.contract.entailment import entailment_of
-
-    try:
-        descriptor = augmentations.get(name)
-    except UsageError as error:
-        unknown = dict.fromkeys(("kind", "meaning", "label", "label_reason", "paper"), "")
-        return {"name": name, "needs": [], "summary": str(error)} | unknown
-    entailment = entailment_of(descriptor)
-    return {
-        "name": name,
-        "kind": descriptor.kind,
-        "meaning": meaning_of(descriptor),
-        "label": entailment.label,
-        "label_reason": entailment.reason,
-        "needs": sorted(descriptor.needs),
-        "summary": augmentations.summary(name),
-        "paper": descriptor.paper,
-    }
+    return what_there_is()
 
 
 @operation()
@@ -88,7 +65,7 @@ def list_recipes() -> list[dict[str, str]]:
     >>> [one["name"] for one in augment_cli.list_recipes() if one["name"].startswith("d")]
     ['default']
     """
-    from augment_cli.session.recipe import summaries
+    from augment_cli.runs.recipe import summaries
 
     return [{"name": name, "summary": summary} for name, summary in summaries().items()]
 

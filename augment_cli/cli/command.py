@@ -9,11 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from augment_cli.api.operation import Step, arguments_of, described, grouped
+from augment_cli.api.step import Step
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.operation import arguments_of, described, grouped
 
 Body = Callable[[dict[str, Any]], None]
 

@@ -13,10 +13,10 @@ from typing import Any
 import typer
 
 from augment_cli import api
-from augment_cli.api.operation import arguments_of
 from augment_cli.cli import options
 from augment_cli.cli.command import add, add_step, called
 from augment_cli.cli.options import Output, given, switch, valued
+from augment_cli.contract.operation import arguments_of
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import declared
 from augment_cli.errors import UsageError
@@ -205,7 +205,7 @@ def _run_recipe(values: dict[str, Any]) -> None:
     from augment_cli.pages.layout import check_place
     from augment_cli.pages.report import TITLE, write_report
     from augment_cli.reports.plan import plan_run
-    from augment_cli.session import recipe as recipes
+    from augment_cli.runs import recipe as recipes
 
     output, store = Output(values["quiet"], values["as_json"]), values["store"]
     if values["behind"]:
@@ -255,8 +255,8 @@ def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> 
     """Say what is left to ask a language model, and after some requests how long that takes."""
     from augment_cli.answers import generate as asking
     from augment_cli.answers.client import check_endpoint
-    from augment_cli.api.operation import grouped
     from augment_cli.cli import views
+    from augment_cli.contract.operation import grouped
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 

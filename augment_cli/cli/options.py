@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from augment_cli.api import operation
-from augment_cli.api.operation import Argument
+from augment_cli.contract import operation
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.operation import Argument
 from augment_cli.contract.parameters import declared, help_of, option_name
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _kind_of(kind: Any, repeats: bool) -> Any:
 
 
 def shared(name: str, annotated: Any, default: Any = None) -> inspect.Parameter:
-    """The option of what `augment_cli.api.operation` declares for several operations."""
+    """The option of what `augment_cli.contract.operation` declares for several operations."""
     kind, option = get_args(annotated)
     return parameter_of(Argument(name, kind, default, option))
 

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from augment_cli.cli.views import cell, console, print_json, share, size
+from augment_cli.cli.views import print_json, say_line, share, show_table, size
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible_line
 from augment_cli.reports import report
@@ -30,35 +28,30 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, setti
     if as_json:
         print_json(entries)
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    names = ("stage", "parts", "rows", "changed", "size", "settings") if settings else _SHORT
-    for name in names:
-        table.add_column(name, justify="left" if name in {"stage", "settings", "state"} else "right")
+    rows = []
     for entry in entries:
-        rows = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
-        first, numbers = cell(entry["stage"]), (rows, share(entry), size(entry["bytes"]))
+        done = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
+        numbers = (done, share(entry), size(entry["bytes"]))
         if settings:
             parts = f"{entry['parts']}/{entry['expected_parts']}" + " unfinished" * (not entry["complete"])
-            table.add_row(first, parts, *numbers, cell(_settings_of(entry)))
+            rows.append((entry["stage"], parts, *numbers, _settings_of(entry)))
         else:
-            table.add_row(first, *numbers, cell(_state_of(entry)))
-    console().print(table)
+            rows.append((entry["stage"], *numbers, _state_of(entry)))
+    right = ("parts", "rows", "changed", "size") if settings else ("rows", "changed", "size")
+    show_table(("stage", *right, "settings" if settings else "state"), rows, right)
     if any(entry["rows_in_work"] for entry in entries):
-        console().print("+: rows of parts that are not finished; the same command resumes them.")
+        say_line("+: rows of parts that are not finished; the same command resumes them.")
     for entry in entries:
         if entry["missing_parts"] and not entry["behind"]:
             command = _again(store, entry, resumes=not entry["differs"])
             line = f"{entry['stage']} lacks the parts {entry['missing_parts']}{command}"
-            console().print(visible_line(line), markup=False, soft_wrap=True)
+            say_line(line)
         if not entry["behind"] and entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}{_again(store, entry)}"
-            console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
+            say_line(line, "yellow")
         if settings and entry["behind"]:
-            console().print(visible_line(f"{entry['stage']} {entry['behind']}"), markup=False, soft_wrap=True)
+            say_line(f"{entry['stage']} {entry['behind']}")
     show_behind(store)
-
-
-_SHORT = ("stage", "rows", "changed", "size", "state")
 
 
 def _state_of(entry: dict[str, Any]) -> str:
@@ -99,22 +92,19 @@ def show_parts(store: Store, results: Sequence[StageResult]) -> None:
         missing = entry["missing_parts"]
         whole = f"still missing: {missing}" if missing else "the stage is complete"
         line = f"{name}: {done}; {entry['parts']} of {entry['expected_parts']} parts are there, {whole}"
-        console().print(visible_line(line), markup=False, soft_wrap=True)
+        say_line(line)
 
 
 def show_behind(store: Store) -> None:
     """The commands that make what is behind, in their order; nothing where nothing is."""
     if commands := commands_behind(store):
-        out = console()
-        out.print(
+        say_line(
             "Behind since files were appended; these commands make it, in this order "
             f"(augment-cli run --behind --store {shlex.quote(str(store.path))} runs them):",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
+            "yellow",
         )
         for words in commands:
-            out.print(f"  {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
+            say_line(f"  {shlex.join(words)}")
 
 
 def run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:

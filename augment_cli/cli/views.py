@@ -42,6 +42,11 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: 
     console().print(table)
 
 
+def say_line(line: str, style: str = "") -> None:
+    """A line below a table, whatever it holds."""
+    console().print(visible_line(line), style=style, markup=False, soft_wrap=True)
+
+
 def cell(value: object) -> Text:
     """A value in a table: as it is, whatever it holds; no markup, no control characters."""
     return Text(visible_line(value))
@@ -83,21 +88,22 @@ def show_run(store: Store, results: Sequence[StageResult]) -> None:
     found = [result.stage for result in results if result.stage not in seconds]
     made = {*seconds, *map(_made_with, seconds)}
     entries = [entry for entry in report.status(store) if entry["stage"] in made]
-    out = console()
     if entries:
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("stage")
-        for name in ("rows", "changed", "seconds", "size"):
-            table.add_column(name, justify="right")
-        for entry in entries:
-            took = f"{seconds[entry['stage']]:.1f}" if entry["stage"] in seconds else ""
-            rows = f"{entry['rows']:,}"
-            table.add_row(cell(entry["stage"]), rows, share(entry), took, size(entry["bytes"]))
-        out.print(table)
+        numbers = ("rows", "changed", "seconds", "size")
+        cells = [
+            (
+                entry["stage"],
+                f"{entry['rows']:,}",
+                share(entry),
+                f"{seconds[entry['stage']]:.1f}" if entry["stage"] in seconds else "",
+                size(entry["bytes"]),
+            )
+            for entry in entries
+        ]
+        show_table(("stage", *numbers), cells, numbers)
     if found:
         intro = "Already there" if entries else "Nothing to do, already there with these settings"
-        names = ", ".join(dict.fromkeys(found))
-        out.print(visible_line(f"{intro}: {names}"), markup=False, soft_wrap=True)
+        say_line(f"{intro}: {', '.join(dict.fromkeys(found))}")
 
 
 def _made_with(stage: str) -> str:
@@ -121,19 +127,16 @@ def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json(entries)
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("stage", "read", "good", "awkward", "wrong", "wrong, 95 %", "unread", "stale"):
-        table.add_column(name, justify="left" if name in {"stage", "stale"} else "right")
+    counts = ("read", "good", "awkward", "wrong")
+    rows = []
     for entry in entries:
-        has_interval = entry["wrong_low"] is not None
-        table.add_row(
-            cell(entry["stage"]),
-            *(str(entry[name]) for name in ("read", "good", "awkward", "wrong")),
-            f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}" if has_interval else "",
-            str(entry["unread"]),
-            cell(entry["stale"] or ""),
-        )
-    console().print(table)
+        interval = ""
+        if entry["wrong_low"] is not None:
+            interval = f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}"
+        numbers = [entry[name] for name in counts]
+        rows.append((entry["stage"], *numbers, interval, entry["unread"], entry["stale"] or ""))
+    right = (*counts, "wrong, 95 %", "unread")
+    show_table(("stage", *right, "stale"), rows, right)
 
 
 def show_agreement(found: dict[str, Any], as_json: bool) -> None:
@@ -141,24 +144,20 @@ def show_agreement(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("people")
-    for verdict in next(iter(found["confusion"].values())):
-        table.add_column(f"judge: {verdict}", justify="right")
-    for people, row in found["confusion"].items():
-        table.add_row(people, *map(str, row.values()))
-    console().print(table)
+    judged = [f"judge: {verdict}" for verdict in next(iter(found["confusion"].values()))]
+    rows = [(people, *row.values()) for people, row in found["confusion"].items()]
+    show_table(("people", *judged), rows, judged)
     left = found["left_out"]
     line = (
         f"{found['pairs']:,} pairs of {found['of']}; left out: {left['unclear']:,} that say nothing of the "
+        f"meaning, {left['not_in_stage']:,} that the judge did not see"
     )
-    line += f"meaning, {left['not_in_stage']:,} that the judge did not see"
     if found["accuracy"] is not None:
         low, high = found["accuracy_low"], found["accuracy_high"]
         line += f"; agreement {found['accuracy']:.0%} ({low:.0%} – {high:.0%})"
     if found["kappa"] is not None:
         line += f", kappa {found['kappa']:.2f}"
-    console().print(visible_line(line), markup=False, soft_wrap=True)
+    say_line(line)
 
 
 def show_stats(entry: dict[str, Any], as_json: bool) -> None:
@@ -200,21 +199,19 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         "perplexity_difference": ("perplexity", lambda value: f"{value:+.1f}"),
     }
     shown = [key for key in forms if any(entry[key] is not None for entry in entries)]
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("stage", "meaning", "label"):
-        table.add_column(name)
-    for key in shown:
-        table.add_column(forms[key][0], justify="right")
-    for entry in entries:
-        cells = ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
-        table.add_row(cell(entry["stage"]), cell(entry["meaning"]), cell(entry["label"]), *cells)
-    console().print(table)
+    said = ("stage", "meaning", "label")
+    rows = [
+        [entry[name] for name in said]
+        + ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
+        for entry in entries
+    ]
+    right = [forms[key][0] for key in shown]
+    show_table((*said, *right), rows, right)
     for entry in entries:
         if "difficulty" in entry:
-            line = f"{entry['stage']}: {entry['difficulty']['words']}"
-            console().print(visible_line(line), markup=False, soft_wrap=True)
+            say_line(f"{entry['stage']}: {entry['difficulty']['words']}")
     if "sentences_per_second" in shown:
-        console().print(
+        say_line(
             "sentences/s: the rule alone, timed now in one process; parsing, reading and writing add to it.",
             style="dim",
         )
@@ -278,13 +275,9 @@ def cut_long_tokens(text: str) -> str:
 
 def say_no_row_fits(stage: str, where: str | None, contains: str | None) -> None:
     """That there is nothing to show, and what was asked for."""
-    asked = [
-        f"--{name} {shlex.quote(value)}"
-        for name, value in (("where", where), ("contains", contains))
-        if value
-    ]
-    line = f"{stage}: no row fits {' '.join(asked)}" if asked else f"{stage}: no row to show"
-    console().print(visible_line(line), markup=False, soft_wrap=True)
+    given = {"where": where, "contains": contains}
+    asked = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given.items() if value)
+    say_line(f"{stage}: no row fits {asked}" if asked else f"{stage}: no row to show")
 
 
 def say_what_is_left_out(store: Store, stage: str, shown: int) -> None:
@@ -338,14 +331,11 @@ def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json(list(entries))
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("what", "ready", "missing", "get it with"):
-        table.add_column(name)
-    for entry in entries:
-        ready = "yes" if entry["ready"] else "no"
-        missing = ", ".join(entry["missing"])
-        table.add_row(cell(entry["what"]), ready, cell(missing), cell(entry["get"] or ""))
-    console().print(table)
+    rows = [
+        (entry["what"], "yes" if entry["ready"] else "no", ", ".join(entry["missing"]), entry["get"] or "")
+        for entry in entries
+    ]
+    show_table(("what", "ready", "missing", "get it with"), rows)
 
 
 def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
@@ -353,19 +343,12 @@ def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json(list(entries))
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("stage", "", "about rows", "about seconds", "about size"):
-        table.add_column(name, justify="right" if name.startswith("about") else "left")
+    right = ("about rows", "about seconds", "about size")
+    rows = []
     for entry in entries:
         seconds = f"{entry['seconds']:.0f}" if "seconds" in entry else ""
-        table.add_row(
-            cell(entry["stage"]),
-            cell(entry["state"]),
-            f"{entry['rows']:,}",
-            seconds,
-            size(entry.get("bytes")),
-        )
-    console().print(table)
+        rows.append((entry["stage"], entry["state"], f"{entry['rows']:,}", seconds, size(entry.get("bytes"))))
+    show_table(("stage", "", *right), rows, right)
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,26 +1,21 @@
 """Parameters: fields of a frozen dataclass that know their help text and range.
 
 A parameter is declared in its class alone. Its option with help and default (`augment_cli/cli/options.py`),
-the check of its range, its place in the signature of a Python function (`takes`) and in the reference follow.
+the check of its range, its place in the signature of a Python function and in the reference follow.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any
 
 from augment_cli.errors import UsageError
 from augment_cli.store.small_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def parameter(
@@ -106,28 +101,6 @@ def help_of(item: dataclasses.Field[Any]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def takes(kind: type) -> Callable[[Function], Function]:
-    """For a function with `**parameters`: the fields of a parameter class in its signature and docstring."""
-
-    def with_fields(function: Function) -> Function:
-        signature, hints = inspect.signature(function), get_type_hints(kind)
-        *own, collected = signature.parameters.values()
-        fields = [item for item in declared(kind) if item.name not in signature.parameters]
-        further = [
-            inspect.Parameter(
-                item.name, collected.KEYWORD_ONLY, default=item.metadata["unset"], annotation=hints[item.name]
-            )
-            for item in fields
-        ]
-        function.__signature__ = signature.replace(parameters=[*own, *further])  # type: ignore[attr-defined]
-        lines = "".join(f"{item.name} : {item.type}\n    {help_of(item)}\n" for item in fields)
-        collective = re.compile(rf"\*\*{collected.name}\n(?:    .*(?:\n|$))+")
-        function.__doc__ = collective.sub(lambda _: lines, inspect.cleandoc(function.__doc__ or ""))
-        return function
-
-    return with_fields
 
 
 def parts_of_speech_parameter() -> str:

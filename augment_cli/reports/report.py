@@ -11,8 +11,10 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE
+from augment_cli.contract.augmentation import meaning_of
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.reasons import Reason
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.kinds import kind_of
@@ -167,3 +169,27 @@ def short(value: Any) -> Any:
         return {key: short(inner) for key, inner in value.items()}
     is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
     return f"{value[:12]}…" if is_digest else value
+
+
+def what_there_is() -> list[dict[str, Any]]:
+    """Every augmentation: what it makes, with which label, what it needs, and where it comes from."""
+    return [_entry_of(name) for name in augmentations.names()]
+
+
+def _entry_of(name: str) -> dict[str, Any]:
+    try:
+        descriptor = augmentations.get(name)
+    except UsageError as error:
+        unknown = dict.fromkeys(("kind", "meaning", "label", "label_reason", "paper"), "")
+        return {"name": name, "needs": [], "summary": str(error)} | unknown
+    entailment = entailment_of(descriptor)
+    return {
+        "name": name,
+        "kind": descriptor.kind,
+        "meaning": meaning_of(descriptor),
+        "label": entailment.label,
+        "label_reason": entailment.reason,
+        "needs": sorted(descriptor.needs),
+        "summary": augmentations.summary(name),
+        "paper": descriptor.paper,
+    }

@@ -1,14 +1,24 @@
-"""How progress reaches a person."""
+"""How progress and notes reach a person: not at all, in lines of a logger, or in bars."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import logging
+import sys
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Protocol
+
+from augment_cli.errors.python_words import in_python
+from augment_cli.errors.visible import visible
+
+LOGGER = "augment_cli"
+SECONDS_BETWEEN_LINES = 5.0
 
 
-class Reporter(Protocol):
-    """How progress reaches a person; the default says nothing."""
+class Silent:
+    """A reporter that says nothing; others derive from it."""
 
     def say(self, message: str) -> None:
         """A line worth reading."""
@@ -16,22 +26,98 @@ class Reporter(Protocol):
     def warn(self, message: str) -> None:
         """A line that should not be missed."""
 
-    def progress(
-        self, stage: str, rows: int | None
-    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
-        """A progress display for one stage; the value is called with rows done since the last call."""
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """Progress of one stage; the value is called with the rows done since the last call."""
+        yield lambda done: None
 
 
-class Silent:
-    """A reporter that says nothing."""
+Reporter = Silent
+
+
+class ProgressLines:
+    """A line every few seconds; the rate leaves out the first rows, which wait for models to load."""
+
+    def __init__(self, stage: str, rows: int | None, say: Callable[[str], None]) -> None:
+        self._stage, self._rows, self._say, self.done = stage, rows, say, 0
+        self._last = time.monotonic()
+        self._first: tuple[float, int] | None = None
+
+    def __call__(self, done: int) -> None:
+        """So many more rows are done."""
+        self.done += done
+        now = time.monotonic()
+        start, before = self._first = self._first or (now, self.done)
+        if now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            whole = f" of {self._rows:,}" if self._rows else ""
+            self._say(f"{self._stage}: {self.done:,}{whole} rows{self._speed(now - start, before)}")
+
+    def _speed(self, seconds: float, before: int) -> str:
+        """Rate and time left, once there are a few seconds to tell them from."""
+        if seconds < SECONDS_BETWEEN_LINES or self.done == before:
+            return ""
+        rate = (self.done - before) / seconds
+        left = f", {(self._rows - self.done) / rate:,.0f} s left" if self._rows else ""
+        return f", {rate:,.{0 if rate >= 10 else 1}f} rows/s{left}"
+
+
+class Logged(Silent):
+    """Lines of the logger `augment_cli`: notes as information, what should not be missed as a warning."""
+
+    def __init__(self) -> None:
+        self._logger = logging.getLogger(LOGGER)
 
     def say(self, message: str) -> None:
-        """Nothing."""
+        """A line worth reading."""
+        self._logger.info(visible(in_python(message)))
 
     def warn(self, message: str) -> None:
-        """Nothing."""
+        """A line that should not be missed."""
+        self._logger.warning(visible(in_python(message)))
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
-        """Nothing."""
-        yield lambda done: None
+        """A line every few seconds, and one at the end."""
+        lines = ProgressLines(stage, rows, self._logger.info)
+        yield lines
+        if lines.done:
+            self._logger.info("%s: made, %s rows", stage, f"{lines.done:,}")
+
+
+class Bars(Silent):
+    """A bar for each stage, and notes as lines; both on stderr, as tqdm and rich have it."""
+
+    def say(self, message: str) -> None:
+        """A line worth reading."""
+        print(visible(in_python(message)), file=sys.stderr)
+
+    def warn(self, message: str) -> None:
+        """A line that should not be missed."""
+        print(f"Note: {visible(in_python(message))}", file=sys.stderr)
+
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar, gone when the stage is made."""
+        if importlib.util.find_spec("tqdm") is not None:
+            from tqdm.auto import tqdm
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a notebook without ipywidgets gets a bar of text
+                bar = tqdm(total=rows, desc=stage, unit=" rows", leave=False)
+            with contextlib.closing(bar):
+                yield lambda done: bar.update(done) and None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(stage, total=rows)
+            yield lambda done: progress.advance(task, done)
+
+
+def reporter_for_python() -> Reporter:
+    """Bars in a notebook and on a terminal (tqdm where it is installed, else rich); else the logger."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    is_notebook = shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+    return Bars() if sys.stderr.isatty() or is_notebook else Logged()

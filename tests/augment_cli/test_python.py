@@ -15,7 +15,7 @@ import pytest
 import augment_cli
 from augment_cli.errors import MissingError, MixError, UsageError, UserError, did_you_mean
 from augment_cli.errors.python_words import in_python
-from augment_cli.session.in_python import Bars, Logged, reporter_for_python
+from augment_cli.session.reporter import Bars, Logged, reporter_for_python
 
 SENTENCES = [
     "The river flows through the old town.",

@@ -22,8 +22,8 @@ from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.reports import report
 from augment_cli.reports.doctor import examine
+from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE
-from augment_cli.session import recipe as recipes
 from augment_cli.store.store import Store
 
 

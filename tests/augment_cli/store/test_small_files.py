@@ -7,7 +7,7 @@ import pytest
 
 from augment_cli.errors import UsageError
 from augment_cli.pack import read_pack_recipe
-from augment_cli.session import recipe
+from augment_cli.runs import recipe
 from augment_cli.store import small_files
 from augment_cli.store.small_files import parse_value, read_small_file, read_small_text, read_toml
 from train.loading import load_recipe

@@ -8,10 +8,10 @@ from spacy.language import Language
 
 import augment_cli
 from augment_cli import augmentations
+from augment_cli.api import run_recipe
 from augment_cli.errors import UsageError
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.runs.run import make_run
-from augment_cli.session.recipe import run_recipe
 from augment_cli.store.store import Store
 
 SENTENCES = [

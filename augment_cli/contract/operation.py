@@ -180,7 +180,7 @@ def operation(command: str = "") -> Callable[[Function], Function]:
         collects = [item for item in own.values() if item.kind is item.VAR_KEYWORD]
         places = [one for one in arguments if one.name in own and own[one.name].kind is _POSITIONAL]
         keywords = [one for one in arguments if one not in places and one.name not in map(_name, collects)]
-        signature = _signature(places, keywords, collects)
+        signature = signature_of(places, keywords, collects)
 
         @functools.wraps(function)
         def call(*given: Any, **named: Any) -> Any:
@@ -200,9 +200,10 @@ _POSITIONAL, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Paramet
 _name = operator.attrgetter("name")
 
 
-def _signature(
+def signature_of(
     positional: Sequence[Argument], keywords: Sequence[Argument], collecting: Sequence[inspect.Parameter] = ()
 ) -> inspect.Signature:
+    """The signature of an operation's function for Python."""
     places = [_POSITIONAL] * len(positional) + [_KEYWORD] * len(keywords)
     given = [
         inspect.Parameter(one.name, place, default=one.default, annotation=one.kind)
@@ -211,78 +212,10 @@ def _signature(
     return inspect.Signature([*given, *collecting])
 
 
-@dataclass(frozen=True)
-class Step:
-    """An operation that makes stages: what is declared, and what its callers can tell it beside that."""
-
-    function: Callable[..., Any]  # takes the session first; returns the stages to show, if any
-    reads_corpus: bool  # makes the corpus where it is missing; else there must be a store
-    has_workers: bool
-    plan: Callable[..., list[tuple[str, str]]] | None  # the stages that it needs, and their kinds
-
-
-def step(
-    command: str = "",
-    *,
-    reads_corpus: bool = True,
-    has_workers: bool = True,
-    plan: Callable[..., list[tuple[str, str]]] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare an operation that makes stages; the value is its function for Python.
-
-    That takes the store first, then what is positional, then keywords; it opens a session, makes what is
-    missing before, and returns the store.
-    """
-
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        own = arguments_of(function)
-        positional = [one for one in own if one.option.is_positional]
-        needs_store = any(one.default is NOTHING for one in positional)
-        positional.insert(0, _shared("store", Store, NOTHING if needs_store else "store"))
-        keywords = [one for one in own if not one.option.is_positional]
-        if has_workers:
-            keywords += [_shared("jobs", Jobs, None), _shared("backend", Backend, "loky")]
-        keywords.append(_shared("overwrite", Overwrite, False))
-        signature = _signature(positional, keywords)
-        declared_step = Step(function, reads_corpus, has_workers, plan)
-
-        @functools.wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
-            refuse_unknown(function.__name__, named, signature.parameters)
-            return _run(declared_step, signature.bind(*given, **named).arguments)
-
-        call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
-        call.command = command or function.__name__  # type: ignore[attr-defined]
-        return documented(call, [*positional, *keywords])
-
-    return declare
-
-
-def _shared(name: str, annotated: Any, default: Any) -> Argument:
+def shared_argument(name: str, annotated: Any, default: Any) -> Argument:
+    """An argument of several operations, by the annotation that they share."""
     kind, option = get_args(annotated)
     return Argument(name, kind, default, option)
-
-
-def _run(declared_step: Step, values: dict[str, Any]) -> Any:
-    """Call a step from Python: bars or a logger say how far it is."""
-    from augment_cli.engine.engine import Engine
-    from augment_cli.session import Session
-    from augment_cli.session.in_python import reporter_for_python
-    from augment_cli.store.store import Store
-
-    path, overwrite = values.pop("store", "store"), values.pop("overwrite", False)
-    engine = Engine.for_this_machine(
-        values.pop("jobs", None) if declared_step.has_workers else 1, values.pop("backend", "loky")
-    )
-    if not declared_step.reads_corpus:
-        path = Store.open(path).path  # there must be one
-    own = grouped(declared_step.function, values)
-    shared = values.get("parts") is not None
-    with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
-        if declared_step.reads_corpus:
-            session.ingest()
-        declared_step.function(session, **own)
-        return session.store
 
 
 def refuse_unknown(function: str, given: Any, known: Any) -> None:

@@ -1,0 +1,91 @@
+"""Operations that make stages: they have a session, and what all of them can be told."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from augment_cli.contract.operation import (
+    NOTHING,
+    Backend,
+    Jobs,
+    Overwrite,
+    Store,
+    arguments_of,
+    documented,
+    grouped,
+    refuse_unknown,
+    shared_argument,
+    signature_of,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation that makes stages: what is declared, and what its callers can tell it beside that."""
+
+    function: Callable[..., Any]  # takes the session first; returns the stages to show, if any
+    reads_corpus: bool  # makes the corpus where it is missing; else there must be a store
+    has_workers: bool
+    plan: Callable[..., list[tuple[str, str]]] | None  # the stages that it needs, and their kinds
+
+
+def step(
+    command: str = "",
+    *,
+    reads_corpus: bool = True,
+    has_workers: bool = True,
+    plan: Callable[..., list[tuple[str, str]]] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an operation that makes stages; the value is its function for Python.
+
+    That takes the store first, then what is positional, then keywords; it opens a session, makes what is
+    missing before, and returns the store.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        own = arguments_of(function)
+        positional = [one for one in own if one.option.is_positional]
+        needs_store = any(one.default is NOTHING for one in positional)
+        positional.insert(0, shared_argument("store", Store, NOTHING if needs_store else "store"))
+        keywords = [one for one in own if not one.option.is_positional]
+        if has_workers:
+            keywords += [shared_argument("jobs", Jobs, None), shared_argument("backend", Backend, "loky")]
+        keywords.append(shared_argument("overwrite", Overwrite, False))
+        signature = signature_of(positional, keywords)
+        declared_step = Step(function, reads_corpus, has_workers, plan)
+
+        @functools.wraps(function)
+        def call(*given: Any, **named: Any) -> Any:
+            refuse_unknown(function.__name__, named, signature.parameters)
+            return _run(declared_step, signature.bind(*given, **named).arguments)
+
+        call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
+        call.command = command or function.__name__  # type: ignore[attr-defined]
+        return documented(call, [*positional, *keywords])
+
+    return declare
+
+
+def _run(declared_step: Step, values: dict[str, Any]) -> Any:
+    """Call a step from Python: bars or a logger say how far it is."""
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.session.reporter import reporter_for_python
+    from augment_cli.store.store import Store
+
+    path, overwrite = values.pop("store", "store"), values.pop("overwrite", False)
+    engine = Engine.for_this_machine(
+        values.pop("jobs", None) if declared_step.has_workers else 1, values.pop("backend", "loky")
+    )
+    if not declared_step.reads_corpus:
+        path = Store.open(path).path  # there must be one
+    own = grouped(declared_step.function, values)
+    shared = values.get("parts") is not None
+    with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
+        if declared_step.reads_corpus:
+            session.ingest()
+        declared_step.function(session, **own)
+        return session.store
