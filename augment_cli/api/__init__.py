@@ -1,62 +1,31 @@
 """The operations of a store, each declared once: for Python and for the command line."""
 
-from augment_cli.api.filling import augment, ingest_corpus, open_store, pack_table, run, run_recipe
-from augment_cli.api.looking import (
-    card,
-    convert_weights,
-    doctor,
-    fetch,
-    inspect,
-    judge,
-    list_augmentations,
-    list_recipes,
-    publish,
-    remove,
-    report,
-    stats,
-    status,
-    verify,
-)
-from augment_cli.api.making import (
-    combine,
-    embed,
-    fit,
-    generate,
-    llm_paraphrase,
-    mine,
-    parse,
-    read_answers,
-    score,
-)
-
-__all__ = [
-    "augment",
-    "card",
-    "combine",
-    "convert_weights",
-    "doctor",
-    "embed",
-    "fetch",
-    "fit",
-    "generate",
-    "ingest_corpus",
-    "inspect",
-    "judge",
-    "list_augmentations",
-    "list_recipes",
-    "llm_paraphrase",
-    "mine",
-    "open_store",
-    "pack_table",
-    "parse",
-    "publish",
-    "read_answers",
-    "remove",
-    "report",
-    "run",
-    "run_recipe",
-    "score",
-    "stats",
-    "status",
-    "verify",
-]
+from augment_cli.api.filling import augment as augment
+from augment_cli.api.filling import ingest_corpus as ingest_corpus
+from augment_cli.api.filling import open_store as open_store
+from augment_cli.api.filling import pack_table as pack_table
+from augment_cli.api.filling import run as run
+from augment_cli.api.filling import run_recipe as run_recipe
+from augment_cli.api.looking import card as card
+from augment_cli.api.looking import convert_weights as convert_weights
+from augment_cli.api.looking import doctor as doctor
+from augment_cli.api.looking import fetch as fetch
+from augment_cli.api.looking import inspect as inspect
+from augment_cli.api.looking import judge as judge
+from augment_cli.api.looking import list_augmentations as list_augmentations
+from augment_cli.api.looking import list_recipes as list_recipes
+from augment_cli.api.looking import publish as publish
+from augment_cli.api.looking import remove as remove
+from augment_cli.api.looking import report as report
+from augment_cli.api.looking import stats as stats
+from augment_cli.api.looking import status as status
+from augment_cli.api.looking import verify as verify
+from augment_cli.api.making import combine as combine
+from augment_cli.api.making import embed as embed
+from augment_cli.api.making import fit as fit
+from augment_cli.api.making import generate as generate
+from augment_cli.api.making import llm_paraphrase as llm_paraphrase
+from augment_cli.api.making import mine as mine
+from augment_cli.api.making import parse as parse
+from augment_cli.api.making import read_answers as read_answers
+from augment_cli.api.making import score as score

@@ -63,7 +63,7 @@ def help_of(name: str, descriptor: Augmentation) -> str:
 
 def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
     from augment_cli.parsing.pipelines import find_pipeline
     from augment_cli.reports.plan import plan_run
     from augment_cli.syntax.parses import stage_name

@@ -77,7 +77,7 @@ def add_step(
 
 
 def _show_plan(step: Step, values: dict[str, Any], own: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
     from augment_cli.reports.plan import plan_stages
     from augment_cli.store.store import Store
 

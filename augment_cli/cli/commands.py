@@ -6,6 +6,7 @@ the order of this file.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,13 @@ from augment_cli.contract.operation import arguments_of
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import declared
 from augment_cli.errors import UsageError
-from augment_cli.errors.visible import visible, visible_json
+from augment_cli.errors.visible import visible, visible_json, visible_line
 
 # --- looking at a store
 
 
 def _inspect(values: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
     from augment_cli.store.store import Store
 
     rows = called(api.inspect, values)
@@ -40,7 +41,7 @@ def _inspect(values: dict[str, Any]) -> None:
 
 
 def _stats(values: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
 
     with views.working() as progress:
         found = called(api.stats, values, progress=progress)
@@ -49,7 +50,7 @@ def _stats(values: dict[str, Any]) -> None:
 
 
 def _status(values: dict[str, Any]) -> None:
-    from augment_cli.cli import status_views
+    from augment_cli.pages import terminal_status as status_views
     from augment_cli.store.store import Store
 
     opened = Store.open(values["store"])
@@ -57,7 +58,7 @@ def _status(values: dict[str, Any]) -> None:
 
 
 def _list(values: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
 
     entries = api.list_recipes() if values["recipes"] else api.list_augmentations()
     if values["as_json"]:
@@ -84,8 +85,9 @@ def _report(values: dict[str, Any]) -> None:
 
 
 def _verify(values: dict[str, Any]) -> None:
-    from augment_cli.cli import status_views, views
     from augment_cli.errors import BadInputError
+    from augment_cli.pages import terminal as views
+    from augment_cli.pages import terminal_status as status_views
     from augment_cli.reports.behind import behind
     from augment_cli.store.store import Store
 
@@ -121,7 +123,7 @@ _KINDS = {"same": "a positive", "other": "a negative", "neither": "what is neith
 
 
 def _judge(values: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
 
     asked = given(values, [one.name for one in arguments_of(api.judge)])
     stages = asked.get("stage", [])
@@ -186,7 +188,7 @@ add(api.judge, _judge, [options.STORE, options.JSON])
 
 
 def _ingest(values: dict[str, Any]) -> None:
-    from augment_cli.cli import status_views
+    from augment_cli.pages import terminal_status as status_views
     from augment_cli.session import Session
 
     output = Output(values["quiet"], values["as_json"])
@@ -201,7 +203,7 @@ def _ingest(values: dict[str, Any]) -> None:
 
 
 def _run_recipe(values: dict[str, Any]) -> None:
-    from augment_cli.cli import status_views, views
+    from augment_cli.pages import terminal as views
     from augment_cli.pages.layout import check_place
     from augment_cli.pages.report import TITLE, write_report
     from augment_cli.reports.plan import plan_run
@@ -209,7 +211,7 @@ def _run_recipe(values: dict[str, Any]) -> None:
 
     output, store = Output(values["quiet"], values["as_json"]), values["store"]
     if values["behind"]:
-        status_views.run_behind(store, values["dry_run"], output.quiet)
+        _run_behind(store, values["dry_run"], output.quiet)
         return
     if values["dry_run"]:
         loaded = recipes.load(values["recipe"], values["changes"] or ())
@@ -227,6 +229,41 @@ def _run_recipe(values: dict[str, Any]) -> None:
         write_report(result.store, page, seconds=result.seconds)
     output.show_examples(result.store, result.stages, result.folders, page)
     result.check()
+
+
+def _run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
+    """Run the commands that make what is behind, or only show them; it ends with the first that fails."""
+    from rich.console import Console
+
+    from augment_cli.cli import load_commands
+    from augment_cli.reports.behind import commands_behind
+    from augment_cli.store.store import Store
+
+    commands = commands_behind(Store.open(store_path))
+    out = Console(stderr=True, highlight=False)
+    if not commands and not quiet:
+        out.print("Nothing is behind.")
+    for words in commands:
+        if not quiet or dry_run:
+            out.print(f"$ {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
+        if {"FILE", "FOLDER"} & set(words):
+            raise UsageError(
+                f"{shlex.join(words)}: the store does not know which file or folder that was; run this "
+                "command with its place, then the same again for the rest"
+            )
+        if not dry_run:
+            arguments = [*words[1:], *(["--quiet"] if quiet else [])]
+            code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
+            if code:
+                raise SystemExit(code)
+        if words[1] == "pack" and not quiet:
+            export = shlex.join([word for word in words if word != "--overwrite"])
+            out.print(
+                f"Files that --out wrote earlier are as they were; {visible_line(export)} --out pairs.csv "
+                "(or .jsonl) writes one again",
+                markup=False,
+                soft_wrap=True,
+            )
 
 
 add(api.ingest_corpus, _ingest, [options.STORE, options.JSON, options.QUIET])
@@ -255,8 +292,8 @@ def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> 
     """Say what is left to ask a language model, and after some requests how long that takes."""
     from augment_cli.answers import generate as asking
     from augment_cli.answers.client import check_endpoint
-    from augment_cli.cli import views
     from augment_cli.contract.operation import grouped
+    from augment_cli.pages import terminal as views
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
@@ -397,7 +434,7 @@ def _asked(value: str | None, option: str, question: str, otherwise: str) -> str
 
 
 def _doctor(values: dict[str, Any]) -> None:
-    from augment_cli.cli import views
+    from augment_cli.pages import terminal as views
 
     views.show_needs(called(api.doctor, values), values["as_json"])
 

@@ -180,7 +180,8 @@ class Output:
 
     def show(self, store: StoreOfStages, results: Sequence[StageResult], of_parts: bool = False) -> None:
         """What the run made, of some parts how far the stage is; as JSON every stage of the store."""
-        from augment_cli.cli import status_views, views
+        from augment_cli.pages import terminal as views
+        from augment_cli.pages import terminal_status as status_views
 
         if self.as_json:
             views.print_run(store, results)
@@ -198,7 +199,7 @@ class Output:
         of_parts: bool = False,
     ) -> None:
         """Some rows of the stages in `folders`, where the run made any; the report; what to type next."""
-        from augment_cli.cli import views
+        from augment_cli.pages import terminal as views
 
         there = [folder for folder in folders if store.has(folder) and not of_parts]
         if there and self.is_for_people and any(result.was_made for result in results):

@@ -2,5 +2,5 @@
 
 `report.py` is behind `status`, `stats` and `inspect`, `comparison.py` behind the table of all augmentations,
 `soundness.py` behind `verify`, `card.py`, `doctor.py` and `plan.py` (`--dry-run`) behind what they are named
-after. None of them prints; `cli/views.py` does.
+after. None of them prints; `pages/terminal.py` does.
 """

@@ -10,6 +10,7 @@ import augment_cli
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.runs import recipe
 from augment_cli.session.preparing import Preparing
+from augment_cli.session.recipe import _parse_comes_first
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
 
@@ -124,7 +125,7 @@ NEITHER = 'augmentation = "crop"'
 )
 def test_the_parse_comes_first_where_the_order_would_decide(write_recipe, runs, named, first):
     loaded = [item.run for item in recipe.load(write_recipe(*runs))]
-    assert recipe._parse_comes_first(loaded, "some_pipeline" if named else None) is first
+    assert _parse_comes_first(loaded, "some_pipeline" if named else None) is first
 
 
 def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_recipe, monkeypatch):

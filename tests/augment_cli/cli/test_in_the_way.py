@@ -9,10 +9,10 @@ import pytest
 
 from augment_cli.cli import main
 from augment_cli.cli.reporter import ConsoleReporter
-from augment_cli.cli.views import cut_long_tokens
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.pages.terminal import cut_long_tokens
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
 from augment_cli.reports.report import short, status

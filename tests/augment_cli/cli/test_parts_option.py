@@ -8,10 +8,10 @@ import pytest
 
 from augment_cli.api.making import part_numbers
 from augment_cli.cli import load_commands
-from augment_cli.cli.status_views import show_status
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.pages.terminal_status import show_status
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augment_cli.cli import views
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.pages import terminal as views
 from augment_cli.reports import comparison
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

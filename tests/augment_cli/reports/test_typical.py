@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augment_cli.cli import views
+from augment_cli.pages import terminal as views
 from augment_cli.reports import choosing, typical
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.typical import amount_of_change, typical_rows

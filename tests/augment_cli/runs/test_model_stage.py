@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from augment_cli.cli import views
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError
 from augment_cli.ingest import IngestOptions
+from augment_cli.pages import terminal as views
 from augment_cli.pages.facts import facts_of
 from augment_cli.reports import report
 from augment_cli.reports.soundness import verify

@@ -1,18 +1,14 @@
-"""How `status` looks, and what an append left behind: shown, and run."""
+"""How `status` looks on a terminal, and what an append left behind."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from augment_cli.cli.views import print_json, say_line, share, show_table, size
-from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible_line
+from augment_cli.pages.terminal import print_json, say_line, share, show_table, size
 from augment_cli.reports import report
 from augment_cli.reports.behind import command_for, commands_behind
 from augment_cli.reports.soundness import left_over
@@ -105,34 +101,3 @@ def show_behind(store: Store) -> None:
         )
         for words in commands:
             say_line(f"  {shlex.join(words)}")
-
-
-def run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
-    """Run the commands that make what is behind, or only show them; it ends with the first that fails."""
-    from augment_cli.cli import load_commands
-
-    commands = commands_behind(Store.open(store_path))
-    out = Console(stderr=True, highlight=False)
-    if not commands and not quiet:
-        out.print("Nothing is behind.")
-    for words in commands:
-        if not quiet or dry_run:
-            out.print(f"$ {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
-        if {"FILE", "FOLDER"} & set(words):
-            raise UsageError(
-                f"{shlex.join(words)}: the store does not know which file or folder that was; run this "
-                "command with its place, then the same again for the rest"
-            )
-        if not dry_run:
-            arguments = [*words[1:], *(["--quiet"] if quiet else [])]
-            code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
-            if code:
-                raise SystemExit(code)
-        if words[1] == "pack" and not quiet:
-            export = shlex.join([word for word in words if word != "--overwrite"])
-            out.print(
-                f"Files that --out wrote earlier are as they were; {visible_line(export)} --out pairs.csv "
-                "(or .jsonl) writes one again",
-                markup=False,
-                soft_wrap=True,
-            )
