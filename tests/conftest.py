@@ -1,11 +1,13 @@
 """Fixtures for every test: where the data folder is, and what to do where there is none."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
+from augment_cli.process.variables import VARIABLES
 from tests.helpers.places import REPOSITORY
 from tests.helpers.properties import load_profile
 
@@ -29,6 +31,27 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
                 item.add_marker("slow")
+
+
+@pytest.fixture(scope="session")
+def _nowhere(tmp_path_factory):
+    """An empty folder to stand in, and one to call home."""
+    return tmp_path_factory.mktemp("nowhere"), tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(_nowhere, monkeypatch):
+    """No test depends on where it is run, on what lies there or on the user's settings, or leaves a file."""
+    folder, home = _nowhere
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(home))
+    for name in VARIABLES.keys() - {"DATA"}:  # which says where the tests' data are
+        monkeypatch.delenv(name, raising=False)
+    yield
+    if left := sorted(path.name for path in folder.iterdir()):
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        pytest.fail(f"the test left files in the folder that it was run in: {', '.join(left)}")
 
 
 # Fixtures that several folders use.

@@ -6,7 +6,8 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
-from augment_cli.session import Session, recipe
+from augment_cli.runs import recipe
+from augment_cli.session import Session
 
 SIZES = (4, 8, 12, 16)
 

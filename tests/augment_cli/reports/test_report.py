@@ -150,7 +150,8 @@ def test_stats_of_a_packed_stage_count_parts_as_parts(tmp_path, command):
     assert labelled.returncode == 0 and "from datasets" not in labelled.stdout
 
 
-def test_the_how_to_has_the_lines_that_pack_prints(tmp_path):
+def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     page = (REPOSITORY / "docs/how-to/sentence-transformers.md").read_text("utf-8")
     shown = re.search(r"```python\n(.*?)```", page, re.S)[1]
     store = augment_cli.run("una", tmp_path / "titles", texts=["The river flows.", "A heron waits."], jobs=1)
