@@ -158,7 +158,7 @@ def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):
     augment_cli.pack_table(store.path, positives=["corpus"], negatives=["una"])
     store.reload()
     lines = (
-        training_lines(store, "pack").replace(f"{tmp_path}/", "").replace("max_steps=1,", "max_steps=312,")
+        training_lines(store, "pack").replace(f"{REPOSITORY}/", "").replace("max_steps=1,", "max_steps=312,")
     )
     assert shown == lines and steps_of(20_000) == 312
 
