@@ -16,6 +16,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.models.rewriting import (
+    Rewriter,
+    RewritingParameters,
+    Rewritten,
+    decoding_settings,
+)
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -25,7 +31,6 @@ from augment_cli.neural.bergamot import Bergamot
 from augment_cli.neural.converted import Converted
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string()))

@@ -15,6 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.models.rewriting import (
+    Rewriter,
+    RewritingParameters,
+    Rewritten,
+    decoding_settings,
+)
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -24,7 +30,6 @@ from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.copying import Copied, readable
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 _PARTS_OF = 2  # outputs of which parts are tried

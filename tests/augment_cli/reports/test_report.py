@@ -9,7 +9,7 @@ import pytest
 
 import augment_cli
 from augment_cli import ingest
-from augment_cli.augmentations.terms.una import UNA
+from augment_cli.augmentations.una.una import UNA
 from augment_cli.cli.views import show_stats
 from augment_cli.engine.engine import Engine
 from augment_cli.pack.example import steps_of, training_lines
@@ -73,7 +73,7 @@ def test_changed_code_version(store, monkeypatch, place, stages):
 def test_changed_augmentation_version(store, monkeypatch):
     import dataclasses
 
-    monkeypatch.setattr("augment_cli.augmentations.terms.una.UNA", dataclasses.replace(UNA, version=99))
+    monkeypatch.setattr("augment_cli.augmentations.una.una.UNA", dataclasses.replace(UNA, version=99))
     assert differs(store)["una"] == f"version = {UNA.version}, now 99"
 
 

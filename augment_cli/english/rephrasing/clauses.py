@@ -1,0 +1,367 @@
+"""Clauses joined in another way: `He tried, but he failed` to `Although he tried, he failed`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.english.rephrasing.grammar import FINITE, HEAVY_MARKS, SUBJECTS, Grammar
+from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
+from augment_cli.syntax.tree import words
+
+_PRONOUNS = words("he she it they we i you")
+_SAYING = words("say state report announce claim add argue note believe explain think")
+_THINKING = words("say believe think claim know feel hope")
+_CONCESSIVE = words("although though")
+_LONGEST_MAIN = 18
+
+
+def clauses(grammar: Grammar) -> list[Places]:
+    """Places of all rules on clauses."""
+    return [
+        *_parted(grammar),
+        _at_semicolon(grammar),
+        *_subordinate_in_front(grammar),
+        *_pronouns(grammar),
+        _speaker_last(grammar),
+        _speaker_first(grammar),
+        *_also(grammar),
+        *_complementisers(grammar),
+    ]
+
+
+def _second_clauses(grammar: Grammar) -> tuple[np.ndarray, np.ndarray]:
+    """Heads (m,) of the only finite clause that is joined to the main one, and its conjunction."""
+    joined = grammar.of_root & grammar.is_dep("conj")
+    once = np.bincount(grammar.rows[joined], minlength=len(grammar.parses)) == 1
+    helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
+    finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
+    heads = np.flatnonzero(joined & finite & (once & grammar.is_statement)[grammar.rows])
+    links = grammar.child(grammar.is_dep("cc"))[heads]
+    return heads[links >= 0], links[links >= 0]
+
+
+def _parted(grammar: Grammar) -> list[Places]:
+    """`She left, and he stayed.` to `She left. He stayed.`; `A, but B` to `Although A, B`."""
+    heads, links = _second_clauses(grammar)
+    subject = grammar.child(grammar.is_dep("nsubj", "nsubj:pass", "expl"))[heads]
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    comma = grammar.is_comma[np.maximum(left - 1, 0)]
+    asks = grammar.is_tag("WP", "WDT", "WRB", "WP$")
+    good = (links == left) & (right == grammar.ends[rows]) & (subject > links) & ~asks[np.maximum(subject, 0)]
+    good &= (left > grammar.roots[rows]) & grammar.is_whole(heads, left, right)
+    good &= grammar.is_plain[rows] & grammar.opens_with_subject[rows]
+    after = grammar.next_in_row(links)
+    good &= ~grammar.is_tag("IN", "WRB", "VBN", "VBG", "CC", at=after) & ~grammar.is_mark[after]
+    # `thinks that A and B`: the second may belong to what is thought.
+    content = grammar.rows_with(grammar.is_dep("ccomp", "acl:relcl", "csubj"))
+    good &= ~content[rows] & (right - links >= 3)
+    heads, links, left, right, comma, rows, after = (
+        array[good] for array in (heads, links, left, right, comma, rows, after)
+    )
+    last = left - comma - 1
+    is_and, is_but = grammar.is_word({"and"}, links), grammar.is_word({"but"}, links)
+    plain_but = (
+        is_but
+        & grammar.knows_capital[rows]
+        & ~grammar.is_word(words("also rather instead only then now"), after)
+    )
+    plain_but &= grammar.count(grammar.is_comma, grammar.parses.offsets[:-1][rows], last) == 0
+    plain_but &= (left - grammar.parses.offsets[:-1][rows] < _LONGEST_MAIN) & ~grammar.rows_with(
+        grammar.is_word({"only", "also", "neither", "not"})
+    )[rows]
+    return [
+        _two_sentences(grammar, *(array[is_and] for array in (rows, last, after))),
+        _although(grammar, *(array[plain_but] for array in (rows, last, links))),
+    ]
+
+
+def _at_semicolon(grammar: Grammar) -> Places:
+    """`She left; he stayed.` to `She left. He stayed.`"""
+    semicolons = grammar.is_word({";"})
+    once = np.bincount(grammar.rows[semicolons], minlength=len(grammar.parses)) == 1
+    other = grammar.is_word(HEAVY_MARKS - {";"}) & ~grammar.is_tag("POS", "HYPH")
+    tokens = np.flatnonzero(
+        semicolons & (once & grammar.is_statement & ~grammar.rows_with(other))[grammar.rows]
+    )
+    after = grammar.next_in_row(tokens)
+    helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
+    finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
+    subjects = (
+        grammar.is_dep(*SUBJECTS, "expl") & finite[grammar.parents] & (grammar.parents > grammar.places)
+    )
+    subjects &= ~grammar.is_tag("WP", "WDT", "WRB", "WP$")
+    opening = np.flatnonzero(subjects)
+    opens = np.zeros(len(grammar), bool)  # first words of subjects
+    opens[grammar.trimmed(opening)[0]] = True
+    rows = grammar.rows[tokens]
+    good = opens[after] & ~grammar.is_pos("CCONJ", "SCONJ", "ADV", at=after)
+    good &= grammar.count(subjects, grammar.parses.offsets[:-1][rows], tokens) > 0
+    good &= (grammar.roots[rows] < tokens) & (tokens > grammar.parses.offsets[:-1][rows] + 2)
+    return _two_sentences(grammar, rows[good], tokens[good] - 1, after[good], "semicolon_to_sentences")
+
+
+def _two_sentences(
+    grammar: Grammar,
+    rows: np.ndarray,
+    last: np.ndarray,
+    after: np.ndarray,
+    rule: str = "clauses_to_sentences",
+) -> Places:
+    first = grammar.parses.offsets[:-1][rows]
+
+    def write(number: int) -> list[Edit]:
+        before, begin = int(last[number]), int(after[number])
+        opening = int(first[number])
+        text = ". " + grammar.in_front(begin, begin, opening)
+        return [(grammar.stops[before], grammar.stops[begin], text)]
+
+    return Places(rule, CLAUSE, rows, [(last + 1, after)], write)
+
+
+def _although(grammar: Grammar, rows: np.ndarray, last: np.ndarray, links: np.ndarray) -> Places:
+    first = grammar.parses.offsets[:-1][rows]
+
+    def write(number: int) -> list[Edit]:
+        opening, before, link = int(first[number]), int(last[number]), int(links[number])
+        return [
+            (
+                grammar.starts[opening],
+                grammar.stops[opening],
+                grammar.capital("although ", opening) + grammar.inward(opening, opening),
+            ),
+            (grammar.stops[before], grammar.stops[link], ","),
+        ]
+
+    return Places("but_to_although", CLAUSE, rows, [(first, first), (last + 1, links)], write)
+
+
+def _subordinate_in_front(grammar: Grammar) -> list[Places]:
+    """`Although A, B.` to `A, but B.`; `Because A, B.` to `A, so B.`"""
+    found = []
+    for rule, marks, link in (
+        ("although_to_but", _CONCESSIVE, "but"),
+        ("because_to_so", frozenset({"because"}), "so"),
+    ):
+        heads = np.flatnonzero(
+            grammar.of_root
+            & grammar.is_dep("advcl")
+            & (grammar.is_plain & (grammar.subjects >= 0))[grammar.rows]
+        )
+        left, right = grammar.trimmed(heads)
+        rows = grammar.rows[heads]
+        subject = grammar.child(grammar.is_dep(*SUBJECTS))[heads]
+        begins = grammar.subject_spans[0][rows]
+        good = (left == grammar.parses.offsets[:-1][rows]) & grammar.is_word(marks, left)
+        good &= grammar.is_dep("mark", at=left) & (subject > left) & (begins == right + 2)
+        good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+        good &= grammar.is_whole(heads, left, right) & (grammar.count(grammar.is_comma, left, right) == 0)
+        good &= ~grammar.is_verb[left + 1] & ~grammar.is_word({"of"}, left + 1)
+        rows, left, right = rows[good], left[good], right[good]
+        found.append(_coordinated(grammar, rule, link, rows, left, right + 1))
+    return found
+
+
+def _coordinated(
+    grammar: Grammar, rule: str, link: str, rows: np.ndarray, first: np.ndarray, commas: np.ndarray
+) -> Places:
+    def write(number: int) -> list[Edit]:
+        mark, comma = int(first[number]), int(commas[number])
+        opening = grammar.in_front(mark + 1, mark + 1, mark)
+        return [
+            (grammar.starts[mark], grammar.stops[mark + 1], opening),
+            (grammar.stops[comma], grammar.stops[comma], f" {link}"),
+        ]
+
+    return Places(rule, CLAUSE, rows, [(first, first + 1), (commas, commas + 1)], write)
+
+
+def _pronouns(grammar: Grammar) -> list[Places]:
+    """`He came and saw it` to `He came and he saw it`, and back."""
+    heads, links = _second_clauses(grammar)
+    rows = grammar.rows[heads]
+    subjects = grammar.subjects[rows]
+    own = grammar.child(grammar.is_dep(*SUBJECTS, "expl"))[heads]
+    forms = grammar.parses.lower.codes
+    pronoun = grammar.is_word(_PRONOUNS, subjects) & (subjects >= 0)
+    pronoun &= grammar.subject_spans[0][rows] == grammar.subject_spans[1][rows]
+    good = pronoun & grammar.is_word({"and"}, links) & (links > grammar.roots[rows]) & (links < heads)
+    good &= ~grammar.is_word({"not", "n't"}, heads - 1) & (grammar.trimmed(heads)[1] == grammar.ends[rows])
+    helped = grammar.rows_with(grammar.of_root & grammar.is_dep("aux", "aux:pass"))
+    same = grammar.parses.tags.codes
+    bare = (own < 0) & ~helped[rows] & (same[heads] == same[grammar.roots[rows]])
+    bare &= grammar.is_tag("VBD", "VBZ", at=heads) & (heads == links + 1)
+    repeated = (own == links + 1) & (forms[np.maximum(own, 0)] == forms[subjects]) & (heads > own)
+    in_front = np.maximum(links - 1, 0)
+    repeated &= ~grammar.is_comma[in_front] & (grammar.trimmed(heads)[0] == links)
+    return [
+        _repeated(grammar, rows[good & bare], links[good & bare], subjects[good & bare]),
+        _dropped(grammar, rows[good & repeated], own[good & repeated]),
+    ]
+
+
+def _repeated(grammar: Grammar, rows: np.ndarray, links: np.ndarray, subjects: np.ndarray) -> Places:
+    def write(number: int) -> list[Edit]:
+        link, subject = int(links[number]), int(subjects[number])
+        place = grammar.stops[link]
+        return [(place, place, " " + grammar.inward(subject, subject))]
+
+    return Places("subject_repeated", PHRASE, rows, [(links, links + 1)], write)
+
+
+def _dropped(grammar: Grammar, rows: np.ndarray, pronouns: np.ndarray) -> Places:
+    def write(number: int) -> list[Edit]:
+        token = int(pronouns[number])
+        return [(grammar.stops[token - 1], grammar.stops[token], "")]
+
+    return Places("subject_dropped", PHRASE, rows, [(pronouns, pronouns)], write)
+
+
+def _speaker_last(grammar: Grammar) -> Places:
+    """`He said that the plan failed.` to `The plan failed, he said.`"""
+    said = np.flatnonzero(
+        grammar.of_root
+        & grammar.is_dep("ccomp")
+        & grammar.has_child(grammar.is_dep(*SUBJECTS, "expl"))
+        & (grammar.is_plain & grammar.opens_with_subject & ~grammar.is_negated)[grammar.rows]
+    )
+    left, right = grammar.trimmed(said)
+    rows = grammar.rows[said]
+    roots = grammar.roots[rows]
+    _, subject_end = grammar.subject_spans
+    other = grammar.rows_with(
+        grammar.of_root & grammar.is_dep("aux", "aux:pass", "conj", "advmod", "advcl", "obl")
+    )
+    good = grammar.is_lemma(_SAYING, roots) & (right == grammar.ends[rows]) & ~other[rows]
+    good &= (subject_end[rows] == roots - 1) & (left == roots + 1) & grammar.is_whole(said, left, right)
+    good &= (
+        grammar.is_word({"that"}, left)
+        & grammar.is_dep("mark", at=left)
+        & grammar.is_tag("VBD", "VBZ", at=roots)
+    )
+    first = grammar.next_in_row(left)
+    good &= ~grammar.is_pos("SCONJ", "ADV", "PUNCT", "ADP", at=first)
+    good &= ~grammar.has_child(grammar.is_dep("conj"))[said] & (
+        grammar.count(grammar.is_comma, left, right) == 0
+    )
+    rows, left, right, roots, first = (array[good] for array in (rows, left, right, roots, first))
+    opening = grammar.parses.offsets[:-1][rows]
+
+    def write(number: int) -> list[Edit]:
+        begin, end, verb = int(first[number]), int(right[number]), int(roots[number])
+        place = int(opening[number])
+        content, speaker = grammar.in_front(begin, end, place), grammar.inward(place, verb)
+        return [(grammar.starts[place], grammar.stops[end], f"{content}, {speaker}")]
+
+    return Places("speaker_to_end", CLAUSE, rows, [(opening, right)], write)
+
+
+def _speaker_first(grammar: Grammar) -> Places:
+    """`The plan failed, he said.` to `He said that the plan failed.`"""
+    said = np.flatnonzero(
+        grammar.of_root
+        & grammar.is_dep("ccomp")
+        & grammar.has_child(grammar.is_dep(*SUBJECTS, "expl"))
+        & (grammar.is_plain & (grammar.subjects >= 0))[grammar.rows]
+    )
+    left, right = grammar.trimmed(said)
+    rows = grammar.rows[said]
+    roots = grammar.roots[rows]
+    begins, subject_end = (edge[rows] for edge in grammar.subject_spans)
+    first = grammar.parses.offsets[:-1][rows]
+    good = (left == first) & (begins == right + 2) & grammar.is_comma[np.maximum(begins - 1, 0)]
+    good &= (subject_end == roots - 1) & (roots == grammar.ends[rows]) & grammar.is_whole(said, left, right)
+    good &= grammar.is_lemma(_SAYING, at=roots) & grammar.is_tag("VBD", "VBZ", at=roots)
+    good &= grammar.is_pos("PRON", "DET", "PROPN", "NOUN", at=first)
+    rows, begins, roots, right, first = (array[good] for array in (rows, begins, roots, right, first))
+
+    def write(number: int) -> list[Edit]:
+        begin, verb, place = int(begins[number]), int(roots[number]), int(first[number])
+        speaker, content = grammar.in_front(begin, verb, place), grammar.inward(place, int(right[number]))
+        return [(grammar.starts[place], grammar.stops[verb], f"{speaker} that {content}")]
+
+    return Places("speaker_to_front", CLAUSE, rows, [(first, roots)], write)
+
+
+def _also(grammar: Grammar) -> list[Places]:
+    """`He also wrote plays.` to `In addition, he wrote plays.` or `He wrote plays as well.`"""
+    also = grammar.is_word({"also"}) & grammar.of_root & grammar.is_dep("advmod")
+    tokens = np.flatnonzero(
+        also & (grammar.is_statement & grammar.opens_with_subject & grammar.knows_capital)[grammar.rows]
+    )
+    rows = grammar.rows[tokens]
+    roots = grammar.roots[rows]
+    after = grammar.next_in_row(tokens)
+    good = (tokens < roots) & (tokens > grammar.subject_spans[1][rows])
+    good &= ~grammar.is_word({"known", "called", "spelled", "spelt", ",", "been"}, after)
+    tokens, rows, roots = tokens[good], rows[good], roots[good]
+    first, ends = grammar.parses.offsets[:-1][rows], grammar.ends[rows]
+    other = (grammar.is_verb | grammar.is_tag("VBG", "VBN")) & ~grammar.of_root
+    other &= grammar.places != grammar.roots[grammar.rows]
+    other |= grammar.of_root & grammar.is_dep("conj", "advcl", "ccomp", "xcomp", "parataxis")
+    short = (
+        grammar.is_plain[rows]
+        & (ends - first < 16)
+        & (grammar.count(other | grammar.is_comma, first, ends) == 0)
+    )
+
+    def in_addition(number: int) -> list[Edit]:
+        opening, token = int(first[number]), int(tokens[number])
+        text = grammar.capital("in addition, ", opening) + grammar.inward(opening, opening)
+        return [
+            (grammar.starts[opening], grammar.stops[opening], text),
+            (grammar.stops[token - 1], grammar.stops[token], ""),
+        ]
+
+    chosen = np.flatnonzero(short)
+    at, last = tokens[chosen], ends[chosen]
+
+    def as_well(number: int) -> list[Edit]:
+        token, end = int(at[number]), int(last[number])
+        return [
+            (grammar.stops[token - 1], grammar.stops[token], ""),
+            (grammar.stops[end], grammar.stops[end], " as well"),
+        ]
+
+    return [
+        Places("also_to_in_addition", CLAUSE, rows, [(first, first), (tokens, tokens)], in_addition),
+        Places("also_to_as_well", CLAUSE, rows[chosen], [(at, at)], as_well),
+    ]
+
+
+def _complementisers(grammar: Grammar) -> list[Places]:
+    """`He said that he left` to `He said he left`, and back."""
+    content = grammar.is_dep("ccomp") & (grammar.parents < grammar.places)
+    content &= grammar.has_child(grammar.is_dep(*SUBJECTS))
+    saying = grammar.is_lemma(_THINKING) & grammar.is_pos("VERB")
+    heads = np.flatnonzero(content & saying[grammar.parents])
+    left, _ = grammar.trimmed(heads)
+    subject = grammar.child(grammar.is_dep(*SUBJECTS))[heads]
+    mark = grammar.child(grammar.is_dep("mark"))[heads]
+    begin = grammar.trimmed(np.maximum(subject, 0))[0]
+    direct = (left == grammar.parents[heads] + 1) & grammar.parses.whitespace[grammar.parents[heads]]
+    marks = grammar.is_word({"that"}) & grammar.is_dep("mark")
+    once = np.bincount(grammar.rows[marks], minlength=len(grammar.parses)) <= 1  # `that A, and that B`
+    direct &= once[grammar.rows[heads]]
+    plain = grammar.is_pos("PRON", "DET", "PROPN", at=begin) & ~grammar.is_tag("WP", "WDT", at=begin)
+    that = direct & (mark == left) & (begin == left + 1) & grammar.is_word({"that"}, at=left)
+    that &= plain & ~grammar.is_word({"that", "this"}, at=begin)
+    bare = direct & (mark < 0) & (begin == left) & plain & grammar.is_tag("VBD", "VBZ", at=left - 1)
+    finite = grammar.has_child(grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD"))
+    bare &= finite[heads] | grammar.is_tag(*FINITE, at=heads)
+    speaker = grammar.child(grammar.is_dep(*SUBJECTS))[grammar.parents[heads]]
+    bare &= (speaker >= 0) & (speaker < grammar.parents[heads])  # `"It failed," said the minister`
+    dropped, added = left[that], left[bare]
+
+    def drop(number: int) -> list[Edit]:
+        token = int(dropped[number])
+        return [(grammar.starts[token], grammar.starts[token + 1], "")]
+
+    def add(number: int) -> list[Edit]:
+        place = grammar.starts[int(added[number])]
+        return [(place, place, "that ")]
+
+    return [
+        Places("that_dropped", PHRASE, grammar.rows[dropped], [(dropped, dropped)], drop),
+        Places("that_put_in", PHRASE, grammar.rows[added], [(added, added)], add),
+    ]

@@ -1,0 +1,92 @@
+"""Which words may be replaced by themselves: none that means something only together with its neighbours."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow.compute as pc
+
+from augment_cli.english.words.phrases import PhraseTable
+from augment_cli.english.words.readings import token_of_each_word
+from augment_cli.english.words.words import Words
+from augment_cli.resources.collocations import load_collocations
+from augment_cli.resources.word_lists import word_list
+from augment_cli.resources.wordnet import NOUN, VERB, load_wordnet
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.text.spans import ranges
+from augment_cli.text.untouched import has_gap, is_quoted
+
+# A pair of neighbours met so much more often than chance would have it, and so often, is one expression.
+_LEAST_RATIO, _LEAST_OFTEN = 60.0, 25
+_NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "NUM"})
+
+
+@lru_cache(maxsize=1)
+def _expressions() -> PhraseTable:
+    """WordNet's entries of several words, inflected: verbs in the first word, nouns in either end."""
+    wordnet = load_wordnet()
+    lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist()
+    numbers = {(lemma, part): entry for entry, (lemma, part) in enumerate(zip(lemmas, parts, strict=True))}
+    forms: dict[int, list[str]] = {}
+    for entry, form in zip(wordnet.form_entries.tolist(), wordnet.forms.to_pylist(), strict=True):
+        forms.setdefault(entry, []).append(form)
+    phrases = []
+    for lemma, part in zip(lemmas, parts, strict=True):
+        if " " in lemma:
+            words = lemma.split(" ")
+            phrases.append(lemma)
+            for place in {VERB: [0], NOUN: [0, len(words) - 1]}.get(part, []):
+                inflected = forms.get(numbers.get((words[place], part), -1), [])
+                phrases += [" ".join([*words[:place], form, *words[place + 1 :]]) for form in inflected]
+    return PhraseTable([*phrases, *word_list("fixed_phrases")])
+
+
+def may_be_replaced(words: Words, parses: ParseRows | None) -> np.ndarray:
+    """bool (N,): words outside quotation marks, expressions, compounds, titles and texts with gaps."""
+    if not len(words):
+        return np.zeros(0, bool)
+    free = ~has_gap(words.texts)[words.rows] & ~is_quoted(words.texts)[words.flat_starts]
+    matches = _expressions().find(words)
+    free[ranges(matches.first, matches.last - matches.first + 1)] = False
+    free &= ~_in_collocation(words)
+    nominal, noun = np.ones(len(words), bool), np.zeros(len(words), bool)
+    if parses is not None:
+        tokens, is_token = token_of_each_word(words, parses)
+        nominal = ~is_token | parses.pos.among(_NOMINAL)[tokens]
+        noun = is_token & parses.pos.among({"NOUN", "PROPN"})[tokens]
+    return free & ~(nominal & _beside(words, _is_capital(words))) & ~(noun & _beside(words, noun))
+
+
+def _is_capital(words: Words) -> np.ndarray:
+    """bool (N,): words with a capital of their own; that at a beginning tells nothing."""
+    codes, distinct = words.lower
+    first_person = pc.match_substring_regex(distinct, r"^i(?:$|['’])").to_numpy(zero_copy_only=False)
+    return words.has_capital & (words.positions > 0) & ~first_person[codes]
+
+
+def _beside(words: Words, mask: np.ndarray) -> np.ndarray:
+    """bool (N,): words with one of a mask directly before or behind them."""
+    joined = words.follows_space
+    before = np.append(False, mask[:-1]) & joined
+    behind = np.append(mask[1:] & joined[1:], False)
+    return before | behind
+
+
+def _in_collocation(words: Words) -> np.ndarray:
+    """bool (N,): content words of pairs that stand together far more often than chance would have it."""
+    table = load_collocations()
+    codes, distinct = words.lower
+    names = distinct.to_pylist()
+    known = np.array([table.numbers.get(word, -1) for word in names], np.int64)[codes]
+    grammar = np.isin(names, list(word_list("function_words")))[codes]
+    pair = words.follows_space.copy()
+    pair[0] = False
+    pair[1:] &= (known[1:] >= 0) & (known[:-1] >= 0) & ~grammar[1:] & ~grammar[:-1]
+    second = np.flatnonzero(pair)
+    together = table.together(known[second - 1], known[second])
+    chance = table.counts[known[second - 1]] * table.counts[known[second]] / table.counts.sum()
+    second = second[(together >= _LEAST_OFTEN) & (together > _LEAST_RATIO * chance)]
+    found = np.zeros(len(words), bool)
+    found[second] = found[second - 1] = True
+    return found
