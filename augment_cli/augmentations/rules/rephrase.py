@@ -95,7 +95,7 @@ class Rephrasing:
             rows = parses.rows[tokens]
             return self._draws(row_ids[rows], (tokens - parses.offsets[:-1][rows]) * _PURPOSES)
 
-        choice = Choice(_places(grammar, draw, self._synonyms), len(grammar))
+        choice = Choice(_places(grammar, draw, self._synonyms), grammar.rows)
         chosen = choice.without_collisions(self._order(choice, parses, row_ids))
         return _as_edits(choice, chosen, grammar)
 

@@ -95,24 +95,23 @@ def _final_to_front(grammar: Grammar) -> Places:
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
     good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
-    rows, left, right, comma = (array[good] for array in (rows, left, right, comma))
     first = grammar.parses.offsets[:-1][rows]
     stop = left - comma - 1
 
-    def write(number: int) -> list[Edit]:
-        begin, end = int(left[number]), int(right[number])
-        opening, last = int(first[number]), int(stop[number])
+    def write(begin: int, end: int, opening: int, last: int) -> list[Edit]:
         phrase = grammar.in_front(begin, end, opening)
         return [
-            (
-                grammar.starts[opening],
-                grammar.stops[opening],
-                f"{phrase}, {grammar.inward(opening, opening)}",
-            ),
-            (grammar.stops[last], grammar.stops[end], ""),
+            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
+            grammar.cut(last + 1, end),
         ]
 
-    return Places("final_adverbial_to_front", CLAUSE, rows, [(first, first), (stop + 1, right)], write)
+    return Places(
+        "final_adverbial_to_front",
+        CLAUSE,
+        [(first, first), (stop + 1, right)],
+        (left, right, first, stop),
+        write,
+    ).where(good)
 
 
 def _front_to_final(grammar: Grammar) -> Places:
@@ -135,19 +134,18 @@ def _front_to_final(grammar: Grammar) -> Places:
     verbs &= grammar.places != grammar.roots[grammar.rows]
     good &= grammar.count(verbs, begins, ends) == 0
     good &= grammar.count(grammar.is_comma | grammar.is_time, begins, ends) == 0
-    rows, left, right, begins, ends = (array[good] for array in (rows, left, right, begins, ends))
     links = [", " if parted else " " for parted in grammar.is_word(_CONTRASTING, at=left).tolist()]
 
-    def write(number: int) -> list[Edit]:
-        opening, end = int(left[number]), int(right[number])
-        begin, last = int(begins[number]), int(ends[number])
+    def write(opening: int, end: int, begin: int, last: int, link: str) -> list[Edit]:
         subject = grammar.in_front(begin, begin, opening)
         return [
-            (grammar.starts[opening], grammar.stops[begin], subject),
-            (grammar.stops[last], grammar.stops[last], links[number] + grammar.inward(opening, end)),
+            grammar.edit(opening, begin, subject),
+            grammar.put_behind(last, link + grammar.inward(opening, end)),
         ]
 
-    return Places("front_adverbial_to_end", CLAUSE, rows, [(left, begins)], write)
+    return Places(
+        "front_adverbial_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends, links), write
+    ).where(good)
 
 
 def _exchanged(grammar: Grammar) -> Places:
@@ -179,15 +177,13 @@ def _exchanged(grammar: Grammar) -> Places:
     good &= (right[two] == grammar.ends[grammar.rows[heads[two]]]) | (grammar.is_comma[behind] & ~bound)
     good &= grammar.parses.forms_at(left[two]).where(str.islower)
     one, two = one[good], two[good]
-    rows = grammar.rows[heads[one]]
     first, middle, last = left[one], right[one], right[two]
 
-    def write(number: int) -> list[Edit]:
-        begin, inner, end = int(first[number]), int(middle[number]), int(last[number])
+    def write(begin: int, inner: int, end: int) -> list[Edit]:
         text = f"{grammar.text(inner + 1, end)} {grammar.text(begin, inner)}"
-        return [(grammar.starts[begin], grammar.stops[end], text)]
+        return [grammar.edit(begin, end, text)]
 
-    return Places("adverbials_exchanged", PHRASE, rows, [(first, last)], write)
+    return Places("adverbials_exchanged", PHRASE, [(first, last)], (first, middle, last), write)
 
 
 def _there(grammar: Grammar) -> Places:
@@ -210,22 +206,18 @@ def _there(grammar: Grammar) -> Places:
     good &= right - left < _LONGEST
     good &= grammar.count(grammar.is_comma, first_tokens[rows], right) == 0
     good &= grammar.count(grammar.is_tag(*FINITE, "MD"), roots + 1, right) == 0
-    rows, left, right = rows[good], left[good], right[good]
     first = first_tokens[rows]
 
-    def write(number: int) -> list[Edit]:
-        begin, end, opening = int(left[number]), int(right[number]), int(first[number])
+    def write(begin: int, end: int, opening: int) -> list[Edit]:
         phrase = grammar.in_front(begin, end, opening)
         return [
-            (
-                grammar.starts[opening],
-                grammar.stops[opening],
-                f"{phrase}, {grammar.inward(opening, opening)}",
-            ),
-            (grammar.stops[begin - 1], grammar.stops[end], ""),
+            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
+            grammar.cut(begin, end),
         ]
 
-    return Places("place_of_existence_to_front", CLAUSE, rows, [(first, first), (left, right)], write)
+    return Places(
+        "place_of_existence_to_front", CLAUSE, [(first, first), (left, right)], (left, right, first), write
+    ).where(good)
 
 
 def _however(grammar: Grammar) -> Places:
@@ -243,16 +235,16 @@ def _however(grammar: Grammar) -> Places:
     )
     good &= (right - left < _LONGEST) & ~grammar.is_dep("expl", at=grammar.subjects[rows])
     good &= grammar.count(grammar.is_verb, left, right) == 0
-    rows, opening, left, right = rows[good], opening[good], left[good], right[good]
 
-    def write(number: int) -> list[Edit]:
-        begin, subject, end = int(opening[number]), int(left[number]), int(right[number])
+    def write(begin: int, subject: int, end: int) -> list[Edit]:
         return [
-            (grammar.starts[begin], grammar.stops[subject], grammar.in_front(subject, subject, begin)),
-            (grammar.stops[end], grammar.stops[end], ", however,"),
+            grammar.edit(begin, subject, grammar.in_front(subject, subject, begin)),
+            grammar.put_behind(end, ", however,"),
         ]
 
-    return Places("however_inside", CLAUSE, rows, [(opening, left), (right, right)], write)
+    return Places(
+        "however_inside", CLAUSE, [(opening, left), (right, right)], (opening, left, right), write
+    ).where(good)
 
 
 def _source_last(grammar: Grammar) -> Places:
@@ -269,17 +261,14 @@ def _source_last(grammar: Grammar) -> Places:
     good &= grammar.is_whole(heads, left, right) & (grammar.count(grammar.is_comma, left, right) == 0)
     good &= grammar.count(grammar.is_comma, begins, grammar.subject_spans[1][rows]) == 0
     good &= ends - begins < 25
-    rows, left, right, begins, ends = (array[good] for array in (rows, left, right, begins, ends))
 
-    def write(number: int) -> list[Edit]:
-        opening, end = int(left[number]), int(right[number])
-        begin, last = int(begins[number]), int(ends[number])
+    def write(opening: int, end: int, begin: int, last: int) -> list[Edit]:
         return [
-            (grammar.starts[opening], grammar.stops[begin], grammar.in_front(begin, begin, opening)),
-            (grammar.stops[last], grammar.stops[last], ", " + grammar.inward(opening, end)),
+            grammar.edit(opening, begin, grammar.in_front(begin, begin, opening)),
+            grammar.put_behind(last, ", " + grammar.inward(opening, end)),
         ]
 
-    return Places("source_to_end", CLAUSE, rows, [(left, begins)], write)
+    return Places("source_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(good)
 
 
 def _adverb_to_front(grammar: Grammar) -> Places:
@@ -299,18 +288,15 @@ def _adverb_to_front(grammar: Grammar) -> Places:
     # In front it would speak of both: `was originally a mill and is a school`.
     joined = grammar.rows_with(grammar.of_root & grammar.is_dep("conj"))[rows]
     good &= ~joined | grammar.is_word(_NARRATING, tokens)
-    rows, tokens, first = (array[good] for array in (rows, tokens, first))
 
-    def write(number: int) -> list[Edit]:
-        opening, token = int(first[number]), int(tokens[number])
+    def write(opening: int, token: int) -> list[Edit]:
         adverb = grammar.in_front(token, token, opening)
-        text = f"{adverb}, {grammar.inward(opening, opening)}"
-        return [
-            (grammar.starts[opening], grammar.stops[opening], text),
-            (grammar.stops[token - 1], grammar.stops[token], ""),
-        ]
+        text = f"{adverb}, {grammar.inward(opening)}"
+        return [grammar.edit(opening, opening, text), grammar.cut(token, token)]
 
-    return Places("adverb_to_front", CLAUSE, rows, [(first, first), (tokens, tokens)], write)
+    return Places(
+        "adverb_to_front", CLAUSE, [(first, first), (tokens, tokens)], (first, tokens), write
+    ).where(good)
 
 
 def _adverb_inside(grammar: Grammar) -> Places:
@@ -330,17 +316,15 @@ def _adverb_inside(grammar: Grammar) -> Places:
     auxiliary = grammar.is_pos("AUX", at=verb) & (verb <= roots)
     good &= auxiliary | ((verb == roots) & grammar.is_tag(*FINITE, at=verb))
     good &= grammar.parses.whitespace[verb] & grammar.parses.whitespace[right]  # not "he's"
-    rows, opening, left, right, verb, auxiliary = (
-        array[good] for array in (rows, opening, left, right, verb, auxiliary)
-    )
     place = np.where(auxiliary, verb, right)
 
-    def write(number: int) -> list[Edit]:
-        begin, subject, behind = int(opening[number]), int(left[number]), int(place[number])
-        adverb = grammar.inward(begin, begin)
+    def write(begin: int, subject: int, behind: int) -> list[Edit]:
+        adverb = grammar.inward(begin)
         return [
-            (grammar.starts[begin], grammar.stops[subject], grammar.in_front(subject, subject, begin)),
-            (grammar.stops[behind], grammar.stops[behind], f" {adverb}"),
+            grammar.edit(begin, subject, grammar.in_front(subject, subject, begin)),
+            grammar.put_behind(behind, f" {adverb}"),
         ]
 
-    return Places("adverb_inside", CLAUSE, rows, [(opening, left), (place, place)], write)
+    return Places(
+        "adverb_inside", CLAUSE, [(opening, left), (place, place)], (opening, left, place), write
+    ).where(good)

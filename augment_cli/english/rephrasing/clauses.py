@@ -110,30 +110,23 @@ def _two_sentences(
 ) -> Places:
     first = grammar.parses.offsets[:-1][rows]
 
-    def write(number: int) -> list[Edit]:
-        before, begin = int(last[number]), int(after[number])
-        opening = int(first[number])
+    def write(before: int, begin: int, opening: int) -> list[Edit]:
         text = ". " + grammar.in_front(begin, begin, opening)
         return [(grammar.stops[before], grammar.stops[begin], text)]
 
-    return Places(rule, CLAUSE, rows, [(last + 1, after)], write)
+    return Places(rule, CLAUSE, [(last + 1, after)], (last, after, first), write)
 
 
 def _although(grammar: Grammar, rows: np.ndarray, last: np.ndarray, links: np.ndarray) -> Places:
     first = grammar.parses.offsets[:-1][rows]
 
-    def write(number: int) -> list[Edit]:
-        opening, before, link = int(first[number]), int(last[number]), int(links[number])
+    def write(opening: int, before: int, link: int) -> list[Edit]:
         return [
-            (
-                grammar.starts[opening],
-                grammar.stops[opening],
-                grammar.capital("although ", opening) + grammar.inward(opening, opening),
-            ),
+            grammar.edit(opening, opening, grammar.capital("although ", opening) + grammar.inward(opening)),
             (grammar.stops[before], grammar.stops[link], ","),
         ]
 
-    return Places("but_to_although", CLAUSE, rows, [(first, first), (last + 1, links)], write)
+    return Places("but_to_although", CLAUSE, [(first, first), (last + 1, links)], (first, last, links), write)
 
 
 def _subordinate_in_front(grammar: Grammar) -> list[Places]:
@@ -165,15 +158,11 @@ def _subordinate_in_front(grammar: Grammar) -> list[Places]:
 def _coordinated(
     grammar: Grammar, rule: str, link: str, rows: np.ndarray, first: np.ndarray, commas: np.ndarray
 ) -> Places:
-    def write(number: int) -> list[Edit]:
-        mark, comma = int(first[number]), int(commas[number])
+    def write(mark: int, comma: int) -> list[Edit]:
         opening = grammar.in_front(mark + 1, mark + 1, mark)
-        return [
-            (grammar.starts[mark], grammar.stops[mark + 1], opening),
-            (grammar.stops[comma], grammar.stops[comma], f" {link}"),
-        ]
+        return [grammar.edit(mark, mark + 1, opening), grammar.put_behind(comma, f" {link}")]
 
-    return Places(rule, CLAUSE, rows, [(first, first + 1), (commas, commas + 1)], write)
+    return Places(rule, CLAUSE, [(first, first + 1), (commas, commas + 1)], (first, commas), write)
 
 
 def _pronouns(grammar: Grammar) -> list[Places]:
@@ -201,20 +190,17 @@ def _pronouns(grammar: Grammar) -> list[Places]:
 
 
 def _repeated(grammar: Grammar, rows: np.ndarray, links: np.ndarray, subjects: np.ndarray) -> Places:
-    def write(number: int) -> list[Edit]:
-        link, subject = int(links[number]), int(subjects[number])
-        place = grammar.stops[link]
-        return [(place, place, " " + grammar.inward(subject, subject))]
+    def write(link: int, subject: int) -> list[Edit]:
+        return [grammar.put_behind(link, " " + grammar.inward(subject))]
 
-    return Places("subject_repeated", PHRASE, rows, [(links, links + 1)], write)
+    return Places("subject_repeated", PHRASE, [(links, links + 1)], (links, subjects), write)
 
 
 def _dropped(grammar: Grammar, rows: np.ndarray, pronouns: np.ndarray) -> Places:
-    def write(number: int) -> list[Edit]:
-        token = int(pronouns[number])
-        return [(grammar.stops[token - 1], grammar.stops[token], "")]
+    def write(token: int) -> list[Edit]:
+        return [grammar.cut(token, token)]
 
-    return Places("subject_dropped", PHRASE, rows, [(pronouns, pronouns)], write)
+    return Places("subject_dropped", PHRASE, [(pronouns, pronouns)], (pronouns,), write)
 
 
 def _speaker_last(grammar: Grammar) -> Places:
@@ -244,16 +230,15 @@ def _speaker_last(grammar: Grammar) -> Places:
     good &= ~grammar.has_child(grammar.is_dep("conj"))[said] & (
         grammar.count(grammar.is_comma, left, right) == 0
     )
-    rows, left, right, roots, first = (array[good] for array in (rows, left, right, roots, first))
     opening = grammar.parses.offsets[:-1][rows]
 
-    def write(number: int) -> list[Edit]:
-        begin, end, verb = int(first[number]), int(right[number]), int(roots[number])
-        place = int(opening[number])
+    def write(begin: int, end: int, verb: int, place: int) -> list[Edit]:
         content, speaker = grammar.in_front(begin, end, place), grammar.inward(place, verb)
-        return [(grammar.starts[place], grammar.stops[end], f"{content}, {speaker}")]
+        return [grammar.edit(place, end, f"{content}, {speaker}")]
 
-    return Places("speaker_to_end", CLAUSE, rows, [(opening, right)], write)
+    return Places("speaker_to_end", CLAUSE, [(opening, right)], (first, right, roots, opening), write).where(
+        good
+    )
 
 
 def _speaker_first(grammar: Grammar) -> Places:
@@ -273,14 +258,14 @@ def _speaker_first(grammar: Grammar) -> Places:
     good &= (subject_end == roots - 1) & (roots == grammar.ends[rows]) & grammar.is_whole(said, left, right)
     good &= grammar.is_lemma(_SAYING, at=roots) & grammar.is_tag("VBD", "VBZ", at=roots)
     good &= grammar.is_pos("PRON", "DET", "PROPN", "NOUN", at=first)
-    rows, begins, roots, right, first = (array[good] for array in (rows, begins, roots, right, first))
 
-    def write(number: int) -> list[Edit]:
-        begin, verb, place = int(begins[number]), int(roots[number]), int(first[number])
-        speaker, content = grammar.in_front(begin, verb, place), grammar.inward(place, int(right[number]))
-        return [(grammar.starts[place], grammar.stops[verb], f"{speaker} that {content}")]
+    def write(begin: int, verb: int, place: int, end: int) -> list[Edit]:
+        speaker, content = grammar.in_front(begin, verb, place), grammar.inward(place, end)
+        return [grammar.edit(place, verb, f"{speaker} that {content}")]
 
-    return Places("speaker_to_front", CLAUSE, rows, [(first, roots)], write)
+    return Places("speaker_to_front", CLAUSE, [(first, roots)], (begins, roots, first, right), write).where(
+        good
+    )
 
 
 def _also(grammar: Grammar) -> list[Places]:
@@ -305,27 +290,21 @@ def _also(grammar: Grammar) -> list[Places]:
         & (grammar.count(other | grammar.is_comma, first, ends) == 0)
     )
 
-    def in_addition(number: int) -> list[Edit]:
-        opening, token = int(first[number]), int(tokens[number])
-        text = grammar.capital("in addition, ", opening) + grammar.inward(opening, opening)
-        return [
-            (grammar.starts[opening], grammar.stops[opening], text),
-            (grammar.stops[token - 1], grammar.stops[token], ""),
-        ]
+    def in_addition(opening: int, token: int) -> list[Edit]:
+        text = grammar.capital("in addition, ", opening) + grammar.inward(opening)
+        return [grammar.edit(opening, opening, text), grammar.cut(token, token)]
 
     chosen = np.flatnonzero(short)
     at, last = tokens[chosen], ends[chosen]
 
-    def as_well(number: int) -> list[Edit]:
-        token, end = int(at[number]), int(last[number])
-        return [
-            (grammar.stops[token - 1], grammar.stops[token], ""),
-            (grammar.stops[end], grammar.stops[end], " as well"),
-        ]
+    def as_well(token: int, end: int) -> list[Edit]:
+        return [grammar.cut(token, token), grammar.put_behind(end, " as well")]
 
     return [
-        Places("also_to_in_addition", CLAUSE, rows, [(first, first), (tokens, tokens)], in_addition),
-        Places("also_to_as_well", CLAUSE, rows[chosen], [(at, at)], as_well),
+        Places(
+            "also_to_in_addition", CLAUSE, [(first, first), (tokens, tokens)], (first, tokens), in_addition
+        ),
+        Places("also_to_as_well", CLAUSE, [(at, at)], (at, last), as_well),
     ]
 
 
@@ -353,15 +332,13 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     bare &= (speaker >= 0) & (speaker < grammar.parents[heads])  # `"It failed," said the minister`
     dropped, added = left[that], left[bare]
 
-    def drop(number: int) -> list[Edit]:
-        token = int(dropped[number])
+    def drop(token: int) -> list[Edit]:
         return [(grammar.starts[token], grammar.starts[token + 1], "")]
 
-    def add(number: int) -> list[Edit]:
-        place = grammar.starts[int(added[number])]
-        return [(place, place, "that ")]
+    def add(token: int) -> list[Edit]:
+        return [grammar.put_before(token, "that ")]
 
     return [
-        Places("that_dropped", PHRASE, grammar.rows[dropped], [(dropped, dropped)], drop),
-        Places("that_put_in", PHRASE, grammar.rows[added], [(added, added)], add),
+        Places("that_dropped", PHRASE, [(dropped, dropped)], (dropped,), drop),
+        Places("that_put_in", PHRASE, [(added, added)], (added,), add),
     ]

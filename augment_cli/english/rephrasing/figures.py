@@ -70,12 +70,11 @@ def _day_first(grammar: Grammar) -> Places:
     dropped = (closing > last) & grammar.is_comma[closing] & alone & ~_opens(grammar, found)
     end = np.where(dropped, closing, last)
 
-    def write(number: int) -> list[Edit]:
-        month, stop = int(found[number]), int(end[number])
-        text = f"{grammar.text(month + 1, month + 1)} {grammar.text(month, month)} "
-        return [(grammar.starts[month], grammar.stops[stop], text + grammar.text(month + 3, month + 3))]
+    def write(month: int, stop: int) -> list[Edit]:
+        text = f"{grammar.text(month + 1)} {grammar.text(month)} "
+        return [grammar.edit(month, stop, text + grammar.text(month + 3))]
 
-    return Places("date_day_first", PHRASE, grammar.rows[found], [(found, end)], write)
+    return Places("date_day_first", PHRASE, [(found, end)], (found, end), write)
 
 
 def _opens(grammar: Grammar, months: np.ndarray) -> np.ndarray:
@@ -95,12 +94,11 @@ def _month_first(grammar: Grammar) -> Places:
     found, behind = found[joined], behind[joined]
     comma = (behind > found + 2) & ~grammar.is_mark[behind]
 
-    def write(number: int) -> list[Edit]:
-        day = int(found[number])
-        text = f"{grammar.text(day + 1, day + 1)} {grammar.text(day, day)}, {grammar.text(day + 2, day + 2)}"
-        return [(grammar.starts[day], grammar.stops[day + 2], text + "," * bool(comma[number]))]
+    def write(day: int, has_comma: bool) -> list[Edit]:
+        text = f"{grammar.text(day + 1)} {grammar.text(day)}, {grammar.text(day + 2)}"
+        return [grammar.edit(day, day + 2, text + ("," if has_comma else ""))]
 
-    return Places("date_month_first", PHRASE, grammar.rows[found], [(found, found + 2)], write)
+    return Places("date_month_first", PHRASE, [(found, found + 2)], (found, comma), write)
 
 
 def _number_words(grammar: Grammar) -> Places:
@@ -123,12 +121,11 @@ def _number_words(grammar: Grammar) -> Places:
     units = grammar.is_word(_UNITS, after)
     found = np.flatnonzero(numbers & alone[grammar.rows] & ~units)
 
-    def write(number: int) -> list[Edit]:
-        token = int(found[number])
-        text = _NUMBERS[grammar.text(token, token)]
-        return [(grammar.starts[token], grammar.stops[token], grammar.capital(text, token))]
+    def write(token: int) -> list[Edit]:
+        text = _NUMBERS[grammar.text(token)]
+        return [grammar.edit(token, token, grammar.capital(text, token))]
 
-    return Places("number_in_words", PHRASE, grammar.rows[found], [(found, found)], write)
+    return Places("number_in_words", PHRASE, [(found, found)], (found,), write)
 
 
 def _centuries(grammar: Grammar) -> Places:
@@ -141,12 +138,11 @@ def _centuries(grammar: Grammar) -> Places:
     )
     found = np.flatnonzero(ordinals & grammar.parses.whitespace & once[grammar.rows])
 
-    def write(number: int) -> list[Edit]:
-        token = int(found[number])
-        text = _ORDINALS[grammar.text(token, token).lower()]
-        return [(grammar.starts[token], grammar.stops[token], grammar.capital(text, token))]
+    def write(token: int) -> list[Edit]:
+        text = _ORDINALS[grammar.text(token).lower()]
+        return [grammar.edit(token, token, grammar.capital(text, token))]
 
-    return Places("century", PHRASE, grammar.rows[found], [(found, found)], write)
+    return Places("century", PHRASE, [(found, found)], (found,), write)
 
 
 def _percent(grammar: Grammar) -> Places:
@@ -162,8 +158,7 @@ def _percent(grammar: Grammar) -> Places:
         grammar.parses.whitespace[found] | (grammar.is_mark[behind] & ~grammar.is_word({"-", "/"}, behind))
     ]
 
-    def write(number: int) -> list[Edit]:
-        token = int(found[number])
+    def write(token: int) -> list[Edit]:
         return [(grammar.stops[token - 1], grammar.stops[token], " percent")]
 
-    return Places("percent", PHRASE, grammar.rows[found], [(found - 1, found)], write)
+    return Places("percent", PHRASE, [(found - 1, found)], (found,), write)

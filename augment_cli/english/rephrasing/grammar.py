@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.english.rephrasing.places import Edit
 from augment_cli.english.words.word_case import common_words, loses_capital
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import subtree_edges
@@ -300,8 +301,25 @@ class Grammar:
     def _row_of(self) -> list[int]:
         return self.rows.tolist()
 
-    def text(self, first: int, last: int) -> str:
-        """The text of a span."""
+    def edit(self, first: int, last: int, text: str) -> Edit:
+        """A text in the place of a span."""
+        return self.starts[first], self.stops[last], text
+
+    def cut(self, first: int, last: int) -> Edit:
+        """A span taken out, with the space in front of it."""
+        return self.stops[first - 1], self.stops[last], ""
+
+    def put_before(self, token: int, text: str) -> Edit:
+        """A text before a token."""
+        return self.starts[token], self.starts[token], text
+
+    def put_behind(self, token: int, text: str) -> Edit:
+        """A text behind a token."""
+        return self.stops[token], self.stops[token], text
+
+    def text(self, first: int, last: int | None = None) -> str:
+        """The text of a span, or of one token."""
+        last = first if last is None else last
         return self._strings[self._row_of[first]][self.starts[first] : self.stops[last]]
 
     def text_at(self, row: int, place: int) -> str:
@@ -316,7 +334,7 @@ class Grammar:
         """What stands between two tokens."""
         return self._strings[self._row_of[left]][self.stops[left] : self.starts[right]]
 
-    def inward(self, first: int, last: int) -> str:
+    def inward(self, first: int, last: int | None = None) -> str:
         """The text of a span for inside the sentence: a capital that only marked its beginning goes."""
         text = self.text(first, last)
         return text[:1].lower() + text[1:] if self._gives_up_capital[first] else text

@@ -153,18 +153,15 @@ def phrases(grammar: Grammar, draw: Draw) -> Places:
     left_alone = np.array([entry.replacements == (("=",),) for entry in known], bool)
     keep = keep[~left_alone[numbers[keep]]]
     first, last, numbers = first[keep], last[keep], numbers[keep]
-    draws = draw(first)
     article = _article_before(grammar, first)
 
-    def write(number: int) -> list[Edit]:
-        entry = known[int(numbers[number])]
-        begin, end = int(first[number]), int(last[number])
-        choices = entry.replacements
-        text = _filled(grammar, entry.pattern, choices[int(draws[number] * len(choices))], begin)
-        return [_with_article(grammar, int(article[number]), begin, end, text)]
+    def write(begin: int, end: int, number: int, uniform: float, article: int) -> list[Edit]:
+        choices = known[number].replacements
+        text = _filled(grammar, known[number].pattern, choices[int(uniform * len(choices))], begin)
+        return [_with_article(grammar, article, begin, end, text)]
 
     claim = np.where(article >= 0, article, first)
-    return Places("phrase", PHRASE, grammar.rows[first], [(claim, last)], write)
+    return Places("phrase", PHRASE, [(claim, last)], (first, last, numbers, draw(first), article), write)
 
 
 def _conditions(grammar: Grammar, first: np.ndarray, behind: np.ndarray, wanted: list[str]) -> np.ndarray:
@@ -215,12 +212,12 @@ def _article_before(grammar: Grammar, first: np.ndarray) -> np.ndarray:
 def _with_article(grammar: Grammar, article: int, first: int, last: int, text: str) -> Edit:
     """One edit that puts a text in place of a span, and fits the article in front to it."""
     if article < 0:
-        return grammar.starts[first], grammar.stops[last], text
-    word = grammar.text(article, article)
+        return grammar.edit(first, last, text)
+    word = grammar.text(article)
     fitting = word[0] + "n" * begins_with_vowel_sound(text.split(" ")[0])
     if fitting == word:
-        return grammar.starts[first], grammar.stops[last], text
-    return grammar.starts[article], grammar.stops[last], f"{fitting} {text}"
+        return grammar.edit(first, last, text)
+    return grammar.edit(article, last, f"{fitting} {text}")
 
 
 @lru_cache(maxsize=1)
@@ -279,16 +276,12 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
         repeated = other is not None and grammar.has_text(token, other)
         spelled.append(None if repeated else other)
     kept = np.array([text is not None for text in spelled], bool)
-    texts = [text for text in spelled if text is not None]
-    found, article = found[kept], article[kept]
 
-    def write(number: int) -> list[Edit]:
-        token = int(found[number])
-        text = grammar.capital(texts[number], token)
-        return [_with_article(grammar, int(article[number]), token, token, text)]
+    def write(token: int, text: str, article: int) -> list[Edit]:
+        return [_with_article(grammar, article, token, token, grammar.capital(text, token))]
 
     claim = np.where(article >= 0, article, found)
-    return Places("synonym", WORD, grammar.rows[found], [(claim, found)], write)
+    return Places("synonym", WORD, [(claim, found)], (found, spelled, article), write).where(kept)
 
 
 @lru_cache(maxsize=1)

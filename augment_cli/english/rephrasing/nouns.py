@@ -46,14 +46,12 @@ def _to_possessive(grammar: Grammar) -> Places:
     good &= ~grammar.is_name[behind] | (behind == right)
     good &= ~grammar.is_word({"'s", "’s", "-", "and", "'"}, behind) & ~grammar.is_comma[behind]
     good &= _without_further(grammar, nouns, right)
-    rows, article, left, right = (array[good] for array in (grammar.rows[names], article, left, right))
 
-    def write(number: int) -> list[Edit]:
-        begin, preposition, end = int(article[number]), int(left[number]), int(right[number])
+    def write(begin: int, preposition: int, end: int) -> list[Edit]:
         owner, thing = grammar.text(preposition + 1, end), grammar.text(begin + 1, preposition - 1)
-        return [(grammar.starts[begin], grammar.stops[end], f"{owner}'s {thing}")]
+        return [grammar.edit(begin, end, f"{owner}'s {thing}")]
 
-    return Places("of_to_possessive", PHRASE, rows, [(article, right)], write)
+    return Places("of_to_possessive", PHRASE, [(article, right)], (article, left, right), write).where(good)
 
 
 def _without_further(grammar: Grammar, nouns: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -80,15 +78,13 @@ def _from_possessive(grammar: Grammar) -> Places:
     good &= ~grammar.is_name[behind] & ~grammar.is_word({"of", ",", "-", "and"}, behind)
     good &= ~grammar.is_dep("compound", at=nouns) & ~grammar.is_pos("NOUN", at=behind) | (behind == nouns)
     good &= _without_further(grammar, nouns, nouns)
-    rows, left, right, nouns = (array[good] for array in (grammar.rows[names], left, right, nouns))
 
-    def write(number: int) -> list[Edit]:
-        begin, mark, noun = int(left[number]), int(right[number]), int(nouns[number])
+    def write(begin: int, mark: int, noun: int) -> list[Edit]:
         article = grammar.capital("the", begin)
         text = f"{article} {grammar.text(mark + 1, noun)} of {grammar.text(begin, mark - 1)}"
-        return [(grammar.starts[begin], grammar.stops[noun], text)]
+        return [grammar.edit(begin, noun, text)]
 
-    return Places("possessive_to_of", PHRASE, rows, [(left, nouns)], write)
+    return Places("possessive_to_of", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
 
 
 def _relatives(grammar: Grammar) -> list[Places]:
@@ -147,31 +143,28 @@ def _relatives(grammar: Grammar) -> list[Places]:
 
 
 def _reduced(grammar: Grammar, pronouns: np.ndarray, be: np.ndarray) -> Places:
-    def write(number: int) -> list[Edit]:
-        pronoun, auxiliary = int(pronouns[number]), int(be[number])
+    def write(pronoun: int, auxiliary: int) -> list[Edit]:
         return [(grammar.starts[pronoun], grammar.starts[auxiliary + 1], "")]
 
-    return Places("relative_reduced", PHRASE, grammar.rows[pronouns], [(pronouns, be)], write)
+    return Places("relative_reduced", PHRASE, [(pronouns, be)], (pronouns, be), write)
 
 
 def _other_pronoun(grammar: Grammar, pronouns: np.ndarray) -> Places:
     that = grammar.is_word({"that"}, pronouns).tolist()
 
-    def write(number: int) -> list[Edit]:
-        token = int(pronouns[number])
-        return [(grammar.starts[token], grammar.stops[token], "which" if that[number] else "that")]
+    def write(token: int, is_that: bool) -> list[Edit]:
+        return [grammar.edit(token, token, "which" if is_that else "that")]
 
-    return Places("relative_pronoun", PHRASE, grammar.rows[pronouns], [(pronouns, pronouns)], write)
+    return Places("relative_pronoun", PHRASE, [(pronouns, pronouns)], (pronouns, that), write)
 
 
 def _dropped(grammar: Grammar, pronouns: np.ndarray) -> Places:
     """`the book that he wrote` to `the book he wrote`."""
 
-    def write(number: int) -> list[Edit]:
-        token = int(pronouns[number])
+    def write(token: int) -> list[Edit]:
         return [(grammar.starts[token], grammar.starts[token + 1], "")]
 
-    return Places("relative_pronoun_dropped", PHRASE, grammar.rows[pronouns], [(pronouns, pronouns)], write)
+    return Places("relative_pronoun_dropped", PHRASE, [(pronouns, pronouns)], (pronouns,), write)
 
 
 def _expanded(grammar: Grammar) -> Places:
@@ -184,16 +177,12 @@ def _expanded(grammar: Grammar) -> Places:
     good &= (grammar.trimmed(found)[0] == found) & ~grammar.is_dep("nmod", at=nouns)
     past = grammar.rows_with(grammar.is_tag("VBD")) | grammar.rows_with(grammar.is_year)
     good &= past[grammar.rows[found]] & ~grammar.is_lemma(words("use own operate run know find see"), found)
-    found, nouns = found[good], nouns[good]
     plural = grammar.is_tag("NNS", at=nouns).tolist()
 
-    def write(number: int) -> list[Edit]:
-        token = int(found[number])
-        return [
-            (grammar.starts[token], grammar.starts[token], "that were " if plural[number] else "that was ")
-        ]
+    def write(token: int, is_plural: bool) -> list[Edit]:
+        return [grammar.put_before(token, "that were " if is_plural else "that was ")]
 
-    return Places("relative_expanded", PHRASE, grammar.rows[found], [(found, found)], write)
+    return Places("relative_expanded", PHRASE, [(found, found)], (found, plural), write).where(good)
 
 
 def _partners(grammar: Grammar) -> Places:
@@ -248,16 +237,14 @@ def _partners(grammar: Grammar) -> Places:
         ~grammar.is_tag("JJR", "JJS", at=found)
         & ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
     )
-    rows, first, partner, left, found = (
-        array[good] for array in (grammar.rows[found], first, partner, left, found)
+
+    def write(begin: int, inner_end: int, link: int, end: int) -> list[Edit]:
+        text = f"{grammar.text(link + 1, end)} {grammar.text(link)} {grammar.text(begin, inner_end)}"
+        return [grammar.edit(begin, end, text)]
+
+    return Places("partners_swapped", PHRASE, [(first, found)], (first, partner, left, found), write).where(
+        good
     )
-
-    def write(number: int) -> list[Edit]:
-        begin, inner_end, link, end = (int(array[number]) for array in (first, partner, left, found))
-        text = f"{grammar.text(link + 1, end)} {grammar.text(link, link)} {grammar.text(begin, inner_end)}"
-        return [(grammar.starts[begin], grammar.stops[end], text)]
-
-    return Places("partners_swapped", PHRASE, rows, [(first, found)], write)
 
 
 def _list_order(grammar: Grammar) -> Places:
@@ -290,15 +277,13 @@ def _list_order(grammar: Grammar) -> Places:
     # `Paris, Texas` and `Berg am Irchel`
     named = grammar.is_name[last] & (grammar.is_comma[behind] | ~grammar.is_mark[behind])
     good &= ~named & ~grammar.is_year[last]
-    last, link, begin, item = (array[good] for array in (last, link, begin, item))
 
-    def write(number: int) -> list[Edit]:
-        first, inner_end, conjunction, end = (int(array[number]) for array in (begin, item, link, last))
+    def write(first: int, inner_end: int, conjunction: int, end: int) -> list[Edit]:
         middle = grammar.between(inner_end, conjunction + 1)
         text = f"{grammar.text(conjunction + 1, end)}{middle}{grammar.text(first, inner_end)}"
-        return [(grammar.starts[first], grammar.stops[end], text)]
+        return [grammar.edit(first, end, text)]
 
-    return Places("list_reordered", PHRASE, grammar.rows[last], [(begin, last)], write)
+    return Places("list_reordered", PHRASE, [(begin, last)], (begin, item, link, last), write).where(good)
 
 
 def _words(grammar: Grammar, tokens: np.ndarray) -> list[str]:
@@ -314,10 +299,10 @@ def _located(grammar: Grammar) -> Places:
     nouns = grammar.parents[places]
     good = grammar.is_dep("nmod", at=places) & kinds[nouns] & (prepositions == nouns + 1)
     good &= (places > prepositions) & grammar.is_name[places] & ~grammar.is_time[places]
-    prepositions = prepositions[good]
 
-    def write(number: int) -> list[Edit]:
-        token = int(prepositions[number])
-        return [(grammar.starts[token], grammar.starts[token], "located ")]
+    def write(token: int) -> list[Edit]:
+        return [grammar.put_before(token, "located ")]
 
-    return Places("located_put_in", PHRASE, grammar.rows[prepositions], [(prepositions, prepositions)], write)
+    return Places("located_put_in", PHRASE, [(prepositions, prepositions)], (prepositions,), write).where(
+        good
+    )

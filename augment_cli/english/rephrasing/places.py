@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +20,20 @@ class Places:
 
     rule: str  # its name
     kind: int  # CLAUSE (at most one a sentence), PHRASE or WORD
-    rows: np.ndarray
-    # first and last token of every stretch that the rule changes; empty where last < first
+    # first and last token of every stretch that the rule changes; empty where last < first; the first stretch
+    # begins in the row that is changed
     claims: Sequence[Span]
-    # from the number of a place to its edits: start and end (code points of the row's text), new text
-    write: Callable[[int], list[Edit]]
+    # from what the columns have of a place to its edits: start and end (code points of the row's text), text
+    columns: Sequence[Sequence[Any] | np.ndarray]
+    write: Callable[..., list[Edit]]
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.claims[0][0])
+
+    def where(self, good: np.ndarray) -> Places:
+        """Some of the places, by a bool mask."""
+        claims = [(first[good], last[good]) for first, last in self.claims]
+        return replace(self, claims=claims, columns=[np.asarray(column)[good] for column in self.columns])
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,12 @@ class Choice:
     """All places of all rules in one list, numbered from 0."""
 
     found: Sequence[Places]
-    tokens: int  # tokens of the batch
+    rows_of_tokens: np.ndarray  # int64 (N,)
 
     @cached_property
     def rows(self) -> np.ndarray:
         """int64 (m,): row of each place."""
-        return _joined([places.rows for places in self.found])
+        return self.rows_of_tokens[self.first_tokens]
 
     @cached_property
     def kinds(self) -> np.ndarray:
@@ -68,7 +75,7 @@ class Choice:
         begins = np.flatnonzero(np.diff(rows, prepend=-1))
         rank = np.arange(len(rows)) - np.repeat(begins, np.diff(np.append(begins, len(rows))))
         spans = self._spans()
-        taken = np.zeros(self.tokens, bool)
+        taken = np.zeros(len(self.rows_of_tokens), bool)
         has_clause = np.zeros(int(rows.max(initial=-1)) + 1, bool)
         keep = np.zeros(len(order), bool)
         for turn in range(int(rank.max(initial=-1)) + 1):
@@ -86,11 +93,11 @@ class Choice:
 
     def _covered(self, spans: list[Span]) -> np.ndarray:
         """bool (N,): tokens of some spans."""
-        steps = np.zeros(self.tokens + 1, np.int64)
+        steps = np.zeros(len(self.rows_of_tokens) + 1, np.int64)
         for first, last in spans:
             filled = last >= first
-            steps += np.bincount(first[filled], minlength=self.tokens + 1)
-            steps -= np.bincount(last[filled] + 1, minlength=self.tokens + 1)
+            steps += np.bincount(first[filled], minlength=len(steps))
+            steps -= np.bincount(last[filled] + 1, minlength=len(steps))
         return np.cumsum(steps)[:-1] > 0
 
     def _spans(self) -> list[Span]:
@@ -110,8 +117,9 @@ class Choice:
         bounds = np.cumsum([0, *map(len, self.found)])
         for places, low, high in zip(self.found, bounds[:-1], bounds[1:], strict=True):
             mine = chosen[(chosen >= low) & (chosen < high)] - low
-            for row, number in zip(places.rows[mine].tolist(), mine.tolist(), strict=True):
-                yield row, places.rule, places.write(number)
+            rows = self.rows_of_tokens[places.claims[0][0][mine]]
+            for row, number in zip(rows.tolist(), mine.tolist(), strict=True):
+                yield row, places.rule, places.write(*(column[number] for column in places.columns))
 
 
 def _empty(count: int) -> Span:

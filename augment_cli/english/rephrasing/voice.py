@@ -104,24 +104,22 @@ def _to_active(grammar: Grammar) -> Places:
         )
     ]
     kept = good & np.array([bool(form) for form in forms], bool)
-    written = [form for form, keep in zip(forms, kept.tolist(), strict=True) if keep]
-    rows, low, high, be, roots, right = (array[kept] for array in (rows, low, high, be, roots, right))
 
-    def write(number: int) -> list[Edit]:
-        first, last, verb = int(low[number]), int(high[number]), int(roots[number])
-        end, auxiliary = int(right[number]), int(be[number])
+    def write(first: int, last: int, verb: int, end: int, auxiliary: int, new: str) -> list[Edit]:
         doer = grammar.in_front(verb + 2, end, first)
         done = grammar.inward(first, last)
         if first == last:
             done = OBJECT_FORMS.get(done.lower(), done)
         adverb = grammar.text(auxiliary + 1, verb - 1) + " " if verb > auxiliary + 1 else ""
         return [
-            (grammar.starts[first], grammar.stops[last], doer),
-            (grammar.starts[auxiliary], grammar.stops[verb], adverb + written[number]),
+            grammar.edit(first, last, doer),
+            grammar.edit(auxiliary, verb, adverb + new),
             (grammar.stops[verb], grammar.stops[end], " " + done),
         ]
 
-    return Places("passive_to_active", CLAUSE, rows, [(low, right)], write)
+    return Places(
+        "passive_to_active", CLAUSE, [(low, right)], (low, high, roots, right, be, forms), write
+    ).where(kept)
 
 
 def _to_passive(grammar: Grammar) -> Places:
@@ -159,24 +157,20 @@ def _to_passive(grammar: Grammar) -> Places:
     kept = good & np.array([bool(form) for form in participles], bool)
     written = [
         f"{('were' if many else 'was') if was else ('are' if many else 'is')} {participle}"
-        for participle, many, was, keep in zip(
-            participles, plural.tolist(), past.tolist(), kept.tolist(), strict=True
-        )
-        if keep
+        for participle, many, was in zip(participles, plural.tolist(), past.tolist(), strict=True)
     ]
-    rows, low, high, left, right = (array[kept] for array in (rows, low, high, left, right))
 
-    def write(number: int) -> list[Edit]:
-        first, last = int(low[number]), int(high[number])
-        begin, end = int(left[number]), int(right[number])
+    def write(first: int, last: int, begin: int, end: int, new: str) -> list[Edit]:
         done, doer = grammar.in_front(begin, end, first), grammar.inward(first, last)
         return [
-            (grammar.starts[first], grammar.stops[last], done),
-            (grammar.starts[last + 1], grammar.stops[last + 1], written[number]),
-            (grammar.starts[begin], grammar.stops[end], f"by {doer}"),
+            grammar.edit(first, last, done),
+            grammar.edit(last + 1, last + 1, new),
+            grammar.edit(begin, end, f"by {doer}"),
         ]
 
-    return Places("active_to_passive", CLAUSE, rows, [(low, right)], write)
+    return Places(
+        "active_to_passive", CLAUSE, [(low, right)], (low, high, left, right, written), write
+    ).where(kept)
 
 
 def _identity(grammar: Grammar) -> Places:
@@ -199,16 +193,10 @@ def _identity(grammar: Grammar) -> Places:
     good &= grammar.count(grammar.is_comma | grammar.is_verb & ~grammar.of_root, low, ends) == 0
     after = grammar.next_in_row(roots)
     good &= grammar.is_word({"of"}, after)
-    rows, low, high, be, ends = (array[good] for array in (rows, low, high, be, ends))
 
-    def write(number: int) -> list[Edit]:
-        first, last = int(low[number]), int(high[number])
-        verb, end = int(be[number]), int(ends[number])
+    def write(first: int, last: int, verb: int, end: int) -> list[Edit]:
         predicate = upper_first(grammar.text(verb + 1, end))
         subject_text = grammar.inward(first, last)
-        return [
-            (grammar.starts[first], grammar.stops[last], predicate),
-            (grammar.starts[verb + 1], grammar.stops[end], subject_text),
-        ]
+        return [grammar.edit(first, last, predicate), grammar.edit(verb + 1, end, subject_text)]
 
-    return Places("identity_turned", CLAUSE, rows, [(low, ends)], write)
+    return Places("identity_turned", CLAUSE, [(low, ends)], (low, high, be, ends), write).where(good)
