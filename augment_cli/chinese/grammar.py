@@ -179,9 +179,7 @@ def _put_in(view: ClauseView, tokens: np.ndarray, kinds: np.ndarray, edits: Edit
 def _children(view: ClauseView, role: Role, wanted: frozenset[str]) -> np.ndarray:
     """bool (N,): children of the main verb with a role and one of some forms."""
     tokens = np.flatnonzero((view.roles == role) & view.of_root)
-    is_wanted = np.zeros(len(view.roles), bool)
-    is_wanted[tokens[view.parses.forms_at(tokens).among(wanted)]] = True
-    return is_wanted
+    return view.mask(tokens[view.parses.forms_at(tokens).among(wanted)])
 
 
 def _in_front_of_verb(view: ClauseView, rows: np.ndarray, roots: np.ndarray) -> np.ndarray:

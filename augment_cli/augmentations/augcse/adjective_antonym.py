@@ -72,7 +72,7 @@ def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edi
     before = np.maximum(maybe - 1, 0)
     measured = parses.lower_at(before).among(_MEASURES) & (view.rows[before] == view.rows[maybe])
     # "in general", "at large": an adjective between a preposition and no noun.
-    behind = np.minimum(maybe + 1, len(view.roles) - 1)
+    behind = view.behind(maybe)
     alone = parses.pos.among({"ADP"})[before] & (before < maybe)
     alone &= ~parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ"})[behind] & ~spans.is_hyphen[behind]
     maybe = maybe[~measured & ~alone & ~parses.lower_at(maybe).among(_FIXED)]
@@ -141,7 +141,6 @@ ADJECTIVE_ANTONYM = Augmentation(
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
     languages=("en",),
-    parameters=NoParameters,
     prepare=_prepare,
     resolve=lexical.resolve,
     examples=("augment-cli adjective-antonym",),

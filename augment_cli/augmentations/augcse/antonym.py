@@ -78,7 +78,6 @@ ANTONYM = Augmentation(
     version=2,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); WordNet 3.0",
-    needs=frozenset(),
     languages=("en",),
     reads_parse_if_there=True,
     parameters=AntonymParameters,

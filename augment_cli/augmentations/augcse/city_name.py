@@ -45,9 +45,7 @@ CITY_NAME = Augmentation(
     version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
-    needs=frozenset(),
     languages=("en",),
-    parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(
         lambda: place_digests("cities", "small_cities", "countries") | word_list_digests("doubtful_places")

@@ -216,7 +216,6 @@ CONTRACTION = Augmentation(
     version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
-    needs=frozenset(),
     languages=("en",),
     parameters=ContractionParameters,
     prepare=_prepare,

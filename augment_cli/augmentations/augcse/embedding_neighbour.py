@@ -122,7 +122,6 @@ EMBEDDING_NEIGHBOUR = Augmentation(
     version=1,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordEmbAugmentation)",
-    needs=frozenset(),
     parameters=EmbeddingParameters,
     prepare=_prepare,
     columns=word_edits.count_fields("replaced", "words"),

@@ -184,9 +184,7 @@ GEOGRAPHIC_NAME = Augmentation(
     version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
-    needs=frozenset(),
     languages=("en",),
-    parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(
         lambda: (

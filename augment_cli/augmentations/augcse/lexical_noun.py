@@ -194,7 +194,6 @@ def noun_augmentation(
         version=9 if name == "hyponym" else 8,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
-        needs=frozenset(),
         languages=("en",),
         reads_parse_if_there=True,
         parameters=parameters,

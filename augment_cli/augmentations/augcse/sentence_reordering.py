@@ -123,7 +123,6 @@ SENTENCE_REORDERING = Augmentation(
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
     needs=frozenset({"parses"}),
     languages=("en",),
-    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",

@@ -66,7 +66,7 @@ _SUBTREE_STEPS = 12  # from a word up to its verb
 def _may_be_name(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): lone singular nouns at a beginning, which are mostly names there: `Hunter saw the dog`."""
     parses = view.parses
-    following = np.minimum(tokens + 1, len(view.roles) - 1)
+    following = view.behind(tokens)
     lone = ~parses.pos.at(following).among({"NOUN", "PROPN", "ADJ", "ADP", "PUNCT"})
     mass = parses.lemmas_at(tokens).among(frozenset(word_list("mass_nouns")))
     return parses.tags.at(tokens).among({"NN"}) & lone & ~mass
@@ -170,8 +170,7 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
     of_root = (verbs == view.roots[view.rows[nouns]]) & (nouns > verbs) & ~view.is_be[verbs]
     nouns = nouns[of_root & ~view.parses.tags.at(nouns).among({"CD"})]
     named = view.parses.lower_at(nouns).among(_TIMES)
-    others = np.zeros(len(view.roles), bool)
-    others[nouns[~named & view.parses.pos.at(nouns).among({"NOUN", "PROPN", "PRON"})]] = True
+    others = view.mask(nouns[~named & view.parses.pos.at(nouns).among({"NOUN", "PROPN", "PRON"})])
     return np.where(direct >= 0, direct, view.first(others))
 
 
@@ -209,8 +208,7 @@ def _is_unfit(
     # drawing-rooms`).
     parses = view.parses
     marks = np.flatnonzero(parses.lower.among(_ROLES) & parses.deps.among({"case", "prep", "mark"}))
-    marked = np.zeros(len(view.roles), bool)
-    marked[view.parents[marks]] = True
+    marked = view.with_child(marks)
     asks = np.append(0, np.cumsum(parses.tags.among({"WP", "WRB"})))
     left, right = (edge[objects] for edge in view.edges)
     unfit = marked[objects] | parses.lower_at(objects).among(_TIMES | _MEASURES)
@@ -263,7 +261,7 @@ def _refers_elsewhere(
     heads = ((left == right) & pronouns[left]).astype(int)
     heads += (object_left == object_right) & pronouns[object_left]
     elsewhere = spans.count(pronouns, first, last) > heads
-    behind = np.minimum(object_right + 1, len(view.roles) - 1)
+    behind = view.behind(object_right)
     explained = spans.commas[behind] & (view.rows[behind] == view.rows[left])
     # `I can answer them`: letters, not persons.
     things = parses.lower_at(object_left).among({"them"}) & (object_left == object_right)
@@ -312,7 +310,7 @@ def _is_doubtful(
     heads_of_clauses = any_of(view.verb_forms, FINITE) & verbal & ((view.roles == Role.ROOT) | of_noun)
     doubtful |= spans.count(heads_of_clauses, left, right) > 0
     # A word joined by a hyphen, a relative clause that was left behind, the verb of another clause.
-    behind = np.minimum(right + 1, len(view.roles) - 1)
+    behind = view.behind(right)
     inside = (behind > right) & (view.rows[behind] == view.rows[safe])
     joined = spans.is_mark[behind] & ~parses.whitespace[right] & ~parses.whitespace[behind]
     joined &= right < spans.bounds[1][view.rows[safe]]
@@ -326,7 +324,7 @@ def _is_doubtful(
 
 def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
     """bool (m,): whether a finite verb follows an object directly: it is the subject of another clause."""
-    behind = np.minimum(right + 1, len(view.roles) - 1)
+    behind = view.behind(right)
     finite = any_of(view.verb_forms[behind], FINITE) & view.parses.pos.at(behind).among({"VERB", "AUX"})
     return finite & (behind > right) & (view.rows[behind] == view.rows[np.maximum(right, 0)])
 

@@ -133,8 +133,7 @@ def _adds(view: ClauseView) -> np.ndarray:
     deps = view.parses.deps
     adverbial = deps.among({"advcl"}) & view.of_root & ~_is_general(view)[view.rows]
     # One of a list is no apposition.
-    listed = np.zeros(len(view.roles), bool)
-    listed[view.parents[np.flatnonzero(view.roles == Role.CONJUNCT)]] = True
+    listed = view.with_child(view.roles == Role.CONJUNCT)
     listed |= view.roles == Role.CONJUNCT
     apposed = deps.among({"appos"}) & ~listed & ~listed[view.parents]
     # "An estate, divided into five, would be …": who has which is charged.

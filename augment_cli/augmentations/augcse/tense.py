@@ -152,7 +152,7 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     parses = view.parses
     verbs = np.flatnonzero(any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"}))
     # "The pain caused by …": a participle that a tagger took for the past.
-    following = np.minimum(verbs + 1, len(view.roles) - 1)
+    following = view.behind(verbs)
     participle = (view.verb_forms[verbs] == VerbForm.PAST) & parses.lower_at(following).among({"by"})
     verbs = verbs[~participle]
     heads = np.where(view.roles[verbs] == Role.AUXILIARY, view.parents[verbs], verbs)
@@ -162,8 +162,7 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     verbs, heads = verbs[chosen], heads[chosen]
     # "has seen and heard": a verb that shares another's auxiliary has no tense of its own.
     sharing = (view.roles[verbs] == Role.CONJUNCT) & ~any_of(view.verb_forms[view.parents[verbs]], FINITE)
-    own = np.zeros(len(view.roles), bool)
-    own[view.parents[view.roles == Role.SUBJECT]] = True
+    own = view.with_child(view.roles == Role.SUBJECT)
     keep = ~sharing | own[verbs]
     return verbs[keep], heads[keep]
 
@@ -172,10 +171,9 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     """bool (m,): verbs in front of their subjects, those behind "there" left out."""
     heads = np.where(view.roles[verbs] == Role.AUXILIARY, view.parents[verbs], verbs)
     subjects = arguments.subjects[heads]
-    expletive = np.zeros(len(view.roles), bool)
-    expletive[view.parents[view.roles == Role.EXPLETIVE]] = True
+    expletive = view.with_child(view.roles == Role.EXPLETIVE)
     # "What rate will I get": a helper before its pronoun, whatever the parse makes of "rate".
-    behind = np.minimum(verbs + 1, len(view.roles) - 1)
+    behind = view.behind(verbs)
     asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
     asks &= view.roles[verbs] == Role.AUXILIARY
     return ((subjects > verbs) & ~expletive[heads]) | asks
@@ -207,7 +205,7 @@ class _Verbs:
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
-        following = np.minimum(verbs + 1, len(view.roles) - 1)
+        following = view.behind(verbs)
         keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
         would = parses.lower_at(verbs).among({"would", "'d", "’d"})
@@ -255,7 +253,7 @@ class _Verbs:
         reported: np.ndarray,
     ) -> list[Changes]:
         view, parses = self.view, self.view.parses
-        following = np.minimum(verbs + 1, len(view.roles) - 1)
+        following = view.behind(verbs)
         behind = parses.lower_at(following).numbered(_NUMBERS)
         negations = np.where(view.rows[following] == view.rows[verbs], behind, 0)
         persons = self._persons(verbs, heads)

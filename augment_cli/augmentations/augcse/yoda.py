@@ -57,7 +57,7 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     right = spans.closed(np.minimum(left, ends), ends)
     first = _clause_starts(view, spans, rows, subjects)
     inside = np.minimum(left, len(view.roles) - 1)
-    behind = np.minimum(right + 1, len(view.roles) - 1)
+    behind = view.behind(right)
     follows = (behind > right) & (view.rows[behind] == rows)
     torn = follows & spans.is_mark[behind] & ~spans.dividers[behind] & parses.whitespace[right]
     good = refuse(
@@ -182,7 +182,6 @@ YODA = Augmentation(
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),
     languages=("en",),
-    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli yoda",),
     is_random=False,

@@ -45,7 +45,6 @@ CROP = Augmentation(
     version=4,
     kind="positive",
     paper="baseline of Gao et al. 2021 (SimCSE), Mao et al. 2022 (SDA) and Tang et al. 2022 (AugCSE)",
-    needs=frozenset(),
     parameters=CropParameters,
     prepare=_prepare,
     columns=COLUMNS,

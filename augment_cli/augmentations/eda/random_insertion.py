@@ -107,7 +107,6 @@ RANDOM_INSERTION = Augmentation(
     version=4,
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
-    needs=frozenset(),
     languages=("en",),
     reads_parse_if_there=True,
     parameters=InsertionParameters,

@@ -63,7 +63,6 @@ RANDOM_MIXTURE = Augmentation(
     version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
-    needs=frozenset(),
     parameters=MixtureParameters,
     prepare=_prepare,
     columns=(pa.field("choice", pa.string(), nullable=False),),

@@ -67,7 +67,6 @@ RANDOM_SENTENCE = Augmentation(
     version=1,
     kind="negative",
     paper="random negatives, the baseline that mined and made ones are compared with",
-    needs=frozenset(),
     parameters=RandomSentenceParameters,
     prepare=_prepare,
     resolve=_resolve,

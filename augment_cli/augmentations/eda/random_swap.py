@@ -53,7 +53,6 @@ RANDOM_SWAP = Augmentation(
     version=1,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Tang et al. 2022, AugCSE",
-    needs=frozenset(),
     parameters=SwapParameters,
     prepare=_prepare,
     examples=("augment-cli random-swap", "augment-cli random-swap --distance neighbour --rate 0.1"),

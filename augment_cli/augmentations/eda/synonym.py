@@ -108,7 +108,6 @@ SYNONYM = Augmentation(
     version=5,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
-    needs=frozenset(),
     languages=("en",),
     reads_parse_if_there=True,
     parameters=SynonymParameters,

@@ -47,7 +47,6 @@ WORD_DELETION = Augmentation(
     version=4,
     kind="positive",
     paper="Wei and Zou 2019, EDA; baseline of Mao et al. 2022 (SDA) and Zhang et al. 2022 (VaSCL)",
-    needs=frozenset(),
     parameters=DeletionParameters,
     prepare=_prepare,
     columns=COLUMNS,

@@ -69,7 +69,6 @@ WORD_REPETITION = Augmentation(
     version=1,
     kind="positive",
     paper="Wu et al. 2022, ESimCSE; baseline of Mao et al. 2022 (SDA)",
-    needs=frozenset(),
     parameters=RepetitionParameters,
     prepare=_prepare,
     columns=word_edits.count_fields("repeated", "words"),

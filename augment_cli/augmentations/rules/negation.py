@@ -184,9 +184,8 @@ class Negation:
         maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
         lower = parses.lower_at(maybe)
         tokens = maybe[lower.among(_NEGATIONS)]
-        others = np.zeros(len(view.roles), bool)
-        others[maybe[lower.among(_OTHER_NEGATIVES)]] = True
-        following, before = np.minimum(tokens + 1, len(view.roles) - 1), np.maximum(tokens - 1, 0)
+        others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
         forms = parses.lower_at(tokens)
         behind, front = parses.lower_at(following), parses.lower_at(before)
         same = view.rows[following] == view.rows[tokens]
@@ -196,8 +195,7 @@ class Negation:
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
-        removable = np.zeros(len(view.roles), bool)
-        removable[tokens[~fixed]] = True
+        removable = view.mask(tokens[~fixed])
         others[tokens[fixed & is_no & behind.among(_AFTER_NO)]] = True
         return removable, others
 

@@ -67,8 +67,6 @@ RANDOM_PUNCTUATION = Augmentation(
     version=1,
     kind="positive",
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
-    needs=frozenset(),
-    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli random-punctuation", "augment-cli random-punctuation --draws 3"),
 )

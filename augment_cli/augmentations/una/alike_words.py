@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.natural_surface import NaturalReplacement
-from augment_cli.augmentations.una.term_replacement import TermReplacementParameters
+from augment_cli.augmentations.una.surfaces import NaturalReplacement
+from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.draws import uniform
@@ -66,13 +66,8 @@ class AlikeReplacement(NaturalReplacement):
         replaceable = np.zeros(len(words), bool)
         replaceable[some] = True
         edits = word_edits.replace_words(words, index, self._strings(rows, words, reading, listed, index))
-        counts = np.bincount(words.rows[index], minlength=len(rows))
         reasons = word_edits.reasons_for(words, replaceable)
-        columns = {
-            "replaced": pa.array(counts.astype(np.int32)),
-            "tokens": pa.array(np.diff(tokens.offsets).astype(np.int32)),
-        }
-        return Outcome(edits, reasons, columns)
+        return Outcome(edits, reasons, replaced_columns(rows, tokens, words.rows[index]))
 
     def _strings(
         self, rows: Rows, words: Words, reading: np.ndarray, listed: np.ndarray, index: np.ndarray

@@ -20,7 +20,14 @@ import pyarrow as pa
 from augment_cli.augmentations.una.entities import entities_of
 from augment_cli.augmentations.una.entity_context import EntityContext
 from augment_cli.augmentations.una.entity_kinds import NO_ENTITY, SURNAME, entity_digests
-from augment_cli.augmentations.una.term_replacement import COLUMNS, LONGEST_TERM, SMALL_CORPUS, terms_of
+from augment_cli.augmentations.una.term_replacement import (
+    COLUMNS,
+    LONGEST_TERM,
+    SMALL_CORPUS,
+    put_in_place,
+    replaced_columns,
+    terms_of,
+)
 from augment_cli.augmentations.una.vocabulary import (
     BACKGROUND_CHOICES,
     BACKGROUND_HELP,
@@ -29,7 +36,7 @@ from augment_cli.augmentations.una.vocabulary import (
     vocabulary_digests,
     vocabulary_of,
 )
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
@@ -37,8 +44,6 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
-from augment_cli.text.spans import Edits
-from augment_cli.text.surface import equals_original
 from augment_cli.text.untouched import is_quoted
 from augment_cli.tfidf import forms
 
@@ -108,21 +113,11 @@ class _EntitySwap:
         pattern = case_pattern(texts, starts[swapped], ends[swapped])
         places = new_ids + len(self._vocabulary.table) * pattern
         replacements = self._vocabulary.surface_forms.take(pa.array(places))
-        owners = tokens.rows[swapped]
-        same = equals_original(texts, owners, starts[swapped], ends[swapped], replacements)
-        differs = np.flatnonzero(~same)
-        swapped = swapped[differs]
-        edits = Edits(
-            tokens.rows[swapped],
-            tokens.starts[swapped],
-            tokens.ends[swapped],
-            replacements.take(pa.array(differs)),
-        )
-        columns = {
-            "replaced": pa.array(np.bincount(tokens.rows[swapped], minlength=len(rows)).astype(np.int32)),
-            "tokens": pa.array(np.diff(tokens.offsets).astype(np.int32)),
-        }
-        return Outcome(edits, _reasons(len(rows), tokens, eligible), columns)
+        edits, swapped = put_in_place(rows, tokens, swapped, replacements, keeps_gaps=True)
+        reasons = np.full(len(rows), Reason.EMPTY_WINDOW, object)
+        reasons[np.bincount(tokens.rows[eligible], minlength=len(rows)) == 0] = Reason.NO_ELIGIBLE_TOKEN
+        reasons[np.diff(tokens.offsets) == 0] = Reason.NO_TOKEN
+        return Outcome(edits, reasons, replaced_columns(rows, tokens, tokens.rows[swapped]))
 
     def _chosen(self, rows: Rows, tokens: TokenRows, ids: np.ndarray, eligible: np.ndarray) -> np.ndarray:
         """The entities to swap: all mentions of a term or none, and at least one term of each row."""
@@ -153,17 +148,6 @@ class _EntitySwap:
         return result
 
 
-def _reasons(count: int, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
-    reasons = np.full(count, Reason.EMPTY_WINDOW, object)
-    reasons[np.bincount(tokens.rows[eligible], minlength=count) == 0] = Reason.NO_ELIGIBLE_TOKEN
-    reasons[np.diff(tokens.offsets) == 0] = Reason.NO_TOKEN
-    return reasons
-
-
-def _prepare(parameters: EntitySwapParameters, resources: Resources) -> Prepared:
-    return _EntitySwap(parameters, resources)
-
-
 ENTITY_SWAP = Augmentation(
     name="entity-swap",
     version=4,
@@ -171,7 +155,7 @@ ENTITY_SWAP = Augmentation(
     paper="after Lai et al. 2024, GCSE (entity and quantity replacement), without a language model",
     needs=frozenset({"tfidf"}),
     parameters=EntitySwapParameters,
-    prepare=_prepare,
+    prepare=_EntitySwap,
     columns=COLUMNS,
     resolve=_resolve,
     also_needs=lambda parameters: frozenset({"forms"}),

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.share import bounds_of, resolved_share, shares_of_rows
 from augment_cli.augmentations.una.vocabulary import (
     BACKGROUND_CHOICES,
     BACKGROUND_HELP,
@@ -34,10 +33,12 @@ from augment_cli.errors import UsageError
 from augment_cli.resources.english_terms import english_terms_digest, load_english_terms
 from augment_cli.store.files import sha256_of_json
 from augment_cli.text.spans import Edits
+from augment_cli.text.surface import equals_original, spaced
 from augment_cli.tfidf.term_table import TermTable
 
 SMALL_CORPUS = 20_000  # sentences, below which the shipped table joins the corpus's own
 LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
+_NUMBER = r"(\d+(?:\.\d*)?(?:e-?\d+)?|\.\d+)"
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
 
 
@@ -205,6 +206,69 @@ def replacement_probabilities(
     return probabilities
 
 
+def bounds_of(beta: str) -> tuple[float, float]:
+    """`0.5` or `0.1:0.5` as the first and the last β."""
+    match = re.fullmatch(rf"{_NUMBER}(?::{_NUMBER})?", str(beta).strip().lower(), re.ASCII)
+    if match is None:
+        raise UsageError(
+            f"--beta {beta}: not a valid number; give a share such as 0.5, or a range such as 0.1:0.5"
+        )
+    first, last = float(match[1]), float(match[2] or match[1])
+    if max(first, last) > 1:
+        raise UsageError(f"--beta {beta}: must be at most 1")
+    return first, last
+
+
+def resolved_share(beta: str) -> float | str:
+    """β as the settings of a stage have it: a number, or a range in one notation."""
+    first, last = bounds_of(beta)
+    return first if first == last else f"{first!r}:{last!r}"
+
+
+def of_draw(parameters: Any, draw: int, draws: int) -> Any:
+    """Parameters with the β of one of several draws, in equal steps from the first to the last."""
+    # A single draw keeps the range, which is then spread over the rows.
+    first, last = bounds_of(parameters.beta)
+    if first == last or draws == 1:
+        return parameters
+    share = round(first + (last - first) * draw / (draws - 1), 6)
+    return dataclasses.replace(parameters, beta=str(share))
+
+
+def shares_of_rows(beta: str, key: int, row_ids: np.ndarray) -> np.ndarray:
+    """Float64 (n,): each row's own β; uniform within a range, and the same whenever it is drawn."""
+    # row_ids: ndarray of int64, shape (n,)
+    first, last = bounds_of(beta)
+    if first == last:
+        return np.full(len(row_ids), first)
+    return first + (last - first) * uniform(key, row_ids, np.zeros(len(row_ids), np.int64))
+
+
+def put_in_place(
+    rows: Rows, tokens: TokenRows, chosen: np.ndarray, replacements: pa.StringArray, keeps_gaps: bool = False
+) -> tuple[Edits, np.ndarray]:
+    """Edits that put strings (m,) in the place of the tokens `chosen` (m,), and the tokens that change."""
+    # Where tokens touch without a space (`do` and `n't`) and a replacement would grow together with its
+    # neighbour, a space goes with the replacement, unless `keeps_gaps`.
+    texts, owners = rows.code_points, tokens.rows[chosen]
+    starts, ends = (texts.offsets[owners] + edge[chosen] for edge in (tokens.starts, tokens.ends))
+    # The same word in the same case is no edit.
+    differs = np.flatnonzero(~equals_original(texts, owners, starts, ends, replacements))
+    chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]
+    replacements = replacements.take(pa.array(differs))
+    if not keeps_gaps:
+        replacements = spaced(texts, owners, starts, ends, replacements)
+    return Edits(owners, tokens.starts[chosen], tokens.ends[chosen], replacements), chosen
+
+
+def replaced_columns(rows: Rows, tokens: TokenRows, replaced: np.ndarray) -> dict[str, pa.Array]:
+    """How many tokens of each row are replaced, of how many; `replaced` (m,) are the rows of those."""
+    return {
+        "replaced": pa.array(np.bincount(replaced, minlength=len(rows)).astype(np.int32)),
+        "tokens": pa.array(np.diff(tokens.offsets).astype(np.int32)),
+    }
+
+
 class TermReplacement:
     """UNA or UDA with its parameters and term table: a pure function of the rows.
 
@@ -254,19 +318,22 @@ class TermReplacement:
         tokens = rows.tokens
         if tokens is None:
             raise ValueError("term replacement needs the TF-IDF tokens of its rows")
-        lengths, owners = np.diff(tokens.offsets), tokens.rows
+        owners = tokens.rows
         eligible = self.eligible(rows, tokens)
         drawn = self.drawn_positions(rows, tokens, eligible)
         new_ids = self.drawn_terms(rows, tokens, drawn)
         has_term = new_ids >= 0
 
-        reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, has_term)
+        reasons = np.full(len(rows), Reason.SAME_TEXT, object)
+        for some, reason in (
+            (drawn[has_term], Reason.EMPTY_WINDOW),
+            (drawn, Reason.NO_POSITION_DRAWN),
+            (np.flatnonzero(eligible), Reason.NO_ELIGIBLE_TOKEN),
+        ):
+            reasons[np.bincount(owners[some], minlength=len(rows)) == 0] = reason
+        reasons[np.diff(tokens.offsets) == 0] = Reason.NO_TOKEN
         edits, replaced = self.edits(rows, tokens, drawn[has_term], new_ids[has_term])
-        columns = {
-            "replaced": pa.array(np.bincount(owners[replaced], minlength=len(rows)).astype(np.int32)),
-            "tokens": pa.array(lengths.astype(np.int32)),
-        }
-        return Outcome(edits, reasons, columns)
+        return Outcome(edits, reasons, replaced_columns(rows, tokens, owners[replaced]))
 
     def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
         """int32 (m,): what replaces the tokens `drawn` (m,); −1 for nothing."""
@@ -290,22 +357,3 @@ class TermReplacement:
         owners = owners[possible]
         uniforms = uniform(self._position_key, rows.row_ids[owners], possible - tokens.offsets[owners])
         return possible[uniforms < probabilities[possible]]
-
-    @staticmethod
-    def _reasons(
-        count: int,
-        lengths: np.ndarray,
-        rows: np.ndarray,
-        eligible: np.ndarray,
-        drawn: np.ndarray,
-        has_term: np.ndarray,
-    ) -> np.ndarray:
-        reasons = np.full(count, Reason.SAME_TEXT, object)
-        any_has_term = np.bincount(rows[drawn[has_term]], minlength=count) > 0
-        any_drawn = np.bincount(rows[drawn], minlength=count) > 0
-        any_eligible = np.bincount(rows[eligible], minlength=count) > 0
-        reasons[~any_has_term] = Reason.EMPTY_WINDOW
-        reasons[~any_drawn] = Reason.NO_POSITION_DRAWN
-        reasons[~any_eligible] = Reason.NO_ELIGIBLE_TOKEN
-        reasons[lengths == 0] = Reason.NO_TOKEN
-        return reasons

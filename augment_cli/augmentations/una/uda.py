@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from augment_cli.augmentations.una import alike_words, term_replacement
-from augment_cli.augmentations.una.prepared import prepare
-from augment_cli.augmentations.una.share import of_draw
+from augment_cli.augmentations.una.surfaces import prepare
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
@@ -67,7 +66,7 @@ UDA = Augmentation(
     columns=term_replacement.COLUMNS,
     resolve=_resolve,
     also_needs=term_replacement.also_needs,
-    of_draw=of_draw,
+    of_draw=term_replacement.of_draw,
     notes=term_replacement.notes,
     warnings=_warnings,
     examples=(

@@ -4,14 +4,8 @@ Shu and Lampos 2024, section 2; the arithmetic is in `term_replacement`.
 """
 
 from augment_cli.augmentations.una import term_replacement
-from augment_cli.augmentations.una.prepared import prepare
-from augment_cli.augmentations.una.share import of_draw
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-
-
-def _prepare(parameters: term_replacement.TermReplacementParameters, resources: Resources) -> Prepared:
-    return prepare("una", parameters, resources, opposite=False)
-
+from augment_cli.augmentations.una.surfaces import prepare
+from augment_cli.contract.augmentation import Augmentation
 
 UNA = Augmentation(
     name="una",
@@ -20,11 +14,11 @@ UNA = Augmentation(
     paper="Shu and Lampos 2024, Unsupervised hard Negative Augmentation for contrastive learning",
     needs=frozenset({"tfidf"}),
     parameters=term_replacement.TermReplacementParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: prepare("una", parameters, resources, opposite=False),
     columns=term_replacement.COLUMNS,
     resolve=term_replacement.resolve,
     also_needs=term_replacement.also_needs,
-    of_draw=of_draw,
+    of_draw=term_replacement.of_draw,
     notes=term_replacement.notes,
     warnings=term_replacement.warnings,
     examples=(

@@ -104,14 +104,12 @@ def is_action(
 def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """bool (m,): persons, animals, groups and names; not a bare noun (`managing director`), nor `it`."""
     parses = view.parses
-    determined = np.zeros(len(view.roles), bool)
-    determined[view.parents[np.flatnonzero(parses.deps.among({"det", "poss", "nmod:poss", "nummod"}))]] = True
+    determined = view.with_child(parses.deps.among({"det", "poss", "nmod:poss", "nummod"}))
     # `spectators`, `an excellent cook`: any, of whom another sentence is true.
     bare = parses.tags.at(heads).among({"NN", "NNS"}) & ~determined[heads]
     bare |= _has(view, heads, words("a an any another every some"))
     # "this Sertorius": soon after this, he ...
-    this = np.zeros(len(view.roles), bool)
-    this[view.parents[np.flatnonzero(parses.lower.among({"this", "that"}))]] = True
+    this = view.with_child(parses.lower.among({"this", "that"}))
     kinds = kinds_of(view, heads)
     # `the Talmud`, `Honorary Doctorates`, `a CLI SAPI` are written as names are.
     files = parses.lemmas_at(heads).map(_file_of, np.int64)
@@ -123,7 +121,6 @@ def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
 
 def _has(view: ClauseView, heads: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
     """bool (m,): words with one of some others right below them in the tree."""
-    below = np.zeros(len(view.roles), bool)
-    below[view.parents[np.flatnonzero(view.parses.lower.among(wanted))]] = True
+    below = view.with_child(view.parses.lower.among(wanted))
     has: np.ndarray = below[heads]
     return has

@@ -80,8 +80,7 @@ def _denies_object(view: ClauseView) -> np.ndarray:
     no = view.parses.starting_with(b"nN")
     no = no[view.parses.lower_at(no).among({"no"})]
     near = view.of_root[view.parents[no]]
-    mask = np.zeros(len(view.roles), bool)
-    mask[no[near]] = True
+    mask = view.mask(no[near])
     return view.any(mask)
 
 

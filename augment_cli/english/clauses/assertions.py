@@ -80,8 +80,7 @@ class Assertions:
         # A past participle without an auxiliary counts: behind a verb in the past it is one itself.
         view = self.view
         alone = any_of(view.verb_forms, (*DO, VerbForm.PAST_PARTICIPLE)) & ~self._have_subjects
-        has_auxiliary = np.zeros(len(view.roles), bool)
-        has_auxiliary[view.parents[view.auxiliaries]] = True
+        has_auxiliary = view.with_child(view.auxiliaries)
         places = np.flatnonzero((view.roles == Role.CONJUNCT) & alone & ~has_auxiliary)
         finite_head = any_of(view.verb_forms[view.parents[places]], DO)
         # "pointed to the heaven below and bade her look", whatever a parser hangs "bade" on
@@ -95,8 +94,7 @@ class Assertions:
         """bool (m,): rows with a finite verb beside the main one that nothing joins to it: a wrong parse."""
         # In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
         view, parses = self.view, self.view.parses
-        joined = np.zeros(len(view.roles), bool)
-        joined[view.parents[any_of(view.roles, (Role.MARKER, Role.NEGATION))]] = True
+        joined = view.with_child(any_of(view.roles, (Role.MARKER, Role.NEGATION)))
         joined[view.parents[parses.deps.among({"cc", "mark"})]] = True
         free = (
             self._is_finite & view.of_root & ~self._have_subjects & ~joined & (view.roles != Role.AUXILIARY)
@@ -127,7 +125,7 @@ class Assertions:
         # `"watched" objects`, `: found format`, `Getting started`, and what stands in quotation marks
         # inside a sentence, which is a message or a name.
         view, parses, tokens = self.view, self.view.parses, self.tokens
-        before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(view.roles) - 1)
+        before, behind = np.maximum(tokens - 1, 0), view.behind(tokens)
         quotes = parses.lower.among(_QUOTATION_MARKS) & ~parses.tags.among({"POS"})
         divided = parses.lower_at(before).among({":", ";"}) | parses.lower_at(behind).among({"-"})
         heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
@@ -220,8 +218,7 @@ class Assertions:
         parents = view.parents[places]
         subjects = view.subjects[view.rows[places]]
         near = view.of_root[places] | (parents == subjects) | (places == subjects)
-        mask = np.zeros(len(view.roles), bool)
-        mask[places[near]] = True
+        mask = view.mask(places[near])
         return view.any(mask)[self.rows]
 
     def checks(self) -> list[tuple[np.ndarray, str]]:

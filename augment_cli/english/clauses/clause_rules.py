@@ -127,8 +127,7 @@ class Arguments:
     def first_verbs(self) -> np.ndarray:
         """int64 (n,): first of the main verb and its auxiliaries, or −1."""
         view = self.view
-        main = np.zeros(len(view.roles), bool)
-        main[view.roots[view.roots >= 0]] = True
+        main = view.mask(view.roots[view.roots >= 0])
         return view.first(main | (view.auxiliaries & view.of_root))
 
     @cached_property
@@ -187,7 +186,7 @@ def _is_singular_name(word: str) -> bool:
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): whether "not" or "n't" follows directly."""
-    following = np.minimum(tokens + 1, len(view.roles) - 1)
+    following = view.behind(tokens)
     same = (following > tokens) & (view.rows[following] == view.rows[tokens])
     return same & view.parses.lower_at(following).among(_CONTRACTED_NEGATIONS)
 

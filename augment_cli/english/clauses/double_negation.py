@@ -114,15 +114,14 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     no = parses.starting_with(b"n")
     no = no[parses.lower_at(no).among({"no"}) & parses.tags.among({"DT"})[no]]
     nouns = view.parents[no]
-    following = parses.lower_at(np.minimum(no + 1, len(view.roles) - 1)).among(_NO_ANY)
+    following = parses.lower_at(view.behind(no)).among(_NO_ANY)
     expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
     objects = parses.deps.among({"dobj", "obj"})[nouns] | (expletive & ~(view.roles[nouns] == Role.CLAUSE))
     # "scant chances and no system": the negation would take in what stands before.
     joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
     roots = view.roots[view.rows[no]]
     fits = objects & view.of_root[nouns] & (no > roots) & ~following & (joined[no] == joined[roots])
-    mask = np.zeros(len(view.roles), bool)
-    mask[no[fits]] = True
+    mask = view.mask(no[fits])
     return view.first(mask)
 
 
@@ -155,7 +154,7 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -
     """int64 (m,): the verb that "fail to" goes before, or −1; looked for where `applies` (m,)."""
     # A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
     parses, tokens = view.parses, clauses.tokens
-    behind = np.minimum(tokens + 1, len(view.roles) - 1)
+    behind = view.behind(tokens)
     own = (view.parents[behind] == view.roots[clauses.rows]) & (view.roles[behind] == Role.AUXILIARY)
     own |= behind == view.roots[clauses.rows]
     forms = view.verb_forms[behind]
@@ -206,7 +205,7 @@ def _noun_files() -> dict[str, int]:
 def _goes_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): "been" and "be" before a present participle: nobody "had not failed to be waiting"."""
     participles = view.verb_forms == VerbForm.PRESENT_PARTICIPLE
-    behind = np.minimum(tokens + 1, len(view.roles) - 1)
+    behind = view.behind(tokens)
     return view.parses.lower_at(tokens).among({"been", "be"}) & participles[behind]
 
 
@@ -214,9 +213,7 @@ def _markers(view: ClauseView) -> np.ndarray:
     """bool (N,): conjunctions of the main verb's own adverbial clauses, which a negation may take in."""
     places = np.flatnonzero(view.parses.lower.among(_REASONS))
     near = view.of_root[places] | view.of_root[view.parents[places]]
-    mask = np.zeros(len(view.roles), bool)
-    mask[places[near & (places > view.roots[view.rows[places]])]] = True
-    return mask
+    return view.mask(places[near & (places > view.roots[view.rows[places]])])
 
 
 def _fail(

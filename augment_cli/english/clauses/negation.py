@@ -117,9 +117,7 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
 def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
     """bool (N,): tokens that are one of some words, all of which begin with an n."""
     maybe = view.parses.starting_with(b"nN")
-    is_wanted = np.zeros(len(view.roles), bool)
-    is_wanted[maybe[view.parses.lower_at(maybe).among(wanted)]] = True
-    return is_wanted
+    return view.mask(maybe[view.parses.lower_at(maybe).among(wanted)])
 
 
 def _other_no(view: ClauseView) -> np.ndarray:
@@ -127,9 +125,7 @@ def _other_no(view: ClauseView) -> np.ndarray:
     parses = view.parses
     maybe = parses.starting_with(b"nN")
     maybe = maybe[parses.tags.where(lambda tag: is_penn(tag) and tag != "DT")[maybe]]
-    other = np.zeros(len(view.roles), bool)
-    other[maybe[parses.lower_at(maybe).among({"no"})]] = True
-    return other
+    return view.mask(maybe[parses.lower_at(maybe).among({"no"})])
 
 
 def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherwise: int) -> np.ndarray:

@@ -98,7 +98,7 @@ def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
     known, plain = _as_terms_are_written(view, first)
     shouted = forms.where(lambda form: len(form) > 1 and not form[1:].islower() and form[0].isupper())
     named = tags.among({"NNP", "NNPS"})
-    second = np.minimum(first + 1, len(view.roles) - 1)
+    second = view.behind(first)
     joined = parses.forms_at(second).where(lambda form: form[:1].isupper()) & (second > first)
     sure: np.ndarray = tags.among(_GRAMMAR) | np.where(
         named, (known & ~plain) | shouted, plain & ~shouted & ~joined
@@ -119,9 +119,7 @@ def _beside_verbs(view: ClauseView) -> np.ndarray:
     verbs = np.flatnonzero((view.roles == Role.CONJUNCT) & view.parses.pos.among({"VERB", "AUX"}))
     heads = view.parents[verbs]
     alike = (view.roles[heads] == Role.CLAUSE) & (view.verb_forms[heads] == view.verb_forms[verbs])
-    mask = np.zeros(len(view.roles), bool)
-    mask[verbs[~alike]] = True
-    return mask
+    return view.mask(verbs[~alike])
 
 
 def _subordinate(view: ClauseView) -> np.ndarray:
@@ -134,8 +132,7 @@ def _subordinate(view: ClauseView) -> np.ndarray:
     inner = labels.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})
     said = labels.among({"ccomp"}) & parses.lemmas_at(view.parents[places]).lowered().among(_SAYING)
     # "landed to collect samples", but not "because", "while" or "if"
-    marked = np.zeros(len(view.roles), bool)
-    marked[view.parents[view.roles == Role.MARKER]] = True
+    marked = view.with_child(view.roles == Role.MARKER)
     purpose = labels.among({"advcl"}) & (view.verb_forms[places] == VerbForm.BASE) & ~marked[places]
     adverbial = purpose & (places > view.parents[places])
     mask[places[inner | said | adverbial]] = False
@@ -152,7 +149,7 @@ def _is_definite(view: ClauseView, clauses: Assertions) -> np.ndarray:
     definite &= ~parses.lower_at(subjects).among(_INDEFINITE)
     # "A cell is the smallest unit" speaks of all cells; "a cell was found" of one that nobody knows.
     defined = first.among({"a", "an"}) & parses.lower_at(clauses.tokens).among({"is"})
-    behind = np.minimum(left + 1, len(view.roles) - 1)
+    behind = view.behind(left)
     defined &= ~parses.tags.among({"JJR", "RBR"})[behind] & ~parses.lower_at(behind).among(_INDEFINITE)
     shouted = parses.forms_at(begins).where(lambda form: len(form) > 1 and form.isupper())
     definite &= ~shouted | parses.pos.among({"PROPN"})[begins]
