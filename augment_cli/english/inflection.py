@@ -11,29 +11,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from augment_cli.errors import MissingError
-from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.morphology import TAG_OF_FORM, VerbForm
 
-_TAGS = {
-    VerbForm.PAST: "VBD",
-    VerbForm.PRESENT: "VBP",
-    VerbForm.PRESENT_THIRD: "VBZ",
-    VerbForm.BASE: "VB",
-    VerbForm.PAST_PARTICIPLE: "VBN",
-    VerbForm.PRESENT_PARTICIPLE: "VBG",
-}
 _CONTRACTED = {"'ve": "have", "’ve": "have", "'d": "have", "’d": "have", "'s": "have", "’s": "have"}
-_MODALS = {
-    "must": None,
-    "should": None,
-    "ought": None,
-    "may": "might",
-    "might": "might",
-    "can": "could",
-    "cannot": "could not",
-    "can't": "couldn't",
-    "will": "would",
-    "shall": None,
-}
+_MODALS: dict[str, str | None] = dict.fromkeys(("must", "should", "ought", "shall"))
+_MODALS |= {"may": "might", "might": "might", "can": "could", "will": "would"}
+_MODALS |= {"cannot": "could not", "can't": "couldn't"}
 
 
 class _WithoutSpacy(MetaPathFinder):
@@ -75,7 +58,7 @@ def base_form(form: str, verb_form: int, lemma: str = "") -> str | None:
     word = form.lower()
     if word in _CONTRACTED:
         return _CONTRACTED[word]
-    tag = _TAGS.get(VerbForm(verb_form))
+    tag = TAG_OF_FORM.get(VerbForm(verb_form))
     if tag is None or not word.isalpha():
         return None
     candidates = _lemminflect().getLemma(word, "VERB", lemmatize_oov=False)
@@ -99,7 +82,7 @@ def inflected(verb: str, verb_form: int) -> str | None:
         return _MODALS[verb] if verb_form == VerbForm.PAST else verb
     if verb_form == VerbForm.PRESENT or not verb:
         return verb or None
-    forms = _lemminflect().getInflection(verb, _TAGS[VerbForm(verb_form)])
+    forms = _lemminflect().getInflection(verb, TAG_OF_FORM[VerbForm(verb_form)])
     return forms[0] if forms else None
 
 

@@ -227,14 +227,6 @@ class ParseRows:
         found[positions] = self.forms_at(positions).where(lambda form: letter in form)
         return found
 
-    def starting_with(self, letters: bytes) -> np.ndarray:
-        """int64 (m,): the tokens that begin with one of some ASCII characters."""
-        base = self.texts.offsets[:-1][self.rows]
-        first = self.texts.data[self.texts.byte_positions[base + self.starts]]
-        wanted = np.zeros(256, bool)
-        wanted[list(letters)] = True
-        return np.flatnonzero(wanted[first])
-
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""
         if "forms" in self.__dict__:

@@ -26,6 +26,7 @@ from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.clauses.auxiliary import DO
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
@@ -56,7 +57,6 @@ _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
 _HELPERS = words("do does did am is are was were can could will would may might must shall should")
-_ADDED_DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class Negation:
         self._remove(first[rows[has]])
         rest = ~has & is_finite
         self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
-        self._put_pending()
+        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
+        put(self.edits, *places.T, [text for *_, text in self._pending])
         lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
         reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
         verbless = ~has & ~has_finite
@@ -155,12 +156,9 @@ class Negation:
     def _before_pronoun(self) -> np.ndarray:
         """bool (N,): auxiliaries directly before a pronoun that can only be a subject: `do you`."""
         view, parses = self.view, self.view.parses
-        result = np.zeros(len(view.roles), bool)
-        pronouns = np.flatnonzero(parses.lower.among(_NOMINATIVES))
-        pronouns = pronouns[pronouns > parses.offsets[view.rows[pronouns]]]
-        before = pronouns[parses.lower_at(pronouns - 1).among(_HELPERS)] - 1
-        result[before] = True
-        return result
+        tokens = np.arange(len(view.roles))
+        pronoun = parses.lower.among(_NOMINATIVES)[view.behind(tokens)] & view.has_behind(tokens)
+        return pronoun & parses.lower.among(_HELPERS)
 
     @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -282,7 +280,7 @@ class Negation:
 
         adverbs = follows_adverb(view, verbs, subjects)
         cases = [case_of(word) for word, *_ in inflected]
-        helpers = [f"{_ADDED_DO[VerbForm(form)]} not " for _, form, _ in inflected]
+        helpers = [f"{DO[VerbForm(form)]} not " for _, form, _ in inflected]
         whole = [in_case(*text) for text in zip(map(add, helpers, bases), cases, strict=True)]
         alone = [in_case(*text) for text in zip(bases, cases, strict=True)]
         others = good[~special[good]]
@@ -295,33 +293,23 @@ class Negation:
 
     def _behind_subject(self, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
         """int64 (m,): what "not" follows: the subject of a turned verb, else the verb; −1 if nobody knows."""
-        view = self.view
+        view, parses = self.view, self.view.parses
         rows = view.rows[verbs]
-        last = view.parses.offsets[rows + 1] - 1
+        last = parses.offsets[rows + 1] - 1
         behind = np.minimum(verbs + 1, last)
         asked = self._before_pronoun[verbs] & self.asks[rows]
         stays = (subjects < verbs) | (behind == verbs)
-        light = self._is_light[behind]  # "is there not", "is it not"
+        # "is there not", "is it not": a pronoun is a whole subject.
+        light = parses.tags.among({"PRP", "EX"}) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
         expletive = view.roles[subjects] == Role.EXPLETIVE
-        places = np.select([asked, stays, light, expletive], [behind, verbs, behind, verbs], -1)
+        places = np.select([asked, stays, light[behind], expletive], [behind, verbs, behind, verbs], -1)
         rest = np.flatnonzero(places < 0)
         right = view.right_edges(subjects[rest])
         # A subject that runs to the sentence's end holds the predicate: a wrong parse.
         ends = right >= last[rest]
-        ends |= self._is_final[np.minimum(right + 1, last[rest])]
+        ends |= parses.pos.among({"PUNCT"})[np.minimum(right + 1, last[rest])]
         places[rest[~ends]] = right[~ends]
         return places
-
-    @cached_property
-    def _is_light(self) -> np.ndarray:
-        """bool (N,): personal and demonstrative pronouns and `there`, each a whole subject."""
-        parses = self.view.parses
-        return parses.tags.among({"PRP", "EX"}) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
-
-    @cached_property
-    def _is_final(self) -> np.ndarray:
-        """bool (N,): marks that end a sentence or a clause."""
-        return self.view.parses.pos.among({"PUNCT"})
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
@@ -355,12 +343,6 @@ class Negation:
 
     def _put(self, row: int, start: int, end: int, text: str) -> None:
         self._pending.append((row, start, end, text))
-
-    def _put_pending(self) -> None:
-        """Hand over the edits of single rows, all at once."""
-        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
-        put(self.edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in self._pending])
-        self._pending.clear()
 
 
 NEGATION = Augmentation(

@@ -10,8 +10,8 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rule_answer import Answer, Draw, pick
-from augment_cli.english.clauses.assertions import DO, NEGATIVES, Assertions
-from augment_cli.english.clauses.auxiliary import replace_verbs
+from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
+from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import refuse
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
@@ -31,16 +31,24 @@ def faithful(
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     tokens = clauses.tokens
+    # "nearly always goes" and "at first goes": no place between the words is right.
+    second = view.parses.tags.among({"RB", "IN"})[np.maximum(tokens - 2, 0)]
+    second &= view.rows[np.maximum(tokens - 2, 0)] == rows
+    # "I had no pleasure in thinking"
+    denies = view.any(view.parses.lower.among({"no"}) & view.of_root[view.parents])
+    # "Wonderful were those wanderings": an adjective before "be" is no subject.
+    adjective = view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(clauses.subjects, 0)]
+    predicate = adjective & (clauses.subjects >= 0) & (clauses.subjects + 1 == tokens)
     good = refuse(
         answer.reasons,
         rows,
         *clauses.checks(),
         (clauses.holds_word(NEGATIVES), Reason.NEGATED),
         (clauses.holds_word(_AFFIRMED), Reason.RULE_DOES_NOT_APPLY),
-        (_after_two_adverbs(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+        (clauses.is_verb & clauses.adverb_in_front & second, Reason.RULE_DOES_NOT_APPLY),
         (clauses.follows_speech, Reason.RULE_DOES_NOT_APPLY),
-        (clauses.is_verb & _denies_object(view)[rows], Reason.NEGATED),
-        (~clauses.is_verb & _is_predicate(view, clauses), Reason.INVERTED),
+        (clauses.is_verb & denies[rows], Reason.NEGATED),
+        (~clauses.is_verb & predicate, Reason.INVERTED),
     )
     # "did glare and scolded" would not do: the verbs of one subject are affirmed together.
     shared = clauses.is_verb & clauses.goes_on & ~clauses.adverb_in_front
@@ -66,25 +74,3 @@ def faithful(
     answer.rules[rows[verbs]] = "do"
     answer.rules[rows[others]] = "adverb"
     return answer
-
-
-def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): "nearly always goes" and "at first goes", where no place between the words is right."""
-    second = np.maximum(clauses.tokens - 2, 0)
-    adverb = view.parses.tags.among({"RB", "IN"})[second] & (view.rows[second] == clauses.rows)
-    return clauses.is_verb & clauses.adverb_in_front & adverb
-
-
-def _denies_object(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows with "no" before what belongs to the main verb: `I had no pleasure in thinking`."""
-    no = view.parses.starting_with(b"nN")
-    no = no[view.parses.lower_at(no).among({"no"})]
-    near = view.of_root[view.parents[no]]
-    mask = view.mask(no[near])
-    return view.any(mask)
-
-
-def _is_predicate(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): supposed subjects that are adjectives before "be": `Wonderful were those wanderings`."""
-    adjectives = view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(clauses.subjects, 0)]
-    return adjectives & (clauses.subjects >= 0) & (clauses.subjects + 1 == clauses.tokens)

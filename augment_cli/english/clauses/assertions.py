@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.clauses.auxiliary import base_forms, runs_on
+from augment_cli.english.clauses.auxiliary import DO, base_forms, runs_on
 from augment_cli.english.clauses.clause_rules import FINITE, follows_adverb
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 
-DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 # Beside these a second negation, or an auxiliary, would say something else.
 NEGATIVES = words(
     "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely seldom "
@@ -111,13 +110,6 @@ class Assertions:
         runs_into = verbs[behind] & (view.rows[behind] == self.rows) & (behind > self.tokens)
         runs_into |= verbs[second] & (view.rows[second] == self.rows) & (second > behind)
         return torn | (self.is_verb & runs_into)
-
-    @cached_property
-    def _disagrees(self) -> np.ndarray:
-        """bool (m,): verbs that do not agree with "he", "she" or "it": `she ground her teeth` is past."""
-        plain = self.is_verb & (self.view.verb_forms[self.tokens] == VerbForm.PRESENT)
-        single = self.view.parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
-        return plain & single & (self.subjects >= 0)
 
     @cached_property
     def _is_no_verb(self) -> np.ndarray:
@@ -227,8 +219,13 @@ class Assertions:
         helper = ~self.is_main & any_of(view.verb_forms[tokens], FINITE)
         words_ = parses.lower_at(tokens)
         lemma_do = words_.among({"do", "does", "did"}) & ~self.is_main
-        no_do = words_.among(_WITHOUT_DO) | self._followed_by({"better"})
+        no_do = words_.among(_WITHOUT_DO) | parses.lower_at(view.behind(tokens)).among({"better"})
         negated = view.any(view.negations & view.of_root)[self.rows]
+        # `she ground her teeth` is past: the verb does not agree.
+        single = parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
+        disagrees = (
+            self.is_verb & (view.verb_forms[tokens] == VerbForm.PRESENT) & single & (self.subjects >= 0)
+        )
         return [
             (negated, Reason.NEGATED),
             (lemma_do | ~(self.is_main | helper), Reason.OTHER_AUXILIARY),
@@ -239,7 +236,7 @@ class Assertions:
             (self.subjects > tokens, Reason.INVERTED),
             (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
             (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
-            (self.is_torn | self._disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
+            (self.is_torn | disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
 

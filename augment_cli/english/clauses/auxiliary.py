@@ -18,30 +18,17 @@ from augment_cli.text.letter_case import case_of, in_case
 
 # The nine of the authors' code; "can't avoid to" is theirs.
 PUBLISHED = (
-    "must",
-    "have to",
-    "have no choice but",
-    "cannot but",
-    "can't avoid to",
-    "can't help but",
-    "should",
-    "need to",
-    "ought to",
+    *("must", "have to", "have no choice but", "cannot but", "can't avoid to", "can't help but", "should"),
+    *("need to", "ought to"),
 )
 # The default: those under which what the sentence says still holds ("had to leave": she left), as they are
 # said. "should" and "ought to" turn a fact into a norm and are left out; --auxiliaries takes any.
 GRAMMATICAL = ("must", "have to", "need to", "have no choice but to", "cannot but", "cannot help but")
 ADVERBS = (
-    "extremely",
-    "quite",
-    "very",
-    "particularly",
-    "especially",
-    "absolutely",
-    "totally",
-    "really",
+    *("extremely", "quite", "very", "particularly", "especially", "absolutely", "totally", "really"),
     "remarkably",
 )
+DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 _BE_FORMS = frozenset({"am", "is", "are", "was", "were", "be"})
 _SLOTS = (VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.PAST)
 _FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD)
@@ -134,9 +121,7 @@ def literal(
     """Algorithm 2: the first form of "be", or the root where it is a verb; nothing is inflected."""
     parses = view.parses
     answer = Answer.empty(len(parses))
-    maybe = parses.starting_with(b"abiwABIW")
-    be = np.zeros(len(parses.starts), bool)
-    be[maybe[parses.lower_at(maybe).among(_BE_FORMS)]] = True
+    be = parses.lower.among(_BE_FORMS)
     root = (view.roles == Role.ROOT) & parses.pos.among({"VERB", "AUX"})
     tokens = view.first(be | root)[rows]
     rows, tokens = rows[tokens >= 0], tokens[tokens >= 0]
@@ -254,10 +239,7 @@ def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
 
 def _followed_by(view: ClauseView, tokens: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
     """Whether the token after each of `tokens`, in the same row, is one of some words."""
-    parses = view.parses
-    following = np.minimum(tokens + 1, len(parses.starts) - 1)
-    same = (following > tokens) & (view.rows[following] == view.rows[tokens])
-    return same & parses.lower_at(following).among(wanted)
+    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(wanted)
 
 
 def _takes_infinitive(view: ClauseView, tokens: np.ndarray, be: np.ndarray) -> np.ndarray:
@@ -269,6 +251,5 @@ def _takes_infinitive(view: ClauseView, tokens: np.ndarray, be: np.ndarray) -> n
 def runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """Whether a word is joined to the token, as in "could've"."""
     parses = view.parses
-    following = np.minimum(tokens + 1, len(parses.starts) - 1)
-    same = (following > tokens) & (view.rows[following] == view.rows[tokens])
-    return same & ~parses.whitespace[tokens] & ~parses.pos.among({"PUNCT", "SPACE"})[following]
+    is_word = ~parses.pos.among({"PUNCT", "SPACE"})[view.behind(tokens)]
+    return view.has_behind(tokens) & ~parses.whitespace[tokens] & is_word

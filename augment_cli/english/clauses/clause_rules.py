@@ -186,9 +186,7 @@ def _is_singular_name(word: str) -> bool:
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): whether "not" or "n't" follows directly."""
-    following = view.behind(tokens)
-    same = (following > tokens) & (view.rows[following] == view.rows[tokens])
-    return same & view.parses.lower_at(following).among(_CONTRACTED_NEGATIONS)
+    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(_CONTRACTED_NEGATIONS)
 
 
 def follows_adverb(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rule_answer import Answer, Draw
-from augment_cli.english.clauses.assertions import DO, NEGATIVES, Assertions
-from augment_cli.english.clauses.auxiliary import replace_verbs
+from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
+from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import put, refuse
 from augment_cli.english.clauses.plain_clauses import is_plain, phrase_of, put_phrase
 from augment_cli.english.inflection import base_form
@@ -97,7 +97,8 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     phrased &= is_plain(view, clauses)
 
     _negate(view, clauses, np.flatnonzero(denied), edits)
-    _any_for_no(view, nouns[denied], edits)
+    no = nouns[denied]
+    put(edits, view.rows[no], view.parses.starts[no], view.parses.ends[no], ["any"] * len(no))
     _fail(view, clauses, np.flatnonzero(fails), inner, edits)
     chosen = np.flatnonzero(phrased)
     phrases = phrase_of(view, clauses, chosen)
@@ -111,8 +112,7 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
 def _denied_nouns(view: ClauseView) -> np.ndarray:
     """int64 (n,): the determiner "no" of an object, or of what there is not, or −1."""
     parses = view.parses
-    no = parses.starting_with(b"n")
-    no = no[parses.lower_at(no).among({"no"}) & parses.tags.among({"DT"})[no]]
+    no = np.flatnonzero(parses.forms.among({"no", "nO"}) & parses.tags.among({"DT"}))
     nouns = view.parents[no]
     following = parses.lower_at(view.behind(no)).among(_NO_ANY)
     expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
@@ -145,11 +145,6 @@ def _with_do(view: ClauseView, clauses: Assertions, index: np.ndarray, text: str
     replace_verbs(view, clauses.rows[index], tokens, front, clauses.bases[index], edits)
 
 
-def _any_for_no(view: ClauseView, tokens: np.ndarray, edits: EditList) -> None:
-    parses = view.parses
-    put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], ["any"] * len(tokens))
-
-
 def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -> np.ndarray:
     """int64 (m,): the verb that "fail to" goes before, or −1; looked for where `applies` (m,)."""
     # A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
@@ -167,7 +162,10 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -
     mains = view.roots[clauses.rows]
     passive = parses.lower_at(places).among({"been", "be"}) & (mains != places)
     possible = applies & (inner >= 0) & ~passive & ~clauses.goes_on & ~clauses.follows_speech
-    possible &= ~_goes_on(view, places) & ~view.is_be[mains] & ~clauses.adverb_in_front
+    # "been" and "be" before a present participle: nobody "had not failed to be waiting"
+    goes_on = view.verb_forms[view.behind(places)] == VerbForm.PRESENT_PARTICIPLE
+    goes_on &= parses.lower_at(places).among({"been", "be"})
+    possible &= ~goes_on & ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
     some = np.flatnonzero(possible)  # of these the verb is asked, which takes longest
     has_object = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows[some]].tolist()
@@ -200,13 +198,6 @@ def _noun_files() -> dict[str, int]:
     files = wordnet.synset_files[wordnet.sense_synsets[first]].tolist()
     lower = wordnet.spellings.take(pa.array(first)).to_pylist()
     return {word: file for word, file in zip(lower, files, strict=True) if word.islower()}
-
-
-def _goes_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
-    """bool (m,): "been" and "be" before a present participle: nobody "had not failed to be waiting"."""
-    participles = view.verb_forms == VerbForm.PRESENT_PARTICIPLE
-    behind = view.behind(tokens)
-    return view.parses.lower_at(tokens).among({"been", "be"}) & participles[behind]
 
 
 def _markers(view: ClauseView) -> np.ndarray:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.clauses.auxiliary import Answer, Draw, base_forms, joined_to_word, lemmas_of, pick
+from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.english.clauses.auxiliary import DO, base_forms, joined_to_word, lemmas_of
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm, is_penn
 from augment_cli.syntax.tree import Role, any_of, words
@@ -33,7 +34,6 @@ _NEGATIVES = words("no not n't n’t never")
 _RELEASED_NEGATIVES = words("no not n't")
 # Roots that take "not" directly behind them.
 _SPECIAL = words("am is are was were can could will would shall should may must might 'm 're 's ’m ’re ’s")
-_DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 # What a contracted auxiliary is called once its "n't" is gone.
 _FULL = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 
@@ -54,7 +54,10 @@ def recommended(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList)
     """Algorithm 3: the first negation goes, if there is one; then "not" comes in until two edits are made."""
     count, owner = len(view.parses), view.rows
     answer = Answer.empty(count)
-    negatives = _words(view, _NEGATIVES) & ~_other_no(view)
+    # Not "no longer" and "no. 4": by its Penn tag this "no" is no determiner.
+    other_no = view.parses.lower.among({"no"})
+    other_no &= view.parses.tags.where(lambda tag: is_penn(tag) and tag != "DT")
+    negatives = view.parses.lower.among(_NEGATIVES) & ~other_no
     kinds = _kinds(view, rows, helping=(Role.AUXILIARY,), otherwise=_FRONT)
     first = view.first(negatives)[rows]
     deleted = first[first >= 0]
@@ -93,7 +96,7 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     answer = Answer.empty(count)
     chosen = np.zeros(count, bool)
     chosen[rows] = np.diff(view.parses.offsets)[rows] > 1
-    negatives = _words(view, _RELEASED_NEGATIVES) & chosen[owner]
+    negatives = view.parses.lower.among(_RELEASED_NEGATIVES) & chosen[owner]
     # Their loop removes from the list it walks over, so of two negations in a row the second stays.
     runs = np.append(False, negatives[:-1] & (owner[1:] == owner[:-1]))
     place = _rank(np.cumsum(~(runs & negatives)))
@@ -114,20 +117,6 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     return answer
 
 
-def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
-    """bool (N,): tokens that are one of some words, all of which begin with an n."""
-    maybe = view.parses.starting_with(b"nN")
-    return view.mask(maybe[view.parses.lower_at(maybe).among(wanted)])
-
-
-def _other_no(view: ClauseView) -> np.ndarray:
-    """bool (N,): "no" that is not a determiner, by its Penn tag: no longer, no. 4."""
-    parses = view.parses
-    maybe = parses.starting_with(b"nN")
-    maybe = maybe[parses.tags.where(lambda tag: is_penn(tag) and tag != "DT")[maybe]]
-    return view.mask(maybe[parses.lower_at(maybe).among({"no"})])
-
-
 def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherwise: int) -> np.ndarray:
     """int8 (N,): how each token would take a negation, or −1."""
     parses, forms = view.parses, view.verb_forms
@@ -139,7 +128,7 @@ def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherw
     roots = roots[roots >= 0]
     verbal = parses.pos.among({"VERB", "AUX"})[roots]
     special = verbal & parses.lower_at(roots).among(_SPECIAL)
-    finite = any_of(forms[roots], _DO)
+    finite = any_of(forms[roots], DO)
     kinds[roots] = np.select([special, finite], [_BE, _VERB], otherwise)
     return kinds
 
@@ -176,7 +165,7 @@ def _apply(view: ClauseView, plan: _Plan, edits: EditList) -> None:
         for code, form, joined, lemma in parts
     ]
     texts = [
-        " " * joined + in_case(f"{_DO[VerbForm(form)]} not {lemma}", case_of(word))
+        " " * joined + in_case(f"{DO[VerbForm(form)]} not {lemma}", case_of(word))
         for word, form, lemma, joined in pool
     ]
     edits.replace(owner[tokens], parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))

@@ -26,27 +26,8 @@ _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _ABBREVIATION_GAP = re.compile(r"[.!?][\"')\]]*\s+[\"'(\[]*$")
 _NEGATED = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "ain't": "be"} | {
     f"{verb}n't": verb
-    for verb in (
-        [
-            "are",
-            "could",
-            "dare",
-            "did",
-            "do",
-            "does",
-            "had",
-            "has",
-            "have",
-            "is",
-            "might",
-            "must",
-            "need",
-            "ought",
-            "should",
-            "was",
-            "were",
-            "would",
-        ]
+    for verb in words(
+        "are could dare did do does had has have is might must need ought should was were would"
     )
 }
 _SUFFIXES = {"'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "'d"}
@@ -55,11 +36,11 @@ _HOSTS = words(
     "would could should might must"
 )
 _NEGATIONS = words("not no never none nobody nothing nowhere neither nor without hardly scarcely")
-_MODALS = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would"])
-_BE = frozenset(["is", "are", "was", "were", "am", "be", "been", "being"])
-_VERB_TAGS = frozenset(["VB", "VBZ", "VBD", "VBN", "VBG"])
-_NOT_INFLECTED = frozenset(["JJ", "RB"])
-_BEFORE_PARTICIPLE = frozenset(["is", "are", "was", "were", "be", "been", "has", "have", "had"])
+_MODALS = words("can could may might must shall should will would")
+_BE = words("is are was were am be been being")
+_VERB_TAGS = words("VB VBZ VBD VBN VBG")
+_NOT_INFLECTED = words("JJ RB")
+_BEFORE_PARTICIPLE = words("is are was were be been has have had")
 _CALENDAR = words(
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday saturday sunday"
@@ -67,24 +48,14 @@ _CALENDAR = words(
 _PERSONS = {
     form: forms.split()[0]
     for forms in (
-        "i me my mine myself",
-        "we us our ours ourselves",
-        "you your yours yourself yourselves",
-        "he him his himself",
-        "she her hers herself",
-        "they them their theirs themselves",
+        *("i me my mine myself", "we us our ours ourselves", "you your yours yourself yourselves"),
+        *("he him his himself", "she her hers herself", "they them their theirs themselves"),
     )
     for form in forms.split()
 }
-_FIGURES = (
-    {cardinal(number): str(number) for number in (*range(21), *range(30, 100, 10))}
-    | {
-        ordinal(number): figure
-        for number in (*range(4, 21), *range(30, 100, 10))
-        for figure in [f"{number}th"]
-    }
-    | {"third": "3rd", "twenty-first": "21st"}
-)
+_FIGURES = {cardinal(number): str(number) for number in (*range(21), *range(30, 100, 10))}
+_FIGURES |= {ordinal(number): f"{number}th" for number in (*range(4, 21), *range(30, 100, 10))}
+_FIGURES |= {"third": "3rd", "twenty-first": "21st"}
 _ORDINALS = frozenset(["first", "second"])  # "second" may be of a minute
 # Words and phrases that turn an argument; one of a group may stand for another.
 _TURNS = (

@@ -38,17 +38,9 @@ _NOUNS = {"NN", "NNP"}, {"NNS", "NNPS"}
 _ALIKE = {
     word: group.split()[0]
     for group in (
-        "a an",
-        "on upon",
-        "among amongst",
-        "while whilst",
-        "till until",
-        "though although",
-        "about around approximately",
-        "concerning regarding about",
-        "because since",
-        "toward towards",
-        "amid amidst",
+        *("a an", "on upon", "among amongst", "while whilst", "till until", "though although"),
+        *("about around approximately", "concerning regarding about", "because since"),
+        *("toward towards", "amid amidst"),
     )
     for word in group.split()
 }
@@ -60,16 +52,8 @@ _TIMES = _MONTHS | words(
     "evening night day days week weeks month months year years decade century war death birth"
 )
 _YEAR = re.compile(r"\d{3,4}s?$")
-_SHORT = {
-    "n't": "not",
-    "'s": "is",
-    "'re": "are",
-    "'m": "am",
-    "'ve": "have",
-    "'ll": "will",
-    "ca": "can",
-    "wo": "will",
-}
+_SHORT = {"n't": "not", "ca": "can", "wo": "will"}
+_SHORT |= {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "'ll": "will"}
 # Of a word and its neighbours; ROC on data/judged and made-up slips: benchmarks/results/paraphrase.md.
 _LEAST_FIT = -1.5
 _LEAST_DOUBTFUL_FIT, _LEAST_OFTEN = -0.4, 20  # of a pair on the list of those that seldom fit

@@ -7,25 +7,11 @@ import numpy as np
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
 from augment_cli.syntax.tree import words
+from augment_cli.text.numbers import cardinal, ordinal
 
 _MONTHS = words("January February March April May June July August September October November December")
-_NUMBERS = dict(
-    zip(
-        map(str, range(2, 13)),
-        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-        strict=True,
-    )
-)
-_ORDINALS = {
-    "14th": "fourteenth",
-    "15th": "fifteenth",
-    "16th": "sixteenth",
-    "17th": "seventeenth",
-    "18th": "eighteenth",
-    "19th": "nineteenth",
-    "20th": "twentieth",
-    "21st": "twenty-first",
-}
+_NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
+_ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
 

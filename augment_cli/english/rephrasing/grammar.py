@@ -124,15 +124,7 @@ class Grammar:
 
     def where_figures(self, test: Callable[[str], bool]) -> np.ndarray:
         """bool (N,): tokens that begin with a figure, in ASCII, and pass a test."""
-        lower, begins = self._with_figures
-        passes = np.zeros(len(self), bool)
-        passes[begins] = lower.where(lambda word: word.isascii() and test(word))
-        return passes
-
-    @cached_property
-    def _with_figures(self) -> tuple[Coded, np.ndarray]:
-        begins = self.parses.starting_with(b"0123456789")
-        return self.parses.lower_at(begins), begins
+        return self.parses.lower.where(lambda word: word.isascii() and word[:1].isdigit() and test(word))
 
     @cached_property
     def is_time(self) -> np.ndarray:
