@@ -22,11 +22,10 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import by_rule, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words import lexical
-from augment_cli.english.words.articles import begins_with_vowel_sound
+from augment_cli.english.words.lexical import antonyms
 from augment_cli.english.words.readings import readings
-from augment_cli.english.words.relations import antonyms
-from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.resources.wordnet import TAGS, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
 from augment_cli.text.edit_list import EditList

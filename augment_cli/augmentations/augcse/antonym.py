@@ -25,8 +25,8 @@ from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words.lexical import ANTONYM_PARTS, antonyms
 from augment_cli.english.words.readings import reading_of_each_word
-from augment_cli.english.words.relations import ANTONYM_PARTS, antonyms
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import ADJECTIVE
 

@@ -17,9 +17,8 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
-from augment_cli.english.words.monotone import entails_wider
 from augment_cli.english.words.readings import reading_of_each_word, readings
-from augment_cli.english.words.replaceable import may_be_replaced
+from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.resources.collocations import collocations_digest, load_collocations
 from augment_cli.resources.word_lists import word_list_digests, word_table

@@ -26,8 +26,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import PhraseTable, next_words
 from augment_cli.english.words.words import Words
-from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
+from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words
 
 _AUXILIARIES = (

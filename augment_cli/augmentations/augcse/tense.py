@@ -32,7 +32,6 @@ from augment_cli.english.clauses.clause_rules import (
     refuse,
 )
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.english.clauses.tense_clues import is_past_dated, with_mended_conjuncts
 from augment_cli.english.clauses.verb_tense import (
     FIRST,
     FUTURE,
@@ -44,6 +43,8 @@ from augment_cli.english.clauses.verb_tense import (
     WILL,
     finite,
     in_tense,
+    is_past_dated,
+    with_mended_conjuncts,
 )
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from augment_cli.augmentations.eda.deletion import COLUMNS, crops, deletion_outcome
+from augment_cli.augmentations.eda.random_words import COLUMNS, crops, deletion_outcome
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows

@@ -24,8 +24,8 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word
-from augment_cli.english.words.relations import synonyms
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import load_wordnet
 

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.eda.deletion import crops, deletion_outcome, deletions
-from augment_cli.augmentations.eda.swapping import permutations, swap_edits
+from augment_cli.augmentations.eda.random_words import (
+    crops,
+    deletion_outcome,
+    deletions,
+    permutations,
+    swap_edits,
+)
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason

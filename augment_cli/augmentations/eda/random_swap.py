@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augment_cli.augmentations.eda.swapping import permutations, swap_edits
+from augment_cli.augmentations.eda.random_words import permutations, swap_edits
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from augment_cli.augmentations.eda.deletion import COLUMNS, deletion_outcome, deletions
+from augment_cli.augmentations.eda.random_words import COLUMNS, deletion_outcome, deletions
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits

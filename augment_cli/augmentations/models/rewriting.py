@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.models.partly import sound_part
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -125,3 +125,25 @@ class Rewriter(abc.ABC):
         }
         edits = edits_of(texts, [result.text for result in results])
         return Outcome(edits, np.array([result.reason for result in results], object), columns)
+
+
+_MOST = 6  # words or phrases that are others, beyond which an output is another sentence
+
+
+def sound_part(original: str, output: str, is_sound: Callable[[str], bool]) -> str | None:
+    """Original with those words of an output that are sound one by one, and together; None without any."""
+    before, after = original.split(" "), output.split(" ")
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    changes = [number for number, (kind, *_) in enumerate(blocks) if kind == "replace"]
+    if not 0 < len(changes) <= _MOST:
+        return None
+
+    def text_with(chosen: Collection[int]) -> str:
+        words = []
+        for number, (_, one, one_end, two, two_end) in enumerate(blocks):
+            words += after[two:two_end] if number in chosen else before[one:one_end]
+        return " ".join(words)
+
+    sound = [number for number in changes if is_sound(text_with([number]))]
+    text = text_with(sound)
+    return text if sound and is_sound(text) else None

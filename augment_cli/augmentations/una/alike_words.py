@@ -19,8 +19,8 @@ from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word
-from augment_cli.english.words.relations import synonyms
 from augment_cli.english.words.words import Words
 from augment_cli.resources.word_lists import word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths

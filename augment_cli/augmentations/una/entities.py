@@ -1,8 +1,9 @@
 """Names, numbers and dates among the tokens of sentences, by kind, and others of the same kind to draw.
 
-A token is an entity by its term (`entity_kinds.py`), by the tokens beside it (what follows a first name is a
-surname, a small number beside a month is a day), and if it is no part of something longer
-(`entity_context.py`).
+A token is an entity by its term (`word_classes.py`), by the tokens beside it (what follows a first name is a
+surname, a small number beside a month is a day), and if it is no part of a longer name, a range or a label.
+`Paris` in `in Paris, France` is one; in `Paris Hilton`, `New Paris`, `University of Paris` and `Paris–Roubaix`
+it is not, nor is the number of `Apollo 11`, `No. 9`, `50–60` or `400 BC`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.entity_kinds import (
+from augment_cli.augmentations.una.vocabulary import Vocabulary
+from augment_cli.augmentations.una.word_classes import (
     DAY,
     FEMALE,
     MALE,
@@ -22,13 +24,143 @@ from augment_cli.augmentations.una.entity_kinds import (
     NO_ENTITY,
     NUMBERS,
     SURNAME,
+    WORDS,
+    is_year,
     kinds_of_terms,
 )
-from augment_cli.augmentations.una.vocabulary import Vocabulary
 from augment_cli.contract.rows import TokenRows
 from augment_cli.resources.word_lists import word_set
+from augment_cli.text.letter_case import LOWER, UPPER, character_classes
+from augment_cli.text.spans import CodePoints
 from augment_cli.tfidf import forms
 from augment_cli.tfidf.term_table import TermTable
+
+_LABELS = (
+    "no no. nos. nr number numbers chapter figure fig section article articles volume vol vol. page pages p "
+    "pp route highway version part act verse line psalm room channel size type class grade level phase stage "
+    "group form model mark c. ca. circa"
+)
+_KINDS = 100_000  # more than any kind's number
+_LETTER = LOWER | UPPER
+_ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
+# What a number is said of that has only so many of it.
+_FIXED = "half quarter world party person degree degrees"
+_WHEN = (
+    "in of on until till by since from to through and or early late mid during between before after last next"
+)
+_AMOUNTS = "over around about almost nearly than some approximately roughly only least exceeding under up"
+_RANGES = "to or and between from"
+_GLUE = "–—-−/:×^°'’_#*+=<>~"  # beside a name or number: a range, a ratio, a compound; 's is another token
+
+
+class EntityContext:
+    """What the tokens of a corpus say about those beside them."""
+
+    def __init__(self, terms: TermTable, vocabulary: Vocabulary) -> None:
+        self._labels, self._eras, self._fixed = (_flags(terms, words) for words in (_LABELS, _ERAS, _FIXED))
+        self._when, self._amounts, self._ranges = (
+            _flags(terms, words) for words in (_WHEN, _AMOUNTS, _RANGES)
+        )
+        self._round = np.append(
+            pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
+        )
+        self._of = _flags(terms, "of de la von van der di du")
+        self._plain = np.append(vocabulary.table.cases == forms.AS_IT_IS, False)[vocabulary.own]
+
+    def stands_alone(
+        self, texts: CodePoints, tokens: TokenRows, kinds: np.ndarray, has_capital: np.ndarray
+    ) -> np.ndarray:
+        """bool (N,): which tokens, of a kind each (N,), may be exchanged for others of it."""
+        ids, rows, count = tokens.term_ids, tokens.rows, len(tokens.term_ids)
+        if not count:
+            return np.zeros(0, bool)
+        first = np.arange(count) == tokens.offsets[rows]
+        capital = has_capital & ~(first & self._plain[ids])
+        base = texts.offsets[rows]
+        starts, ends = base + tokens.starts, base + tokens.ends
+        spaced = np.append(False, (rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1))
+        behind = np.append(spaced[1:], False)
+        before, after = np.arange(count) - 1, np.minimum(np.arange(count) + 1, count - 1)
+        alone = ~_glued(texts, starts, ends, base, texts.offsets[rows + 1])
+
+        dated = (kinds == MONTH) | (kinds == DAY) | is_year(kinds)
+        number = kinds >= NUMBERS
+        # `In Paris Anna …`, `May 1986`: dates stand beside anything.
+        beside_before, beside_after = spaced & capital[before], behind & capital[after]
+        alone &= dated | ~(beside_before | (beside_after & ~(number & first)))
+        alone &= ~(is_year(kinds) & beside_before & (kinds[before] != MONTH))
+        alone &= ~((kinds == MONTH) & beside_after)  # `March Hare`
+        paid = np.isin(texts.values[np.maximum(starts - 1, 0)], [ord(sign) for sign in "$£€"])
+        alone &= ~(is_year(kinds) & paid & (starts > base))
+        alone &= ~(number & ~is_year(kinds) & _beside(kinds == MONTH, tokens))  # days of a month have a kind
+        # `University of Paris`, `Treaty of Rome`
+        ahead = np.maximum(before - 1, 0)
+        alone &= number | ~(spaced & self._of[ids[before]] & spaced[before] & capital[ahead])
+        # `over 1984 seats`, `2000 seats`: no years, though they look like some; `20 or 21`
+        alone &= ~(is_year(kinds) & (self._round[ids] | (spaced & self._amounts[ids[before]])))
+        plain = number & ~is_year(kinds)
+        alone &= ~(plain & ((spaced & self._ranges[ids[before]]) | (behind & self._ranges[ids[after]])))
+        alone &= ~(plain & first & (kinds < WORDS))  # the number of a paragraph
+        owner = np.isin(texts.values[np.minimum(ends, len(texts.values) - 1)], [ord("'"), ord("’")])
+        alone &= ~(number & owner)  # `the 747's wings`
+        # `Manchester, New Hampshire`
+        second = np.minimum(after + 1, count - 1)
+        comma = (texts.values[starts[after]] == ord(",")) & (rows[second] == rows)
+        alone &= dated | number | ~(comma & has_capital[second])
+        alone &= ~(spaced & self._labels[ids[before]] & (number | dated))
+        alone &= ~(behind & (self._eras | self._fixed)[ids[after]] & (number | dated))
+        # `June opened the door`
+        alone &= (
+            (kinds != MONTH)
+            | (spaced & (self._when[ids[before]] | (kinds[before] == DAY)))
+            | (behind & ((kinds[after] == DAY) | is_year(kinds[after])))
+        )
+        return alone & ~_several_of_a_kind(tokens, kinds)
+
+
+def _beside(mask: np.ndarray, tokens: TokenRows) -> np.ndarray:
+    """bool (N,): tokens next to one of a mask in their row."""
+    same_row = tokens.rows[1:] == tokens.rows[:-1]
+    beside: np.ndarray = np.append(False, mask[:-1] & same_row) | np.append(mask[1:] & same_row, False)
+    return beside
+
+
+def _flags(terms: TermTable, words: str) -> np.ndarray:
+    """bool (V+1,): which terms are among some words; the last for −1."""
+    flags = np.zeros(len(terms) + 1, bool)
+    ids = terms.ids_of(pa.array(words.split()))
+    flags[ids[ids >= 0]] = True
+    return flags
+
+
+def _glued(
+    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """bool (N,): tokens that a mark ties to another, with no space between."""
+    values = texts.values
+    marks = np.array([ord(mark) for mark in _GLUE])
+    last = max(len(values) - 1, 0)
+    classes = character_classes()
+    left, right = values[np.maximum(starts - 1, 0)], values[np.minimum(ends, last)]
+    further = values[np.minimum(ends + 1, last)]
+    # `Reagan's` is the name alone, `O'Hara` and `rock'n'roll` are not.
+    owned = np.isin(right, [ord("'"), ord("’")]) & ((further == ord("s")) | (classes[further] & _LETTER == 0))
+    tied_left = (starts > low) & (np.isin(left, marks) | (classes[left] & _LETTER > 0))
+    tied_right = (ends < high) & ((np.isin(right, marks) & ~owned) | (classes[right] & _LETTER > 0))
+    return tied_left | tied_right
+
+
+def _several_of_a_kind(tokens: TokenRows, kinds: np.ndarray) -> np.ndarray:
+    """bool (N,): numbers and months with another of their kind: `from 1981 to 1984` could end too early."""
+    result = np.zeros(len(kinds), bool)
+    numbers = np.flatnonzero((kinds >= NUMBERS) | (kinds == DAY) | (kinds == MONTH))
+    if len(numbers):
+        key = tokens.rows[numbers] * _KINDS + kinds[numbers]
+        pairs = np.unique(np.stack([key, tokens.term_ids[numbers].astype(np.int64)]), axis=1)
+        keys, counts = np.unique(pairs[0], return_counts=True)
+        result[numbers] = np.isin(key, keys[counts > 1])
+    return result
+
 
 _DAYS = r"^(?:[1-9]|1\d|2[0-8])$"
 _NAME = r"^\pL[\pL-]{2,}$"  # no initial, no `Jr.`

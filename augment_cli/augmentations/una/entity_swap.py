@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.una.entities import entities_of
-from augment_cli.augmentations.una.entity_context import EntityContext
-from augment_cli.augmentations.una.entity_kinds import NO_ENTITY, SURNAME, entity_digests
+from augment_cli.augmentations.una.entities import EntityContext, entities_of
 from augment_cli.augmentations.una.term_replacement import (
     COLUMNS,
     LONGEST_TERM,
@@ -36,6 +34,7 @@ from augment_cli.augmentations.una.vocabulary import (
     vocabulary_digests,
     vocabulary_of,
 )
+from augment_cli.augmentations.una.word_classes import NO_ENTITY, SURNAME, entity_digests
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.entity_context import EntityContext
-from augment_cli.augmentations.una.entity_kinds import NO_ENTITY, kinds_of_terms
+from augment_cli.augmentations.una.entities import EntityContext
 from augment_cli.augmentations.una.vocabulary import Vocabulary
+from augment_cli.augmentations.una.word_classes import NO_ENTITY, kinds_of_terms
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words

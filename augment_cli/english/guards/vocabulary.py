@@ -6,9 +6,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_list_digests, word_table
-from augment_cli.resources.wordnet import WordNet, load_wordnet, wordnet_digest
+from augment_cli.resources.wordnet import TAGS, WordNet, load_wordnet, wordnet_digest
 
 _LISTS = ("function_words", "free_words", "kin_terms", "abbreviations")
 _GUARD_LISTS = ("kept_phrases", "misused_words", "akin_words", "equivalent_words", "rephrase_synonyms")

@@ -11,7 +11,7 @@ import numpy as np
 from augment_cli.english.inflection import inflected, plural
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
-from augment_cli.english.words.articles import begins_with_vowel_sound
+from augment_cli.english.words.word_case import begins_with_vowel_sound
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.syntax.morphology import form_of_tag
 from augment_cli.syntax.parses import Coded

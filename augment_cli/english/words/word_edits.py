@@ -8,7 +8,7 @@ import pyarrow as pa
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.words.articles import article_changes
+from augment_cli.english.words.word_case import article_changes
 from augment_cli.english.words.words import Words
 from augment_cli.text.letter_case import capitalised_where, case_pattern, in_patterns
 from augment_cli.text.spans import Edits

@@ -1,6 +1,6 @@
 """What is sound of an output that is turned down; the sentences were written for these tests."""
 
-from augment_cli.augmentations.models.partly import sound_part
+from augment_cli.augmentations.models.rewriting import sound_part
 from augment_cli.english.guards.fidelity import unfaithful
 
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from augment_cli.english.words.lexical import DOMINANT_SHARE
+from augment_cli.english.words.lexical import DOMINANT_SHARE, synonyms
 from augment_cli.english.words.readings import readings
-from augment_cli.english.words.relations import synonyms
 from augment_cli.resources.wordnet import NOUN, VERB, load_wordnet
 
 

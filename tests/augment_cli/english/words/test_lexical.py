@@ -9,11 +9,10 @@ import pytest
 from augment_cli.augmentations.augcse.hypernym import hypernyms
 from augment_cli.augmentations.augcse.hyponym import hyponyms
 from augment_cli.english.words import lexical
+from augment_cli.english.words.lexical import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
 from augment_cli.english.words.readings import reading_of_each_word, readings
-from augment_cli.english.words.relations import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
-from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_table
-from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, VERB, load_wordnet
+from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.wordnet_entries import entry_of
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from augment_cli.engine.engine import Engine
+from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word, readings, token_of_each_word
-from augment_cli.english.words.relations import synonyms
-from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import ADJECTIVE, NOUN, VERB, load_wordnet
+from augment_cli.resources.wordnet import ADJECTIVE, NOUN, TAGS, VERB, load_wordnet
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from augment_cli.english.words.monotone import entails_wider
-from augment_cli.english.words.replaceable import may_be_replaced
+from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.text.spans import CodePoints
 from augment_cli.text.untouched import has_gap, is_quoted
