@@ -16,10 +16,9 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.clauses.clause_rules import by_rule, put
+from augment_cli.english.clauses.clause_rules import by_rule, distinct, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words import lexical
 from augment_cli.english.words.lexical import antonyms
@@ -58,10 +57,6 @@ def _opposites() -> dict[str, dict[str, str]]:
     return tables
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    return by_rule(_replace)
-
-
 def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
     parses, spans = view.parses, Constituents(view)
     reasons[rows] = Reason.NO_ELIGIBLE_TOKEN
@@ -75,31 +70,22 @@ def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edi
     alone = parses.pos.among({"ADP"})[before] & (before < maybe)
     alone &= ~parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ"})[behind] & ~spans.is_hyphen[behind]
     maybe = maybe[~measured & ~alone & ~parses.lower_at(maybe).among(_FIXED)]
-    forms, tag_codes = parses.forms_at(maybe), tags.codes[maybe]
+    forms = parses.forms_at(maybe)
     opens = spans.opens(maybe)
     tables = _opposites()
-    pairs = forms.codes.astype(np.int64) * len(tags.values) + tag_codes
-    distinct, inverse = np.unique(pairs, return_inverse=True)
-    new = np.array(
-        [
-            _opposite(tables, forms.values[pair // len(tags.values)], tags.values[pair % len(tags.values)])
-            for pair in distinct.tolist()
-        ],
-        object,
-    )
-    is_known = np.array([text is not None for text in new], bool)
-    has_opposite = is_known[inverse] if len(new) else np.zeros(0, bool)
+    pairs, of = distinct(forms.codes, tags.codes[maybe])
+    spelled = [(forms.values[form], tables[tags.values[tag]]) for form, tag in pairs]
+    new = [
+        in_case(table[form.lower()], case_of(form)) if form.lower() in table else None
+        for form, table in spelled
+    ]
+    has_opposite = np.array([text is not None for text in new], bool)[of]
     # A capital inside the sentence makes it part of a name.
     plain = forms.map(case_of, np.int64) == AS_IT_IS
     chosen = np.flatnonzero(has_opposite & (plain | opens))
-    tokens, texts = maybe[chosen], new[inverse[chosen]].tolist()
+    tokens, texts = maybe[chosen], [new[number] or "" for number in of[chosen].tolist()]
     put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], texts)
     _adapt_articles(view, tokens, texts, edits)
-
-
-def _opposite(tables: dict[str, dict[str, str]], form: str, tag: str) -> str | None:
-    new = tables[tag].get(form.lower())
-    return None if new is None else in_case(new, case_of(form))
 
 
 def _hyphenated(view: ClauseView, spans: Constituents, tokens: np.ndarray) -> np.ndarray:
@@ -140,7 +126,7 @@ ADJECTIVE_ANTONYM = Augmentation(
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=_prepare,
+    prepare=lambda parameters, resources: by_rule(_replace),
     resolve=lexical.resolve,
     examples=("augment-cli adjective-antonym",),
     is_random=False,

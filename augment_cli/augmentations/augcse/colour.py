@@ -30,9 +30,7 @@ from augment_cli.syntax.tree import words as listed
 
 _NOUN_PERSON = 18  # lexnames(5WN)
 # At a sentence's beginning these are as often somebody's name.
-_SURNAMES = pa.array(["black", "white", "green", "brown", "gray", "grey"])
-
-
+_SURNAMES = listed("black white green brown gray grey")
 # Of one family none stands for another: crimson is red.
 _FAMILIES = (
     "red crimson scarlet maroon vermilion magenta",
@@ -46,26 +44,18 @@ _FAMILIES = (
     "pink magenta",
 )
 # Rare ones are replaced, but not put in: nobody has ochre hair.
-_DRAWN = frozenset({"black", "white", "red", "green", "blue", "yellow", "purple", "pink", "brown", "grey"})
+_DRAWN = listed("black white red green blue yellow purple pink brown grey")
 # Behind these a colour is a face, or a comparison: `grew red`, `as white as a sheet`.
-_OF_FACES = pa.array(
-    sorted(
-        listed(
-            "grow grows grew growing grown turn turns turned turning go goes went gone look looks looked "
-            "looking as very so deadly quite perfectly"
-        )
-    )
+_OF_FACES = listed(
+    "grow grows grew growing grown turn turns turned turning go goes went gone look looks looked "
+    "looking as very so deadly quite perfectly"
 )
 # In a sentence with one of these a colour may be what people are called by.
-_OF_RACE = pa.array(["black", "white", "brown", "yellow", "red"])
-_RACE = pa.array(
-    sorted(
-        listed(
-            "race races racial racially racist racism ethnic african africans american americans asian "
-            "asians hispanic latino indian indians european europeans slave slaves slavery segregation "
-            "apartheid census minority minorities majority privilege skin skinned complexion blacks whites"
-        )
-    )
+_OF_RACE = listed("black white brown yellow red")
+_RACE = listed(
+    "race races racial racially racist racism ethnic african africans american americans asian "
+    "asians hispanic latino indian indians european europeans slave slaves slavery segregation "
+    "apartheid census minority minorities majority privilege skin skinned complexion blacks whites"
 )
 
 
@@ -79,32 +69,20 @@ def _others() -> tuple[np.ndarray, ...]:
             [
                 n
                 for n, other in enumerate(names)
-                if other != one and other in _DRAWN and not _akin(one, other, families)
+                if other != one and other in _DRAWN and not any({one, other} <= family for family in families)
             ]
         )
         for one in names
     )
 
 
-def _akin(one: str, other: str, families: list[set[str]]) -> bool:
-    return any({one, other} <= family for family in families)
-
-
 @lru_cache(maxsize=1)
-def _people() -> frozenset[str]:
+def _people() -> pa.Array:
     """Words that mostly mean a person: forms of nouns whose usual sense WordNet files under noun.person."""
     wordnet = load_wordnet()
     first = wordnet.sense_synsets[wordnet.entry_senses[:-1][wordnet.form_entries]]
     is_person = (wordnet.synset_files[first] == _NOUN_PERSON) & (wordnet.synset_parts[first] == NOUN)
-    return frozenset(wordnet.forms.filter(pa.array(is_person)).to_pylist())
-
-
-def _is_person(words: Words) -> np.ndarray:
-    """bool (N,): words for people."""
-    codes, distinct = words.lower
-    people = _people()
-    known = np.array([word in people for word in distinct.to_pylist()], bool)
-    return known[codes] if len(known) else np.zeros(0, bool)
+    return wordnet.forms.filter(pa.array(is_person))
 
 
 def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
@@ -115,9 +93,9 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     is_name = words.among(_SURNAMES)[index]
     keep = ~capital[index] | ((words.positions[index] == 0) & ~is_name)
     following = np.minimum(index + 1, len(words) - 1)
-    behind = words.among(word_set("colour_terms")) | capital | _is_person(words)
+    behind = words.among(word_set("colour_terms")) | capital | words.among(_people())
     # `black and white artists`: two colours of the same people.
-    joined = words.among(pa.array(["and", "or"]))[following] & words.follows_space[following]
+    joined = words.among({"and", "or"})[following] & words.follows_space[following]
     second = np.minimum(index + 2, len(words) - 1)
     third = np.minimum(index + 3, len(words) - 1)
     shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
@@ -126,7 +104,7 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
     keep &= ~(words.follows_space[index] & words.among(_OF_FACES)[np.maximum(index - 1, 0)])
-    keep &= ~(words.follows_space[following] & words.among(pa.array(["as"]))[following])
+    keep &= ~(words.follows_space[following] & words.among({"as"})[following])
     index = index[keep]
     return index, colours[index]
 
@@ -167,10 +145,6 @@ def _drawn(
     return np.array([chosen[key] for key in keys], np.int64)
 
 
-def _digests() -> dict[str, str]:
-    return {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
-
-
 COLOUR = Augmentation(
     name="colour",
     version=4,
@@ -178,7 +152,9 @@ COLOUR = Augmentation(
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     languages=("en",),
     prepare=_prepare,
-    resolve=with_digests(_digests),
+    resolve=with_digests(
+        lambda: {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
+    ),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
     meaning="possibly altered",
     entailment=("other", "a thing of one colour is not one of another"),

@@ -32,6 +32,7 @@ from augment_cli.english.words.phrases import (
 )
 from augment_cli.english.words.words import Words
 from augment_cli.resources.word_lists import word_list_digests, word_table
+from augment_cli.syntax.tree import words as listed
 
 LIST = "discourse_markers"
 # `but also`, `but not`, `because of` (a marker of its own), `so that's`: no marker, or another.
@@ -43,13 +44,9 @@ _NOT_BEFORE = {
     "though": {"not"},
     "although": {"not"},
 }
-
-
 # All but disappeared, nothing but trouble.
-_BEFORE_EXCEPT = pa.array(
-    ["all", "nothing", "anything", "everything", "none", "no", "anyone", "everyone", "last"]
-)
-_NEGATIONS = pa.array(["not", "never", "no", "nothing", "cannot", "don't", "didn't", "isn't", "wasn't"])
+_BEFORE_EXCEPT = listed("all nothing anything everything none no anyone everyone last")
+_NEGATIONS = listed("not never no nothing cannot don't didn't isn't wasn't")
 
 
 @lru_cache(maxsize=1)

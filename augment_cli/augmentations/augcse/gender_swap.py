@@ -26,22 +26,21 @@ from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any
 from augment_cli.english.words.words import Words
 from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
+from augment_cli.syntax.tree import words as listed
 
+# What a pronoun becomes, before a noun and elsewhere.
+_POSSESSIVES = {"him": ("her", "her"), "hers": ("his", "his"), "his": ("her", "hers"), "her": ("his", "him")}
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
 # Function words that may stand behind a possessive: her own, her two, her first.
-_BEHIND_POSSESSIVE = pa.array(
-    [
-        *("own", "other", "only", "few", "many", "most", "more", "very", "then", "ever", "first", "second"),
-        *("third", "fourth", "fifth", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    ]
+_BEHIND_POSSESSIVE = listed(
+    "own other only few many most more very then ever first second third fourth fifth two three four five six "
+    "seven eight nine ten"
 )
-
-
-_ADVERBS = pa.array(["away", "back", "home", "alone", "again", "forward", "together", "well"])
+_ADVERBS = listed("away back home alone again forward together well")
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
-_OWNERS = pa.array(["his", "her", "its", "my", "your", "our", "their"])
-_KIN = pa.array(["mother", "father", "daughter", "son", "sister", "brother"])
+_OWNERS = listed("his her its my your our their")
+_KIN = listed("mother father daughter son sister brother")
 
 
 @lru_cache(maxsize=1)
@@ -84,10 +83,10 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
     adverb = words.among(_ADVERBS)[following]
     # "They took her back", but "he hurt his back".
-    adverb &= ~(words.among(pa.array(["his"]))[index] & words.among(pa.array(["back", "home"]))[following])
+    adverb &= ~(words.among({"his"})[index] & words.among({"back", "home"})[following])
     # "his and her work", but "looked at her and left"
     after = np.minimum(following + 1, len(words) - 1)
-    joined = words.among(pa.array(["and", "or"]))[following] & words.among(_OWNERS)[after]
+    joined = words.among({"and", "or"})[following] & words.among(_OWNERS)[after]
     noun = ~function_word[following] | joined
     return (near & noun & ~adverb) | (quoted & (following > index))
 
@@ -108,26 +107,16 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     index = np.flatnonzero((numbers >= 0) & (~part_of_name | title) & ~thing)
     strings = targets.take(pa.array(numbers[index]))
 
-    possessive = np.flatnonzero(words.among(pa.array(["her", "his", "him", "hers"])) & ~(capital & inside))
+    possessive = np.flatnonzero(words.among({"her", "his", "him", "hers"}) & ~(capital & inside))
     lowered = words.lower[1].take(pa.array(words.lower[0][possessive])).to_pylist()
     behind = _has_noun_behind(words, possessive).tolist()
-    become = [_possessive(word, noun) for word, noun in zip(lowered, behind, strict=True)]
+    become = [_POSSESSIVES[word][not noun] for word, noun in zip(lowered, behind, strict=True)]
 
     names, name_strings = _swapped_names(words, row_ids, key, capital)
     return (
         np.concatenate([index, possessive, names]),
         pa.concat_arrays([strings, pa.array(become, pa.string()), name_strings]),
     )
-
-
-def _possessive(word: str, noun_behind: bool) -> str:
-    if word == "him":
-        return "her"
-    if word == "hers":
-        return "his"
-    if word == "his":
-        return "her" if noun_behind else "hers"
-    return "his" if noun_behind else "him"
 
 
 def _swapped_names(

@@ -36,23 +36,14 @@ from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed
 
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
-
-
-_APPOSITIONS = pa.array(["the", "a", "an", "one", "home"])
-_DETERMINERS = pa.array(
-    ["the", "a", "an", "this", "that", "its", "his", "her", "their", "our", "my", "your", "each", "every"]
-)
+_APPOSITIONS = listed("the a an one home who whose whom")
+_DETERMINERS = listed("the a an this that its his her their our my your each every")
 # `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
-_PARTS = pa.array(
-    sorted(
-        listed(
-            "northern southern eastern western north south east west central upper lower inner outer mid "
-            "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
-            "rural post-war pre-war nazi fascist soviet"
-        )
-    )
+_PARTS = listed(
+    "northern southern eastern western north south east west central upper lower inner outer mid "
+    "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
+    "rural post-war pre-war nazi fascist soviet"
 )
-_RELATIVES = pa.array(["who", "whose", "whom"])
 
 
 @lru_cache(maxsize=1)
@@ -114,16 +105,11 @@ def _city_facts(row: dict[str, Any]) -> list[str]:
     return facts
 
 
-@lru_cache(maxsize=1)
-def _facts() -> list[list[str]]:
-    """Facts of each phrase of `countries_and_cities`."""
-    facts = [_country_facts(row) for row in place_table("countries").to_pylist()]
-    return facts + [_city_facts(row) for row in place_table("cities").to_pylist()]
-
-
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
-    table, facts = countries_and_cities(), _facts()
+    table = countries_and_cities()
+    facts = [_country_facts(row) for row in place_table("countries").to_pylist()]
+    facts += [_city_facts(row) for row in place_table("cities").to_pylist()]
     takes_article = np.array([name.startswith(_WITH_ARTICLE) for name in place_names()], bool)
 
     def run(rows: Rows) -> Outcome:
@@ -131,8 +117,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         matches = find_places(words, table)
         after = character_after(words, matches.last)
         fits = is_any(after, " ,.;:!?)") | (after == 0)
-        fits &= ~(is_any(after, ",") & _capital_behind(words, matches.last))
-        fits &= ~_is_explained(words, matches.last, after) & ~_modifies(words, matches.last, after)
+        fits &= ~_goes_on(words, matches.last, after)
         part = words.among(_PARTS)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
         fits &= ~part
         # `the Peru team`: no fact belongs between; `the United States` keeps its article.
@@ -155,27 +140,17 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return run
 
 
-def _capital_behind(words: Words, index: np.ndarray) -> np.ndarray:
-    """bool (m,): whether the next word of the text has a capital (`Paris, Texas`)."""
+def _goes_on(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """bool (m,): names with a name, an explanation or the noun that they belong to right behind them."""
     following = np.minimum(index + 1, len(words) - 1)
     inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
-    return inside & words.has_capital[following]
-
-
-def _is_explained(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """bool (m,): whether a bracket, a dash or an apposition (`Lima, the capital`) follows already."""
-    following = np.minimum(index + 1, len(words) - 1)
-    inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
-    marked = is_any(after, " ") & ~words.follows_space[following]
-    apposed = is_any(after, ",") & (words.among(_APPOSITIONS) | words.among(_RELATIVES))[following]
-    return inside & (marked | apposed)
-
-
-def _modifies(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """bool (m,): whether the next word may be the noun of which the name says where (`my Paris address`)."""
-    following = next_words(words, index)
-    goes_on = [word is not None and word not in _ending_words() for word in following]
-    return is_any(after, " ") & np.array(goes_on, bool)
+    comma, space = is_any(after, ","), is_any(after, " ")
+    # `Paris, Texas`; `Lima, the capital`, or a bracket or dash
+    goes_on = inside & comma & (words.has_capital | words.among(_APPOSITIONS))[following]
+    goes_on |= inside & space & ~words.follows_space[following]
+    # `my Paris address`
+    nouns = [word is not None and word not in _ending_words() for word in next_words(words, index)]
+    return goes_on | (space & np.array(nouns, bool))
 
 
 GEOGRAPHIC_NAME = Augmentation(

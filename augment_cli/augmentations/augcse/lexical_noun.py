@@ -132,7 +132,7 @@ def _members() -> dict[str, set[str]]:
 
 def _is_pointed_at(words: Words) -> np.ndarray:
     """bool (N,): words behind `these` and the like, which are of the kind that was said."""
-    pointing = words.among(pa.array(["this", "that", "these", "those", "such"]))
+    pointing = words.among({"this", "that", "these", "those", "such"})
     return np.append(False, pointing[:-1]) & (words.positions > 0)
 
 

@@ -29,27 +29,18 @@ from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words
 
-_AUXILIARIES = (
-    *("am", "are", "can", "could", "had", "has", "have", "is", "may", "might", "must", "shall", "should"),
-    *("was", "were", "will", "would"),
-)
+_AUXILIARIES = words("am are can could had has have is may might must shall should was were will would")
 _IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
-_STAYS_BEFORE = frozenset({"only", "just", "merely", "simply", "necessarily", "least", "until", "so"})
+_STAYS_BEFORE = words("only just merely simply necessarily least until so")
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
-_POLAR = frozenset(
-    {"any", "anyone", "anything", "anybody", "anywhere", "anymore", "ever", "either", "yet", "nor", "until"}
-)
+_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
 # A text that begins with one of these asks, with its mark or without.
-_ASKING = pa.array(
-    sorted(
-        words(
-            "who what which whose whom when where why how am is are was were do does did has have had can "
-            "could will would shall should may might must isn't aren't wasn't weren't doesn't didn't "
-            "hasn't haven't hadn't can't couldn't won't wouldn't shouldn't"
-        )
-    )
+_ASKING = words(
+    "who what which whose whom when where why how am is are was were do does did has have had can "
+    "could will would shall should may might must isn't aren't wasn't weren't doesn't didn't "
+    "hasn't haven't hadn't can't couldn't won't wouldn't shouldn't"
 )
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
 
@@ -58,7 +49,7 @@ _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")
 def _phrases() -> tuple[PhraseTable, list[str]]:
     """Negated auxiliaries, and what is left of each; `VB`, `VBZ` or `VBD` where only the ending is."""
     table = dict(_IRREGULAR)
-    for word in _AUXILIARIES:
+    for word in sorted(_AUXILIARIES):
         table[f"{word} not"] = word
         table.setdefault(f"{word}n't", word)
     for word, tag in _DO.items():
@@ -100,9 +91,7 @@ def _reaches_polar(words: Words, index: int) -> bool:
 def _asks(words: Words, texts: pa.Array, rows: np.ndarray) -> np.ndarray:
     """bool (m,): rows (m,) with a question mark, or that begin with a word that asks."""
     marks = pc.match_substring(texts.take(pa.array(rows)), "?").to_numpy(zero_copy_only=False)
-    codes, distinct = words.lower
-    first = distinct.take(pa.array(codes[words.offsets[rows]]))
-    return marks | pc.is_in(first, _ASKING).to_numpy(zero_copy_only=False)
+    return marks | words.among(_ASKING)[words.offsets[rows]]
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:

@@ -32,6 +32,7 @@ from augment_cli.text.letter_case import ALPHANUMERIC, capitalised_where, charac
 from augment_cli.text.numbers import in_words, ordinal
 
 _SCALES = frozenset({"thousand", "million", "billion", "trillion"})
+_MONEY = {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}
 _SIGNS = "$£€¥"
 _UNITS = words(
     "km cm mm nm mi ft kg mg lb lbs oz ha sq square cubic mph ev kev mev gev hz khz mhz ghz kw mw kv rpm "
@@ -39,13 +40,8 @@ _UNITS = words(
 )
 _HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
 # Before a year, where a number of things has none of them.
-_BEFORE_YEAR = pa.array(["the", "this", "that", "his", "her", "its", "their", "our", "my"])
-_MONTHS = pa.array(
-    [
-        *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-        *("october", "november", "december"),
-    ]
-)
+_BEFORE_YEAR = words("the this that his her its their our my")
+_MONTHS = words("january february march april may june july august september october november december")
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +107,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
             if text[0] in _SIGNS and behind in _SCALES:
                 read, end = in_words(text + str(behind)), place + 1
                 if read is None and (amount := in_words(text[1:], False)) is not None:
-                    read = f"{amount} {behind} {_unit(text[0])}"
+                    read = f"{amount} {behind} {_MONEY[text[0]]}"
             else:
                 may_be_year = behind not in plurals or place in years
                 hour = text.removesuffix(":00") if behind in _HALVES_OF_DAY else text
@@ -127,10 +123,6 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         return Outcome(edits, word_edits.reasons_without(words, first))
 
     return run
-
-
-def _unit(sign: str) -> str:
-    return {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}[sign]
 
 
 NUMBER_TO_WORDS = Augmentation(

@@ -13,9 +13,10 @@ from augment_cli.resources import shipped
 from augment_cli.resources.word_lists import word_set
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import read_parquet
+from augment_cli.syntax.tree import words as listed
 
-_OF_NAMES = pa.array(["da", "de", "del", "den", "der", "di", "do", "dos", "du", "la", "van", "von"])
-_AT = pa.array(["around", "at", "in", "inside", "near", "outside", "throughout", "within"])
+_OF_NAMES = listed("da de del den der di do dos du la van von")
+_AT = listed("around at in inside near outside throughout within")
 
 
 @lru_cache(maxsize=3)
@@ -41,15 +42,15 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     matches = table.find(words)
     if not len(matches):
         return matches
-    capital = words.has_capital
+    capital, function_word = words.has_capital, words.among(word_set("function_words"))
     before, behind = np.maximum(matches.first - 1, 0), np.minimum(matches.last + 1, len(words) - 1)
-    opens = (words.positions[before] == 0) & words.among(word_set("function_words"))[before]
+    opens = (words.positions[before] == 0) & function_word[before]
     in_name = words.follows_space[matches.first] & capital[before] & ~opens
     in_name |= (behind > matches.last) & words.follows_space[behind] & capital[behind]
     # Gulf of Mexico, Republic of San Marino, Chief Justice of Nigeria.
     ahead = np.maximum(matches.first - 2, 0)
-    of = words.among(pa.array(["of"]))[before] & words.follows_space[matches.first]
-    named = capital[ahead] & ~(words.among(word_set("function_words"))[ahead] & (words.positions[ahead] == 0))
+    of = words.among({"of"})[before] & words.follows_space[matches.first]
+    named = capital[ahead] & ~(function_word[ahead] & (words.positions[ahead] == 0))
     in_name |= of & (ahead == before - 1) & words.follows_space[before] & named
     near = words.follows_space[matches.first]
     in_name |= words.among(_OF_NAMES)[before] & near

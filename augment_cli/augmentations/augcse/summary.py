@@ -82,6 +82,8 @@ def _summarise(
     )
     asks = view.any(view.parses.holding("?", spans.is_mark))[rows]
     several = np.bincount(view.rows, view.parses.sentence_starts, count)[rows] > 1
+    # A colon or dash: of its parts none says it without the others.
+    parted = view.any(spans.is_mark & view.parses.forms.among({":", "–", "—", "--"}))
     good = refuse(
         reasons,
         rows,
@@ -91,7 +93,7 @@ def _summarise(
         (subjects > verbs, Reason.INVERTED),
         # The verb of another clause.
         (view.any((view.roles == Role.MARKER) & view.of_root)[rows], Reason.DOUBTFUL_PARSE),
-        (several | (quoted[rows] > 0) | _is_parted(view, spans)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (several | (quoted[rows] > 0) | parted[rows], Reason.RULE_DOES_NOT_APPLY),
         (asks, Reason.QUESTION),
     )
     rows, roots, subjects = rows[good], roots[good], subjects[good]
@@ -287,18 +289,6 @@ def _loses_antecedent(view: ClauseView, gone: np.ndarray) -> np.ndarray:
     return view.any(pronoun & (places > lost[view.rows]) & (places < front[view.rows]))
 
 
-def _is_parted(view: ClauseView, spans: Constituents) -> np.ndarray:
-    """bool (n,): rows in parts, a colon or dash between them, of which none says it without the others."""
-    return view.any(spans.is_mark & view.parses.forms.among({":", "–", "—", "--"}))
-
-
-def _brackets(view: ClauseView, spans: Constituents) -> np.ndarray:
-    marks = np.flatnonzero(spans.is_mark)
-    is_bracket = np.zeros(len(spans.is_mark), bool)
-    is_bracket[marks] = view.parses.forms_at(marks).where(lambda form: form[:1] in "()[]{}\"“”«»„`'‘’")
-    return is_bracket
-
-
 def _delete(
     view: ClauseView, spans: Constituents, keep: np.ndarray, chosen: np.ndarray, edits: EditList
 ) -> None:
@@ -329,7 +319,7 @@ def _delete(
     texts = [" " if stuck else "" for stuck in bare.tolist()]
     put(edits, owner[rest], starts, ends, texts)
     # Brackets and quotation marks around the sentence stay if they stand on both sides of it.
-    marks = chosen[rows] & _brackets(view, spans)
+    marks = parses.forms.where(lambda form: form[:1] in "()[]{}\"“”«»„`'‘’") & spans.is_mark & chosen[rows]
     in_front, at_end = marks & (places < first[rows]), marks & (places > last[rows])
     orphans = (in_front & ~view.any(at_end)[rows]) | (at_end & ~view.any(in_front)[rows])
     orphans = np.flatnonzero(orphans)

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, negation_behind, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
@@ -32,10 +31,6 @@ _SHORT = {
     for mark in "'’"
     for end, verb in (("s", "is"), ("m", "am"), ("re", "are"), ("ve", "have"), ("ll", "will"))
 }
-
-
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    return by_rule(_move)
 
 
 def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
@@ -66,7 +61,10 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         ((left > right) | spans.is_mark[inside] | ~parses.whitespace[keep], Reason.RULE_DOES_NOT_APPLY),
         ((right < roots) | (first > verbs) | (first < parses.offsets[:-1][rows]), Reason.DOUBTFUL_PARSE),
         (~spans.are_whole(left, right) | ~spans.are_whole(first, keep) | torn, Reason.DOUBTFUL_PARSE),
-        (parses.pos.among({"CCONJ"})[inside] | _is_interrogative(view, first), Reason.RULE_DOES_NOT_APPLY),
+        (
+            parses.pos.among({"CCONJ"})[inside] | parses.tags.among({"WP", "WDT", "WRB", "WP$"})[first],
+            Reason.RULE_DOES_NOT_APPLY,
+        ),
         (
             ~_reads_as_a_front(view, arguments, spans, subjects, first, keep, left, right),
             Reason.RULE_DOES_NOT_APPLY,
@@ -134,10 +132,6 @@ def _reads_as_a_front(
     return bears & (plain | few)
 
 
-def _is_interrogative(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
-    return view.parses.tags.among({"WP", "WDT", "WRB", "WP$"})[tokens]
-
-
 def _clause_starts(
     view: ClauseView, spans: Constituents, rows: np.ndarray, subjects: np.ndarray
 ) -> np.ndarray:
@@ -182,7 +176,7 @@ YODA = Augmentation(
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=_prepare,
+    prepare=lambda parameters, resources: by_rule(_move),
     examples=("augment-cli yoda",),
     is_random=False,
 )

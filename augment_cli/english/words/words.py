@@ -9,7 +9,7 @@ tear contractions and amounts apart, and deleting half of `can't` helps nobody.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import repeat
@@ -196,11 +196,13 @@ class Words:
         mapping = lowered.indices.to_numpy().astype(np.int64)
         return mapping[encoded.indices.to_numpy()], lowered.dictionary
 
-    def among(self, wanted: pa.Array) -> np.ndarray:
+    def among(self, wanted: Iterable[str] | pa.Array) -> np.ndarray:
         """bool (N,): whether each word, lower-cased, is one of `wanted`."""
         codes, distinct = self.lower
         if not len(distinct):
             return np.zeros(0, bool)
+        if not isinstance(wanted, pa.Array):
+            wanted = pa.array(sorted(wanted))
         return pc.is_in(distinct, wanted).to_numpy(zero_copy_only=False)[codes]
 
     def numbers(self, table: Mapping[str, int]) -> np.ndarray:
