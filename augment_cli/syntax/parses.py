@@ -158,6 +158,11 @@ class ParseRows:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     @cached_property
+    def text_starts(self) -> np.ndarray:
+        """int64 (N,): where each token begins in the code points of all texts."""
+        return self.texts.offsets[:-1][self.rows] + self.starts
+
+    @cached_property
     def lemmas(self) -> Coded:
         """Lemmas."""
         return Coded.of(self.strings["lemmas"])

@@ -14,10 +14,11 @@ spacing, and the case of names, survive.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.actors import is_action, kinds_of
@@ -52,8 +53,21 @@ _BOUND = words(
 )
 _BARE_NEGATED = words("need dare")  # these take no ending before "not"
 _BE = words("am is are was were")
-
-
+_POSSESSIVE = words(
+    "my your our his mine yours ours hers theirs own myself yourself himself herself itself ourselves "
+    "themselves each other"
+)
+# Whoever is one's neighbour has one as a neighbour.
+_SYMMETRIC = words(
+    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
+    "coincide overlap correspond rhyme have comprise include contain mean equal total constitute "
+    "represent involve cost weigh share remain become match balance complement"
+)
+_TIMES = words(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday year years month months week weeks day days century "
+    "centuries decade decades time times morning evening night season example instance addition fact"
+)
 _ROLES = words("as like than of between among during within through throughout until since")
 _MEASURES = words(
     "% percent per cent mile miles hour hours minute minutes seconds metre metres foot feet pounds "
@@ -83,18 +97,16 @@ class SwitchParameters:
     )
 
 
-def _prepare(parameters: SwitchParameters, resources: Resources) -> Prepared:
-    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-        _switch(view, rows, reasons, edits, parameters.objects == "any")
-
-    return by_rule(rule)
-
-
 def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, any_: bool) -> None:
-    arguments, spans = Arguments(view), Constituents(view)
+    # "The dogs chase the cat": two noun phrases change places, in the case of their new place, and the verb
+    # agrees with its new subject: "The cat chases the dogs".
+    parses, arguments, spans = view.parses, Arguments(view), Constituents(view)
     roots, verbs, subjects = view.roots[rows], arguments.first_verbs[rows], view.subjects[rows]
-    verbal = view.parses.pos.among({"VERB", "AUX"})
+    verbal = parses.pos.among({"VERB", "AUX"})
+    finite = any_of(view.verb_forms, FINITE) & verbal
     objects = _objects(view, arguments, any_)[rows]
+    both = np.maximum(subjects, 0), np.maximum(objects, 0)
+    unfit = parses.lemmas_at(np.maximum(roots, 0)).among(_SYMMETRIC) | _gives_two(view, arguments)[rows]
     good = refuse(
         reasons,
         rows,
@@ -102,61 +114,47 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
         (objects < 0, Reason.NO_OBJECT),
-        (view.parses.lemmas_at(np.maximum(roots, 0)).among(_SYMMETRIC), Reason.RULE_DOES_NOT_APPLY),
-        (_gives_two(view, arguments)[rows], Reason.RULE_DOES_NOT_APPLY),
-        (
-            _is_unfit(view, arguments, np.maximum(subjects, 0), np.maximum(objects, 0)),
-            Reason.RULE_DOES_NOT_APPLY,
-        ),
-        (has_gap(view.parses.texts)[rows], Reason.GAP),
-        (
-            ~is_action(view, arguments, np.maximum(subjects, 0), np.maximum(objects, 0)),
-            Reason.RULE_DOES_NOT_APPLY,
-        ),
-        (_is_shared(view)[rows] | _says_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
-        (_does_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (unfit | _is_unfit(view, arguments, *both), Reason.RULE_DOES_NOT_APPLY),
+        (has_gap(parses.texts)[rows], Reason.GAP),
+        (~is_action(view, arguments, *both) | _says_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
     )
     rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
     left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))
     object_left, object_right = spans.trimmed(*arguments.phrases(objects))
     right, object_right = spans.closed(left, right), spans.closed(object_left, object_right)
-    finite = any_of(view.verb_forms, FINITE) & verbal
+    doubtful = _is_doubtful(view, spans, subjects, left, right) | (right >= verbs)
+    doubtful |= _is_doubtful(view, spans, objects, object_left, object_right) | (object_left <= roots)
+    # A finite verb directly behind an object: it is the subject of another clause.
+    doubtful |= finite[view.behind(object_right)] & view.has_behind(object_right)
+    doubtful |= spans.count(finite, right + 1, verbs - 1) > 0
+    heavy, quoted = _is_heavy(view, spans), is_quoted(parses.texts)[parses.text_starts]
+    stays = (spans.count(heavy, left, right) > 0) | (spans.count(heavy, object_left, object_right) > 0)
+    stays |= (spans.count(spans.commas, right + 1, verbs) > 0) | _may_be_name(view, left)
+    # A first word that may be a name in its own right: `Marine pursuers`, `HE`.
+    stays |= ~parses.tags.at(left).among({"PRP", "DT", "NNP", "NNPS"})
+    stays |= parses.forms_at(left).where(lambda form: len(form) > 1 and form.isupper())
+    stays |= _refers_elsewhere(view, spans, left, right, object_left, object_right)
+    stays |= spans.count(quoted, left, object_right) > 0
+    stays |= parses.lower_at(verbs).where(lambda form: form[:1] in "'’")  # it's
     good = refuse(
         reasons,
         rows,
         (_is_bound(view, subjects) | _is_bound(view, objects), Reason.RULE_DOES_NOT_APPLY),
-        (_is_doubtful(view, spans, subjects, left, right) | (right >= verbs), Reason.DOUBTFUL_PARSE),
-        (_is_doubtful(view, spans, objects, object_left, object_right), Reason.DOUBTFUL_PARSE),
-        ((object_left <= roots) | _runs_into_verb(view, object_right), Reason.DOUBTFUL_PARSE),
-        (spans.count(finite, right + 1, verbs - 1) > 0, Reason.DOUBTFUL_PARSE),
-        (
-            (spans.count(_is_heavy(view, spans), left, right) > 0)
-            | (spans.count(_is_heavy(view, spans), object_left, object_right) > 0)
-            | (spans.count(spans.commas, right + 1, verbs) > 0)
-            | _may_be_name(view, left)
-            | _loses_capital(view, left)
-            | _refers_elsewhere(view, spans, left, right, object_left, object_right),
-            Reason.RULE_DOES_NOT_APPLY,
-        ),
-        (spans.count(_in_quotation(view), left, object_right) > 0, Reason.RULE_DOES_NOT_APPLY),
-        (
-            view.parses.lower_at(verbs).where(lambda form: form[:1] in "'’"),
-            Reason.RULE_DOES_NOT_APPLY,
-        ),  # it's
+        (doubtful, Reason.DOUBTFUL_PARSE),
+        (stays, Reason.RULE_DOES_NOT_APPLY),
     )
     rows, verbs, subjects, objects = (a[good] for a in (rows, verbs, subjects, objects))
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
 
-    opens, never = spans.opens(left) | view.parses.sentence_starts[left], np.zeros(len(rows), bool)
+    opens, never = spans.opens(left) | parses.sentence_starts[left], np.zeros(len(rows), bool)
     new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
     new_objects = spans.strings(left, right, opens & ~_may_be_name(view, left), never).to_pylist()
     _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
     _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
     end = _with_comma(spans, left, right, new_objects, object_right)
     object_end = _with_comma(spans, object_left, object_right, new_subjects, None)
-    starts = view.parses.starts
-    put(edits, rows, starts[left], view.parses.ends[end], new_subjects)
-    put(edits, rows, starts[object_left], view.parses.ends[object_end], new_objects)
+    put(edits, rows, parses.starts[left], parses.ends[end], new_subjects)
+    put(edits, rows, parses.starts[object_left], parses.ends[object_end], new_objects)
     _agree(view, arguments, rows, verbs, objects, edits)
 
 
@@ -172,23 +170,6 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
     named = view.parses.lower_at(nouns).among(_TIMES)
     others = view.mask(nouns[~named & view.parses.pos.at(nouns).among({"NOUN", "PROPN", "PRON"})])
     return np.where(direct >= 0, direct, view.first(others))
-
-
-_POSSESSIVE = words(
-    "my your our his mine yours ours hers theirs own myself yourself himself herself itself ourselves "
-    "themselves each other"
-)
-# Whoever is one's neighbour has one as a neighbour.
-_SYMMETRIC = words(
-    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
-    "coincide overlap correspond rhyme have comprise include contain mean equal total constitute "
-    "represent involve cost weigh share remain become match balance complement"
-)
-_TIMES = words(
-    "january february march april may june july august september october november december monday tuesday "
-    "wednesday thursday friday saturday sunday year years month months week weeks day days century "
-    "centuries decade decades time times morning evening night season example instance addition fact"
-)
 
 
 def _gives_two(view: ClauseView, arguments: Arguments) -> np.ndarray:
@@ -218,32 +199,21 @@ def _is_unfit(
     return unfit | (unlike & ~arguments.direct_objects[objects])
 
 
-def _is_shared(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows where `my` or `himself` beside the verb goes with the subject."""
-    parses, parents, places = view.parses, view.parents, np.arange(len(view.roles))
-    verbal = parses.pos.among({"VERB", "AUX"})
-    owner = places
-    for _ in range(_SUBTREE_STEPS):
-        owner = np.where(verbal[owner] & (owner != places), owner, parents[owner])
-    return view.any(parses.lower.among(_POSSESSIVE) & (owner == view.roots[view.rows]))
-
-
-def _does_more(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows whose subject has a second verb, which would go on with the object."""
-    verbal = view.parses.pos.among({"VERB", "AUX"})
-    return view.any((view.roles == Role.CONJUNCT) & verbal & view.of_root)
-
-
 def _says_more(view: ClauseView) -> np.ndarray:
     """bool (n,): rows with another verb or relative, or a role or means, that goes with one of the two."""
     # `They sued him, claiming …`, `She left him before he woke`, `He replaced Ann as minister`.
-    parses = view.parses
-    verbs = parses.pos.among({"VERB"}) | (parses.pos.among({"AUX"}) & ~view.of_root)
-    places = np.arange(len(view.roles))
-    more = verbs & (places != view.roots[view.rows])
+    parses, places = view.parses, np.arange(len(view.roles))
+    verbal = parses.pos.among({"VERB", "AUX"})
+    more = (parses.pos.among({"VERB"}) | (verbal & ~view.of_root)) & (places != view.roots[view.rows])
     more |= parses.tags.among({"WDT", "WP", "WP$", "WRB", "UH"}) | parses.lower.among({"--", "—", "–"})
-    after = places > view.roots[view.rows]
-    return view.any(more | (after & parses.lower.among(_ROLE_MARKS)))
+    more |= (places > view.roots[view.rows]) & parses.lower.among(_ROLE_MARKS)
+    # The subject's second verb would go on with the object.
+    more |= (view.roles == Role.CONJUNCT) & verbal & view.of_root
+    # `my` or `himself` beside the verb goes with the subject.
+    owner = places
+    for _ in range(_SUBTREE_STEPS):
+        owner = np.where(verbal[owner] & (owner != places), owner, view.parents[owner])
+    return view.any(more | (parses.lower.among(_POSSESSIVE) & (owner == view.roots[view.rows])))
 
 
 def _refers_elsewhere(
@@ -268,14 +238,6 @@ def _refers_elsewhere(
     return elsewhere | explained | things
 
 
-def _loses_capital(view: ClauseView, left: np.ndarray) -> np.ndarray:
-    """bool (m,): whether a first word may be a name in what was its own right: `Marine pursuers`, `HE`."""
-    parses = view.parses
-    plain = parses.tags.at(left).among({"PRP", "DT", "NNP", "NNPS"})
-    shouted = parses.forms_at(left).where(lambda form: len(form) > 1 and form.isupper())
-    return ~plain | shouted
-
-
 def _is_heavy(view: ClauseView, spans: Constituents) -> np.ndarray:
     """bool (N,): what makes a phrase too heavy, or too open, to move: verbs, commas, conjunctions."""
     parses = view.parses
@@ -283,12 +245,6 @@ def _is_heavy(view: ClauseView, spans: Constituents) -> np.ndarray:
     heavy |= parses.lower.among({"most", "many", "several", "some", "few", "no", "neither", "every", "each"})
     heavy |= parses.pos.among({"ADP"}) & ~parses.lower.among({"of"})
     return heavy | (spans.is_mark & ~spans.is_hyphen)
-
-
-def _in_quotation(view: ClauseView) -> np.ndarray:
-    """bool (N,): tokens inside quotation marks."""
-    parses = view.parses
-    return is_quoted(parses.texts)[parses.texts.offsets[:-1][parses.rows] + parses.starts]
 
 
 def _is_bound(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -320,13 +276,6 @@ def _is_doubtful(
     noun = parses.pos.at(right).among({"NOUN", "PROPN", "ADJ", "NUM"})
     joined |= noun & parses.pos.at(behind).among({"NOUN", "PROPN"})
     return doubtful | (inside & joined)
-
-
-def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
-    """bool (m,): whether a finite verb follows an object directly: it is the subject of another clause."""
-    behind = view.behind(right)
-    finite = any_of(view.verb_forms[behind], FINITE) & view.parses.pos.at(behind).among({"VERB", "AUX"})
-    return finite & (behind > right) & (view.rows[behind] == view.rows[np.maximum(right, 0)])
 
 
 def _with_comma(
@@ -383,8 +332,9 @@ def _agree(
     edits: EditList,
 ) -> None:
     """Let verbs (m,) agree with their new subjects."""
-    forms, lemmas = view.parses.forms_at(verbs), view.parses.lemmas_at(verbs)
-    plural, first = arguments.is_plural(subjects), view.parses.lower_at(subjects).among({"me"})
+    parses = view.parses
+    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
+    plural, first = arguments.is_plural(subjects), parses.lower_at(subjects).among({"me"})
     kinds = view.verb_forms[verbs]
     lowered = forms.lowered()
     fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
@@ -398,7 +348,6 @@ def _agree(
             changed.append(index)
             texts.append(in_case(new, case_of(form)))
     chosen = np.array(changed, np.int64)
-    parses = view.parses
     put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
 
 
@@ -426,7 +375,7 @@ SUBJECT_OBJECT_SWITCH = Augmentation(
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=SwitchParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: by_rule(partial(_switch, any_=parameters.objects == "any")),
     libraries=("lemminflect",),
     examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
     is_random=False,

@@ -15,10 +15,11 @@ and a text of several sentences.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, put, refuse
@@ -61,13 +62,6 @@ class SummaryParameters:
     least_share: float = parameter(
         0.4, "smallest share of the sentence's words in its summary", minimum=0, maximum=1
     )
-
-
-def _prepare(parameters: SummaryParameters, resources: Resources) -> Prepared:
-    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-        _summarise(view, rows, reasons, edits, parameters)
-
-    return by_rule(rule)
 
 
 def _summarise(
@@ -190,8 +184,7 @@ def _times(view: ClauseView, arguments: Arguments, spans: Constituents) -> tuple
     behind &= ~spans.is_mark & ~any_of(view.roles, (Role.AUXILIARY, Role.CONJUNCT, Role.NEGATION))
     behind &= ~parses.deps.among({"cc", "advmod", "advcl", "prt", "compound:prt"})
     count = np.bincount(parents[np.flatnonzero(behind)], minlength=len(parents))
-    copula = np.zeros(len(parents), bool)
-    copula[parents[np.flatnonzero(parses.deps.among({"cop"}))]] = True
+    copula = view.with_child(parses.deps.among({"cop"}))
     of_verb = np.bincount(verbs, top > verbs, minlength=len(parents))
     good &= (count[verbs] - of_verb[verbs] > 0) | copula[verbs] | (top < verbs)
     # "from 1981 to 1989" goes as a whole, or not at all.
@@ -253,15 +246,14 @@ def _take_out_brackets(view: ClauseView, spans: Constituents, gone: np.ndarray) 
 def _take_out_last_clause(view: ClauseView, spans: Constituents, gone: np.ndarray) -> None:
     """The last clause or predicate behind `, and` or `, but`, and all behind a semicolon."""
     parses, parents, places = view.parses, view.parents, np.arange(len(gone))
-    subject, full = np.zeros(len(parents), bool), np.zeros(len(parents), bool)
-    subject[parents[np.flatnonzero(view.roles == Role.SUBJECT)]] = True
+    subject = view.with_child(view.roles == Role.SUBJECT)
     finite = any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
     heads = np.flatnonzero((view.roles == Role.CONJUNCT) & view.of_root & finite)
     left, right = spans.trimmed(*(edge[heads] for edge in view.edges))
     # "bought, and sold, the house": the first verb has to have its object in front.
     owned = ~any_of(view.roles, (Role.CONJUNCT, Role.AUXILIARY)) & ~spans.is_mark & ~parses.deps.among({"cc"})
     owned &= (places > parents) & view.of_root
-    full[parents[np.flatnonzero(owned)]] = True
+    full = view.with_child(owned)
     good = (right == spans.bounds[1][view.rows[heads]]) & (left > 0)
     good &= subject[heads] | full[view.roots[view.rows[heads]]]
     left, right = left[good], right[good]
@@ -334,7 +326,7 @@ SUMMARY = Augmentation(
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=SummaryParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: by_rule(partial(_summarise, parameters=parameters)),
     examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),
     is_random=False,
     meaning="possibly altered",
