@@ -29,7 +29,7 @@ from augment_cli.resources.word_lists import word_list_digests, word_set, word_t
 from augment_cli.syntax.tree import words as listed
 
 # What a pronoun becomes, before a noun and elsewhere.
-_POSSESSIVES = {"him": ("her", "her"), "hers": ("his", "his"), "his": ("her", "hers"), "her": ("his", "him")}
+_POSSESSIVES = {"him": ("her",) * 2, "hers": ("his",) * 2, "his": ("her", "hers"), "her": ("his", "him")}
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
 # Function words that may stand behind a possessive: her own, her two, her first.

@@ -6,7 +6,8 @@ steps up. WordNet has a hypernym for every sense of every noun; those that hold 
 mostly false.
 
 The sentence entails the one with the wider noun, so none is put where that fails: in the scope of negations,
-quantifiers, conditions and comparisons (`english/words/replaceable.py`), or in quotations, compounds and expressions.
+quantifiers, conditions and comparisons (`english/words/replaceable.py`), or in quotations, compounds and
+expressions.
 
 Differences from the original: inflected as the noun was, only the drawn place changes instead of every
 occurrence as a substring, the noun is drawn for each sentence instead of by one fixed seed, and no

@@ -27,7 +27,6 @@ from augment_cli.syntax.tree import words as words_of
 
 # In a million sentences, the times that one word may go, and one may come, if nothing else hinders it.
 _MOST_OFTEN = 1500
-_LISTS = ("noun_kinds",)
 _DETERMINERS = words_of("a an the this that his her its their my our your whose one no each every another")
 
 
@@ -69,8 +68,8 @@ def _is_kind_of(narrow: int, wide: int, steps: int) -> bool:
 
 
 def _resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
-    lists = word_list_digests(*_LISTS)
-    return lexical.resolve_avoiding(parameters, resources) | lists | {"collocations": collocations_digest()}
+    read = word_list_digests("noun_kinds") | {"collocations": collocations_digest()}
+    return lexical.resolve_avoiding(parameters, resources) | read
 
 
 def _shares(relation: lexical.Relation) -> np.ndarray:
@@ -78,8 +77,7 @@ def _shares(relation: lexical.Relation) -> np.ndarray:
     wordnet, table = load_wordnet(), load_collocations()
     lemmas = wordnet.lemmas.to_pylist()
     entries = wordnet.form_entries[readings().forms]
-    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
-    pairs = np.unique(np.stack([entries[owners], wordnet.form_entries[relation.targets]]), axis=1)
+    pairs = np.unique(np.stack([entries[relation.owners], wordnet.form_entries[relation.targets]]), axis=1)
     often = np.zeros(len(lemmas))
     spelled = [(entry, lemmas[entry]) for entry in np.unique(pairs).tolist()]
     for entry, lemma in spelled:
@@ -130,12 +128,6 @@ def _members() -> dict[str, set[str]]:
     return found
 
 
-def _is_pointed_at(words: Words) -> np.ndarray:
-    """bool (N,): words behind `these` and the like, which are of the kind that was said."""
-    pointing = words.among({"this", "that", "these", "those", "such"})
-    return np.append(False, pointing[:-1]) & (words.positions > 0)
-
-
 def _is_bare(words: Words) -> np.ndarray:
     """bool (N,): nouns with no article near: `attend university`, `fish is healthy`, said of any of them."""
     codes, distinct = words.lower
@@ -149,7 +141,7 @@ def _is_bare(words: Words) -> np.ndarray:
 
 
 def _is_plural(words: Words) -> np.ndarray:
-    """bool (N,): what looks like a plural: what is said of "the merchants" is not of one kind of them."""
+    """bool (N,): what looks like a plural."""
     codes, distinct = words.lower
     return np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)[codes]
 
@@ -177,7 +169,10 @@ def noun_augmentation(
             eligible &= may_be_replaced(words, rows.parses)
             eligible &= ~_is_bare(words)
             if name == "hyponym":
-                eligible &= ~(_is_pointed_at(words) | _is_plural(words))
+                # `these merchants` are of the kind that was said; what is said of "the merchants" is not of
+                # one kind of them.
+                pointing = words.among(["this", "that", "these", "those", "such"])
+                eligible &= ~(np.append(False, pointing[:-1]) & (words.positions > 0)) & ~_is_plural(words)
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
             # What is narrower is often of another sense, which nothing shows but its company: a full village.

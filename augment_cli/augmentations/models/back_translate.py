@@ -22,7 +22,7 @@ from augment_cli.augmentations.models.rewriting import (
     Rewritten,
     decoding_settings,
 )
-from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
@@ -221,10 +221,6 @@ class _BackTranslator(Rewriter):
         return Rewritten(good, None if good else reasons[0], columns)
 
 
-def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
-    return _BackTranslator(_pin(parameters), resources)
-
-
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
     version=7,
@@ -232,7 +228,7 @@ BACK_TRANSLATE = Augmentation(
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),
     parameters=BackTranslateParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: _BackTranslator(_pin(parameters), resources),
     columns=COLUMNS,
     resolve=_resolve,
     warnings=lambda parameters, resources: limit_warnings(parameters),

@@ -1,8 +1,8 @@
 """Names, numbers and dates among the tokens of sentences, by kind, and others of the same kind to draw.
 
 A token is an entity by its term (`word_classes.py`), by the tokens beside it (what follows a first name is a
-surname, a small number beside a month is a day), and if it is no part of a longer name, a range or a label.
-`Paris` in `in Paris, France` is one; in `Paris Hilton`, `New Paris`, `University of Paris` and `Paris–Roubaix`
+surname, a small number beside a month is a day), and if it is no part of a longer name, range or label.
+`Paris` in `in Paris, France` is one; in `Paris Hilton`, `New Paris`, `University of Paris`, `Paris–Roubaix`
 it is not, nor is the number of `Apollo 11`, `No. 9`, `50–60` or `400 BC`.
 """
 

@@ -138,22 +138,14 @@ def vocabulary_of(
     table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
     table = dataclasses.replace(table, cases=_known_cases(table))
     is_word = pc.match_substring_regex(table.terms, WORD)
-    is_word = pc.and_(is_word, pc.invert(pc.is_in(table.terms, word_set("term_fragments"))))
+    is_word = pc.and_not(is_word, pc.is_in(table.terms, word_set("term_fragments")))
     # `cards.` in the midst of a row of several sentences: the full stop would go with the word.
-    is_word = pc.and_(is_word, pc.invert(pc.match_substring_regex(table.terms, r"[.,;:!?…'’-]$")))
+    is_word = pc.and_not(is_word, pc.match_substring_regex(table.terms, r"[.,;:!?…'’-]$"))
     drawable = pc.and_(is_word, pc.less_equal(pc.utf8_length(table.terms), longest))
-    drawable = pc.and_(drawable, pc.invert(pc.is_in(table.terms, pa.array(avoided, pa.string()))))
-    words = is_word.to_numpy(zero_copy_only=False)
-    classes = np.where(words, 0, -1)
-    if same == "pos":
-        classes = np.where(words, classes_of(table), -1)
-    return Vocabulary(
-        table,
-        ids.astype(np.int32),
-        np.append(words, False),
-        drawable.to_numpy(zero_copy_only=False),
-        classes.astype(np.int32),
-    )
+    drawable = pc.and_not(drawable, pc.is_in(table.terms, pa.array(avoided, pa.string())))
+    words, may_come = (mask.to_numpy(zero_copy_only=False) for mask in (is_word, drawable))
+    classes = np.where(words, classes_of(table) if same == "pos" else 0, -1).astype(np.int32)
+    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), may_come, classes)
 
 
 def vocabulary_digests(same: str) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 A name or number stands for others of its kind, whatever the sentence. Names go by lists
 (`words/entity_kinds.txt`: countries, cities, peoples with a language of their own, …), first names by
-`words/male_names.txt` and the like, surnames by the shipped terms. Numbers go by their size and how round they
-are, years by their decade, so that what comes is as likely there as what stood there, and years keep their
+`words/male_names.txt` and the like, surnames by the shipped terms. Numbers go by their size and how round
+they are, years by their decade, so that what comes is as likely there as what stood there, and years keep their
 order.
 
 Words have the classes of a list of words

@@ -153,7 +153,15 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
             return Reason.NAME_OR_NUMBER_CHANGED
         return Reason.BROKEN_GRAMMAR if ends_or_begins_otherwise(original, output) else None
     own = {word.text for word in before} | known
-    if any(not (word.text in own or _is_real(word.text, vocabulary)) for word in after):
+    if any(
+        not (
+            word.text in own
+            or word.text in _SUFFIXES
+            or word.text[0].isdigit()
+            or vocabulary.knows(word.text)
+        )
+        for word in after
+    ):
         return Reason.INVENTED_WORD
     if _names(before, after, vocabulary) != _names(after, before, vocabulary) or any(
         name not in output for name in _NAME.findall(original)
@@ -183,10 +191,6 @@ def guard_digests() -> dict[str, str]:
         "pipeline": pipeline.digest,
         **pipeline.library_versions(),
     }
-
-
-def _is_real(word: str, vocabulary: Vocabulary) -> bool:
-    return word in _SUFFIXES or word[0].isdigit() or vocabulary.knows(word)
 
 
 def _marks_pair(original: str, output: str) -> bool:

@@ -53,6 +53,16 @@ class Relation:
     targets: np.ndarray  # forms; those of reading r are targets[offsets[r]:offsets[r+1]]
     weights: np.ndarray  # in proportion to the probability of each among those of its reading
 
+    @property
+    def owners(self) -> np.ndarray:
+        """int64 (T,): the reading of each target."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def where(self, kept: np.ndarray) -> Relation:
+        """Some of the targets, by a bool mask or by indices."""
+        counts = np.bincount(self.owners[kept], minlength=len(self.offsets) - 1)
+        return Relation(offsets_from_lengths(counts), self.targets[kept], self.weights[kept])
+
     @cached_property
     def _sums(self) -> np.ndarray:
         return np.append(0.0, np.cumsum(self.weights))
@@ -68,13 +78,11 @@ class Relation:
 @lru_cache(maxsize=1)
 def _is_usable(wordnet: WordNet) -> np.ndarray:
     """bool (F,): forms that may stand for another word: three letters or more, no function word."""
-    forms = wordnet.forms
-    usable = pc.match_substring_regex(forms, r"^[a-z]+(-[a-z]+)*$")
-    usable = pc.and_(usable, pc.greater(pc.utf8_length(forms), 2))
-    usable = pc.and_(usable, pc.invert(pc.is_in(forms, word_set("function_words"))))
-    usable = pc.and_(usable, pc.invert(pc.is_in(forms, word_set("avoided_words"))))
-    roman = pc.match_substring_regex(forms, r"^[ivxlc]+$")
-    return pc.and_(usable, pc.invert(roman)).to_numpy(zero_copy_only=False)
+    barred = pa.concat_arrays([word_set("function_words"), word_set("avoided_words")])
+    usable = pc.match_substring_regex(wordnet.forms, r"^[a-z]+(-[a-z]+)*$")
+    usable = pc.and_(usable, pc.greater(pc.utf8_length(wordnet.forms), 2))
+    unusable = pc.or_(pc.is_in(wordnet.forms, barred), pc.match_substring_regex(wordnet.forms, r"^[ivxlc]+$"))
+    return pc.and_not(usable, unusable).to_numpy(zero_copy_only=False)
 
 
 @lru_cache(maxsize=1)
@@ -143,14 +151,14 @@ def without(relation: Relation, words: pa.StringArray) -> Relation:
     """The relation without some words as targets."""
     avoided = pc.is_in(load_wordnet().forms, words).to_numpy(zero_copy_only=False)
     kept = ~avoided[relation.targets]
-    return relation if kept.all() else _where(relation, kept)
+    return relation if kept.all() else relation.where(kept)
 
 
 def listed(relation: Relation, name: str) -> Relation:
     """The pairs of a relation that a list (part of speech, lemma, others) has."""
     wordnet = load_wordnet()
     pairs = {(letter, word, other) for letter, word, others in word_table(name) for other in others.split()}
-    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    owners = relation.owners
     sources, targets = wordnet.form_entries[readings().forms[owners]], wordnet.form_entries[relation.targets]
     lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts
     kept = np.array(
@@ -160,22 +168,14 @@ def listed(relation: Relation, name: str) -> Relation:
         ],
         bool,
     )
-    return _where(relation, kept)
-
-
-def _where(relation: Relation, kept: np.ndarray) -> Relation:
-    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
-    counts = np.bincount(owners[kept], minlength=len(relation.offsets) - 1)
-    return Relation(offsets_from_lengths(counts), relation.targets[kept], relation.weights[kept])
+    return relation.where(kept)
 
 
 def draw_first(relation: Relation) -> Relation:
     """The relation with only the heaviest target of each reading, the alphabetically first of equals."""
-    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    owners = relation.owners
     order = np.lexsort((relation.targets, -relation.weights, owners))
-    first = order[np.append(True, np.diff(owners) > 0)] if len(order) else order
-    counts = np.bincount(owners[first], minlength=len(relation.offsets) - 1)
-    return Relation(offsets_from_lengths(counts), relation.targets[first], relation.weights[first])
+    return relation.where(order[np.append(True, np.diff(owners) > 0)] if len(order) else order)
 
 
 def digests() -> dict[str, str]:
@@ -260,34 +260,27 @@ _SENSES_JUDGED = frozenset({NOUN, VERB})
 def synonyms(senses: str) -> Relation:
     """Readings and the forms of their synonyms."""
     wordnet = load_wordnet()
-    everything = np.arange(len(wordnet.sense_entries))
     sense, other = wordnet.synset_senses.expand(wordnet.sense_synsets)
-    different = wordnet.sense_entries[everything[sense]] != wordnet.sense_entries[other]
+    different = wordnet.sense_entries[sense] != wordnet.sense_entries[other]
     sense, other = sense[different], other[different]
-    if senses == "any":
-        weights = np.ones(len(sense))
-    else:
+    if senses == "frequent":
         known = np.minimum(wordnet.sense_counts[sense], wordnet.sense_counts[other]) >= LEAST_COUNT
         sense, other = sense[known], other[known]
-        weights = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
+    weights = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
     pairs = wordnet.sense_entries[sense].astype(np.int64) * len(wordnet.lemmas) + wordnet.sense_entries[other]
     distinct, inverse = np.unique(pairs, return_inverse=True)
     summed = np.bincount(inverse, weights, len(distinct))
     if senses == "any":
         summed[:] = 1.0
-    if senses == "frequent":
+    else:
         # Nouns and verbs of several senses: those that the two words share must be most of what is meant.
         shared = np.bincount(inverse, wordnet.sense_shares[sense], len(distinct))
         part = wordnet.entry_parts[distinct // len(wordnet.lemmas)]
-        likely = (summed >= LEAST_WEIGHT) & (
-            (shared >= DOMINANT_SHARE) | ~np.isin(part, list(_SENSES_JUDGED))
-        )
-    else:
-        likely = np.ones(len(distinct), bool)
-    distinct, summed = distinct[likely], summed[likely]
-    return inflected_relation(
-        wordnet, "synonym", distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed
-    )
+        likely = (shared >= DOMINANT_SHARE) | ~np.isin(part, list(_SENSES_JUDGED))
+        likely &= summed >= LEAST_WEIGHT
+        distinct, summed = distinct[likely], summed[likely]
+    sources, targets = np.divmod(distinct, len(wordnet.lemmas))
+    return inflected_relation(wordnet, "synonym", sources, targets, summed)
 
 
 @lru_cache(maxsize=1)

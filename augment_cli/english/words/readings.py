@@ -156,12 +156,6 @@ def _fixed_phrases() -> PhraseTable:
     return PhraseTable(word_list("fixed_phrases"))
 
 
-def _in_fixed_phrase(words: Words) -> np.ndarray:
-    """Indices of the words of fixed phrases: `for example` does not take a hyponym."""
-    matches = _fixed_phrases().find(words)
-    return ranges(matches.first, matches.last - matches.first + 1)
-
-
 def reading_of_each_word(
     words: Words, parts: frozenset[int] = ALL_PARTS, parses: ParseRows | None = None
 ) -> np.ndarray:
@@ -179,7 +173,8 @@ def reading_of_each_word(
     else:
         reading, is_told = _by_parse(words, spelling, parses)
     reading[_is_name(words, reading, is_told)] = -1
-    reading[_in_fixed_phrase(words)] = -1
+    phrases = _fixed_phrases().find(words)  # `for example` does not take a hyponym
+    reading[ranges(phrases.first, phrases.last - phrases.first + 1)] = -1
     some = np.flatnonzero(reading >= 0)
     part = load_wordnet().entry_parts[table.entries[reading[some]]]
     reading[some[~np.isin(part, list(parts))]] = -1
@@ -209,7 +204,10 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     # Tags of another kind than Penn's say nothing here: the part of speech has to do.
     likeliest = np.where(tag_place >= 0, by_tag, table.by_part[np.maximum(part_of_pos, 0), number])
     fits = is_token & (spelling >= 0) & (part_of_pos >= 0) & ((tag_place < 0) | (tag_part == part_of_pos))
-    fits &= ~_belongs_together(parses)[tokens]
+    # Compounds and fixed expressions with their heads, and verbs with a particle, mean something together.
+    compound, particle = parses.deps.among(_COMPOUNDS), parses.deps.among(_PARTICLES)
+    compound[parses.parents[compound | particle]] = True
+    fits &= ~compound[tokens]
     result = np.where(fits, likeliest, -1).astype(np.int64)
     rest = np.flatnonzero(~is_token & (spelling >= 0))
     if len(rest):  # well-known: several tokens
@@ -225,18 +223,9 @@ def token_of_each_word(words: Words, parses: ParseRows) -> tuple[np.ndarray, np.
     """int64 (N,): the token with the span of each word, and bool (N,): whether there is one."""
     if not len(parses.starts):
         return np.zeros(len(words), np.int64), np.zeros(len(words), bool)
-    base = parses.texts.offsets[:-1][parses.rows]
-    starts, ends = base + parses.starts, base + parses.ends
+    starts, ends = parses.text_starts, parses.text_starts + parses.ends - parses.starts
     tokens = np.minimum(np.searchsorted(starts, words.flat_starts), len(starts) - 1)
     return tokens, (starts[tokens] == words.flat_starts) & (ends[tokens] == words.flat_ends)
-
-
-def _belongs_together(parses: ParseRows) -> np.ndarray:
-    """bool (T,): tokens of compounds and fixed expressions with their heads, and verbs with a particle."""
-    compound, particle = parses.deps.among(_COMPOUNDS), parses.deps.among(_PARTICLES)
-    together = compound.copy()
-    together[parses.parents[compound | particle]] = True
-    return together
 
 
 def _is_name(words: Words, reading: np.ndarray, is_told: np.ndarray) -> np.ndarray:

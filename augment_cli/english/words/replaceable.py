@@ -1,8 +1,8 @@
 """Which words may be replaced: by themselves, and by a wider noun.
 
 None that means something only together with its neighbours. A wider noun leaves a sentence true outside
-negations, quantifiers and conditions (MacCartney and Manning 2007, Natural logic for textual inference): in the
-scope of `no`, `every`, `if`, `without` or a superlative the direction turns round, or is lost.
+negations, quantifiers and conditions (MacCartney and Manning 2007, Natural logic for textual inference): in
+the scope of `no`, `every`, `if`, `without` or a superlative the direction turns round, or is lost.
 """
 
 from __future__ import annotations
