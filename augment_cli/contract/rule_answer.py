@@ -25,6 +25,6 @@ class Answer:
         return cls(np.full(count, None, object), np.full(count, Reason.NO_RULE_APPLIES, object))
 
 
-def pick(uniforms: np.ndarray, count: int) -> np.ndarray:
+def pick(uniforms: np.ndarray, count: int | np.ndarray) -> np.ndarray:
     """Uniforms in [0, 1) as choices 0 … count−1."""
     return np.minimum((uniforms * count).astype(np.int64), count - 1)

@@ -29,13 +29,14 @@ from augment_cli.resources.word_lists import word_list_digests, word_set, word_t
 from augment_cli.syntax.tree import words as listed
 
 # What a pronoun becomes, before a noun and elsewhere.
-_POSSESSIVES = {"him": ("her",) * 2, "hers": ("his",) * 2, "his": ("her", "hers"), "her": ("his", "him")}
+_POSSESSIVES = {"him": ("her", "her"), "hers": ("his", "his")}
+_POSSESSIVES |= {"his": ("her", "hers"), "her": ("his", "him")}
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
 # Function words that may stand behind a possessive: her own, her two, her first.
 _BEHIND_POSSESSIVE = listed(
-    "own other only few many most more very then ever first second third fourth fifth two three four five six "
-    "seven eight nine ten"
+    "own other only few many most more very then ever first second third fourth fifth two three four five "
+    "six seven eight nine ten"
 )
 _ADVERBS = listed("away back home alone again forward together well")
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.

@@ -118,10 +118,11 @@ class _MaskFilling:
         ]
         numbers = [number for number, sentence in enumerate(sentences) if sentence.chosen]
         filled = self._guard.run(self._fill, [sentences[number] for number in numbers]) if numbers else []
+        flat = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own]
+        places = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3)
         edits = EditList()
-        for number, own in zip(numbers, filled, strict=True):
-            for start, end, text in own:
-                edits.replace([number], [start], [end], [text], [0])
+        new = [text for *_, text in flat]
+        edits.replace(places[:, 0], places[:, 1], places[:, 2], new, np.arange(len(new)))
         made = edits.edits()
         columns = {
             "replaced": pa.array(np.bincount(made.rows, minlength=len(texts)).astype(np.int32)),

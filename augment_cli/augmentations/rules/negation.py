@@ -113,7 +113,8 @@ class Negation:
         rest = ~has & is_finite
         self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
         places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
-        put(self.edits, *places.T, [text for *_, text in self._pending])
+        texts = [text for *_, text in self._pending]
+        put(self.edits, places[:, 0], places[:, 1], places[:, 2], texts)
         lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
         reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
         verbless = ~has & ~has_finite

@@ -12,16 +12,14 @@ Dependencies, which the shipped pipeline gives; on other labels those of phrases
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -40,12 +38,7 @@ from augment_cli.text.edit_list import EditList
 from augment_cli.text.spans import Edits, apply_edits
 
 _LISTS = (
-    lexicon.PHRASES,
-    lexicon.SYNONYMS,
-    "fixed_pairs",
-    "fixed_phrases",
-    "function_words",
-    "owned_nouns",
+    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "owned_nouns"),
     "passive_verbs",
 )
 _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
@@ -133,24 +126,16 @@ def _places(grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms) ->
 
 def _as_edits(choice: Choice, chosen: np.ndarray, grammar: Grammar) -> tuple[Edits, pa.ListArray]:
     """The edits of some places, sorted, and the names of their rules for each row."""
-    rows: list[int] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    texts: list[str] = []
-    names: list[str] = []
-    places: list[int] = []
+    numbers, texts, names = [], [], []
     for place, (row, rule, changes) in enumerate(choice.written(chosen)):
         for start, end, text in changes:
-            rows.append(row)
-            starts.append(start)
-            ends.append(end)
+            numbers.append((row, start, end, place))
             # "6 a.m." at the end of a sentence has its full stop.
             texts.append(text[:-1] if text.endswith(".") and grammar.text_at(row, end) == "." else text)
             names.append(rule)
-            places.append(place)
-    columns = [np.array(column, np.int64) for column in (rows, starts, ends, places)]
+    columns = np.array(numbers, np.int64).reshape(-1, 4).T
     order = _without_overlaps(*columns)
-    of_row, first, last = (column[order] for column in columns[:3])
+    of_row, first, last = columns[:3, order]
     edits = EditList()
     edits.replace(of_row, first, last, [texts[number] for number in order.tolist()], np.arange(len(order)))
     offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=len(grammar.parses))))
@@ -174,14 +159,6 @@ def _without_overlaps(
         order = order[~np.isin(places[order], later)]
 
 
-def _resolve(parameters: RephraseParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | word_list_digests(*_LISTS)
-
-
-def _prepare(parameters: RephraseParameters, resources: Resources) -> Prepared:
-    return Rephrasing(parameters, resources.key("rephrase"))
-
-
 REPHRASE = Augmentation(
     name="rephrase",
     version=3,
@@ -190,9 +167,9 @@ REPHRASE = Augmentation(
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=RephraseParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: Rephrasing(parameters, resources.key("rephrase")),
     columns=(pa.field("rules", _LIST_TYPE),),
-    resolve=_resolve,
+    resolve=with_digests(lambda: word_list_digests(*_LISTS)),
     libraries=("lemminflect",),
     examples=(
         "augment-cli rephrase",

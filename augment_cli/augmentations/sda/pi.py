@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -223,10 +223,6 @@ def _v3_clause(view: ClauseView) -> np.ndarray:
     return np.where(is_inside, leftmost, -1)
 
 
-def _prepare(parameters: PunctuationInsertionParameters, resources: Resources) -> Prepared:
-    return PunctuationInsertion(parameters, resources)
-
-
 PI = Augmentation(
     name="pi",
     version=1,
@@ -234,7 +230,7 @@ PI = Augmentation(
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
     parameters=PunctuationInsertionParameters,
-    prepare=_prepare,
+    prepare=PunctuationInsertion,
     columns=(pa.field("rule", pa.string()),),
     examples=(
         "augment-cli pi",

@@ -15,34 +15,27 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.contract.rule_answer import pick
 from augment_cli.text.edit_list import EditList
 
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 
 
-class RandomPunctuation:
-    """The baseline: a pure function of the rows."""
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    mark_key, gap_key = (resources.key(f"random-punctuation/{what}") for what in ("mark", "gap"))
+    marks = list(string.punctuation)
 
-    def __init__(self, resources: Resources) -> None:
-        self._mark_key = resources.key("random-punctuation/mark")
-        self._gap_key = resources.key("random-punctuation/gap")
-
-    def __call__(self, rows: Rows) -> Outcome:
-        """Put marks into some rows."""
+    def run(rows: Rows) -> Outcome:
         owners, places = _gaps(rows)
-        count = len(rows)
-        gaps = np.bincount(owners, minlength=count)
-        first = np.cumsum(gaps) - gaps
-        chosen = np.flatnonzero(gaps)
-        zeros = np.zeros(len(chosen), np.int64)
-        row_ids = rows.row_ids[chosen]
-        which = (uniform(self._gap_key, row_ids, zeros) * gaps[chosen]).astype(np.int64)
-        at = places[first[chosen] + np.minimum(which, gaps[chosen] - 1)]
-        marks = list(string.punctuation)
-        drawn = (uniform(self._mark_key, row_ids, zeros) * len(marks)).astype(np.int64)
+        gaps = np.bincount(owners, minlength=len(rows))
+        first, chosen = np.cumsum(gaps) - gaps, np.flatnonzero(gaps)
+        zeros, row_ids = np.zeros(len(chosen), np.int64), rows.row_ids[chosen]
+        at = places[first[chosen] + pick(uniform(gap_key, row_ids, zeros), gaps[chosen])]
         edits = EditList()
-        edits.replace(chosen, at, at, marks, np.minimum(drawn, len(marks) - 1))
-        return Outcome(edits.edits(), np.full(count, Reason.NO_TOKEN, object))
+        edits.replace(chosen, at, at, marks, pick(uniform(mark_key, row_ids, zeros), len(marks)))
+        return Outcome(edits.edits(), np.full(len(rows), Reason.NO_TOKEN, object))
+
+    return run
 
 
 def _gaps(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -56,10 +49,6 @@ def _gaps(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     positions = np.flatnonzero(is_word & ends)
     owners = owner[positions]
     return owners, positions + 1 - texts.offsets[:-1][owners]
-
-
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    return RandomPunctuation(resources)
 
 
 RANDOM_PUNCTUATION = Augmentation(

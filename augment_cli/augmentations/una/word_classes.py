@@ -3,11 +3,11 @@
 A name or number stands for others of its kind, whatever the sentence. Names go by lists
 (`words/entity_kinds.txt`: countries, cities, peoples with a language of their own, …), first names by
 `words/male_names.txt` and the like, surnames by the shipped terms. Numbers go by their size and how round
-they are, years by their decade, so that what comes is as likely there as what stood there, and years keep their
-order.
+they are, years by their decade, so that what comes is as likely there as what stood there, and years keep
+their order.
 
-Words have the classes of a list of words
-that stand for one another in most sentences, and mean something else (`words/exchangeable_words.txt`),
+Words have the classes of a list of words that
+stand for one another in most sentences, and mean something else (`words/exchangeable_words.txt`),
 parted by form: a plural comes for a plural, a past tense for a past tense. A spelling that is as well
 another part of speech has no class, as no table says which of them a sentence means; nor has any other word.
 """

@@ -95,7 +95,7 @@ def _final_to_front(grammar: Grammar) -> Places:
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
     good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
-    first = grammar.parses.offsets[:-1][rows]
+    first = grammar.openings[rows]
     stop = left - comma - 1
 
     def write(begin: int, end: int, opening: int, last: int) -> list[Edit]:
@@ -117,14 +117,13 @@ def _final_to_front(grammar: Grammar) -> Places:
 def _front_to_final(grammar: Grammar) -> Places:
     """`In 1999, he moved to Rome.` to `He moved to Rome in 1999.`"""
     of_root = _is_oblique(grammar) | (grammar.of_root & grammar.is_dep("advcl"))
-    first_tokens = grammar.parses.offsets[:-1]
     good_rows = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
     heads = np.flatnonzero(of_root & good_rows[grammar.rows])
     left, right = grammar.trimmed(heads)
     rows = grammar.rows[heads]
     roots, ends = grammar.roots[rows], grammar.ends[rows]
     begins = grammar.subject_spans[0][rows]
-    good = (left == first_tokens[rows]) & (right < roots) & (begins == right + 2)
+    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 2)
     good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
     good &= _moves(grammar, heads, left, right, _BACKWARD)
     good &= ends - begins < _LONGEST_REST
@@ -188,11 +187,10 @@ def _exchanged(grammar: Grammar) -> Places:
 
 def _there(grammar: Grammar) -> Places:
     """`There are three schools in the town.` to `In the town, there are three schools.`"""
-    first_tokens = grammar.parses.offsets[:-1]
     there = grammar.is_word({"there"}) & grammar.is_dep("expl") & grammar.of_root
     opens = np.zeros(len(grammar.parses), bool)
     filled = np.flatnonzero(np.diff(grammar.parses.offsets) > 0)
-    opens[filled] = there[first_tokens[filled]]
+    opens[filled] = there[grammar.openings[filled]]
     opens &= grammar.is_plain
     heads = np.flatnonzero((_is_oblique(grammar) | grammar.is_dep("nmod")) & opens[grammar.rows])
     left, right = grammar.trimmed(heads)
@@ -204,9 +202,9 @@ def _there(grammar: Grammar) -> Places:
     good &= ~grammar.is_lemma(_ABSTRACT, at=heads)
     good &= grammar.is_word(words("in on at near"), left) & grammar.is_whole(heads, left, right)
     good &= right - left < _LONGEST
-    good &= grammar.count(grammar.is_comma, first_tokens[rows], right) == 0
+    good &= grammar.count(grammar.is_comma, grammar.openings[rows], right) == 0
     good &= grammar.count(grammar.is_tag(*FINITE, "MD"), roots + 1, right) == 0
-    first = first_tokens[rows]
+    first = grammar.openings[rows]
 
     def write(begin: int, end: int, opening: int) -> list[Edit]:
         phrase = grammar.in_front(begin, end, opening)
@@ -222,9 +220,8 @@ def _there(grammar: Grammar) -> Places:
 
 def _however(grammar: Grammar) -> Places:
     """`However, the plan failed.` to `The plan, however, failed.`"""
-    first = grammar.parses.offsets[:-1]
     rows = np.flatnonzero(grammar.is_statement & (grammar.subjects >= 0))
-    opening = first[rows]
+    opening = grammar.openings[rows]
     left, right = (edge[rows] for edge in grammar.subject_spans)
     good = grammar.is_word({"however"}, at=opening) & (left == opening + 2)
     good &= grammar.is_comma[np.minimum(opening + 1, len(grammar) - 1)]
@@ -249,12 +246,11 @@ def _however(grammar: Grammar) -> Places:
 
 def _source_last(grammar: Grammar) -> Places:
     """`According to Ann, the plan failed.` to `The plan failed, according to Ann.`"""
-    first = grammar.parses.offsets[:-1]
     heads = np.flatnonzero(_is_oblique(grammar) & (grammar.is_plain & (grammar.subjects >= 0))[grammar.rows])
     left, right = grammar.trimmed(heads)
     rows = grammar.rows[heads]
     begins, ends = grammar.subject_spans[0][rows], grammar.ends[rows]
-    good = (left == first[rows]) & grammar.is_word({"according"}, at=left) & (begins == right + 2)
+    good = (left == grammar.openings[rows]) & grammar.is_word({"according"}, at=left) & (begins == right + 2)
     good &= (
         grammar.is_word({"to"}, at=grammar.next_in_row(left)) & grammar.is_comma[np.maximum(begins - 1, 0)]
     )
@@ -277,7 +273,7 @@ def _adverb_to_front(grammar: Grammar) -> Places:
     chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
     tokens = np.flatnonzero(adverbs & grammar.of_root & chosen[grammar.rows])
     rows = grammar.rows[tokens]
-    first, subject_end = grammar.parses.offsets[:-1][rows], grammar.subject_spans[1][rows]
+    first, subject_end = grammar.openings[rows], grammar.subject_spans[1][rows]
     before, after = tokens - 1, grammar.next_in_row(tokens)
     good = (tokens > subject_end) & (tokens <= grammar.roots[rows]) & (grammar.edges[0][tokens] == tokens)
     good &= (grammar.edges[1][tokens] == tokens) & (
@@ -301,9 +297,8 @@ def _adverb_to_front(grammar: Grammar) -> Places:
 
 def _adverb_inside(grammar: Grammar) -> Places:
     """`Originally, the mill was built in 1890.` to `The mill was originally built in 1890.`"""
-    first = grammar.parses.offsets[:-1]
     rows = np.flatnonzero(grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated)
-    opening = first[rows]
+    opening = grammar.openings[rows]
     left, right = (edge[rows] for edge in grammar.subject_spans)
     roots = grammar.roots[rows]
     good = (

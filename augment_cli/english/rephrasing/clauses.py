@@ -33,9 +33,7 @@ def _second_clauses(grammar: Grammar) -> tuple[np.ndarray, np.ndarray]:
     """Heads (m,) of the only finite clause that is joined to the main one, and its conjunction."""
     joined = grammar.of_root & grammar.is_dep("conj")
     once = np.bincount(grammar.rows[joined], minlength=len(grammar.parses)) == 1
-    helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
-    finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
-    heads = np.flatnonzero(joined & finite & (once & grammar.is_statement)[grammar.rows])
+    heads = np.flatnonzero(joined & grammar.is_finite & (once & grammar.is_statement)[grammar.rows])
     links = grammar.child(grammar.is_dep("cc"))[heads]
     return heads[links >= 0], links[links >= 0]
 
@@ -47,8 +45,8 @@ def _parted(grammar: Grammar) -> list[Places]:
     left, right = grammar.trimmed(heads)
     rows = grammar.rows[heads]
     comma = grammar.is_comma[np.maximum(left - 1, 0)]
-    asks = grammar.is_tag("WP", "WDT", "WRB", "WP$")
-    good = (links == left) & (right == grammar.ends[rows]) & (subject > links) & ~asks[np.maximum(subject, 0)]
+    good = (links == left) & (right == grammar.ends[rows]) & (subject > links)
+    good &= ~grammar.asks[np.maximum(subject, 0)]
     good &= (left > grammar.roots[rows]) & grammar.is_whole(heads, left, right)
     good &= grammar.is_plain[rows] & grammar.opens_with_subject[rows]
     after = grammar.next_in_row(links)
@@ -56,23 +54,22 @@ def _parted(grammar: Grammar) -> list[Places]:
     # `thinks that A and B`: the second may belong to what is thought.
     content = grammar.rows_with(grammar.is_dep("ccomp", "acl:relcl", "csubj"))
     good &= ~content[rows] & (right - links >= 3)
-    heads, links, left, right, comma, rows, after = (
-        array[good] for array in (heads, links, left, right, comma, rows, after)
-    )
-    last = left - comma - 1
-    is_and, is_but = grammar.is_word({"and"}, links), grammar.is_word({"but"}, links)
-    plain_but = (
-        is_but
-        & grammar.knows_capital[rows]
-        & ~grammar.is_word(words("also rather instead only then now"), after)
-    )
-    plain_but &= grammar.count(grammar.is_comma, grammar.parses.offsets[:-1][rows], last) == 0
-    plain_but &= (left - grammar.parses.offsets[:-1][rows] < _LONGEST_MAIN) & ~grammar.rows_with(
-        grammar.is_word({"only", "also", "neither", "not"})
-    )[rows]
+    first, last = grammar.openings[rows], left - comma - 1
+    is_but = good & grammar.is_word({"but"}, links) & grammar.knows_capital[rows]
+    is_but &= ~grammar.is_word(words("also rather instead only then now"), after)
+    is_but &= (grammar.count(grammar.is_comma, first, last) == 0) & (left - first < _LONGEST_MAIN)
+    is_but &= ~grammar.rows_with(grammar.is_word({"only", "also", "neither", "not"}))[rows]
+
+    def although(opening: int, before: int, link: int) -> list[Edit]:
+        mark = grammar.capital("although ", opening) + grammar.inward(opening)
+        return [grammar.edit(opening, opening, mark), (grammar.stops[before], grammar.stops[link], ",")]
+
+    spans = [(first, first), (last + 1, links)]
     return [
-        _two_sentences(grammar, *(array[is_and] for array in (rows, last, after))),
-        _although(grammar, *(array[plain_but] for array in (rows, last, links))),
+        _two_sentences(grammar, "clauses_to_sentences", last, after).where(
+            good & grammar.is_word({"and"}, links)
+        ),
+        Places("but_to_although", CLAUSE, spans, (first, last, links), although).where(is_but),
     ]
 
 
@@ -85,48 +82,24 @@ def _at_semicolon(grammar: Grammar) -> Places:
         semicolons & (once & grammar.is_statement & ~grammar.rows_with(other))[grammar.rows]
     )
     after = grammar.next_in_row(tokens)
-    helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
-    finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
-    subjects = (
-        grammar.is_dep(*SUBJECTS, "expl") & finite[grammar.parents] & (grammar.parents > grammar.places)
-    )
-    subjects &= ~grammar.is_tag("WP", "WDT", "WRB", "WP$")
-    opening = np.flatnonzero(subjects)
+    subjects = grammar.is_dep(*SUBJECTS, "expl") & grammar.is_finite[grammar.parents] & ~grammar.asks
+    subjects &= grammar.parents > grammar.places
     opens = np.zeros(len(grammar), bool)  # first words of subjects
-    opens[grammar.trimmed(opening)[0]] = True
+    opens[grammar.trimmed(np.flatnonzero(subjects))[0]] = True
     rows = grammar.rows[tokens]
     good = opens[after] & ~grammar.is_pos("CCONJ", "SCONJ", "ADV", at=after)
-    good &= grammar.count(subjects, grammar.parses.offsets[:-1][rows], tokens) > 0
-    good &= (grammar.roots[rows] < tokens) & (tokens > grammar.parses.offsets[:-1][rows] + 2)
-    return _two_sentences(grammar, rows[good], tokens[good] - 1, after[good], "semicolon_to_sentences")
+    good &= grammar.count(subjects, grammar.openings[rows], tokens) > 0
+    good &= (grammar.roots[rows] < tokens) & (tokens > grammar.openings[rows] + 2)
+    return _two_sentences(grammar, "semicolon_to_sentences", tokens - 1, after).where(good)
 
 
-def _two_sentences(
-    grammar: Grammar,
-    rows: np.ndarray,
-    last: np.ndarray,
-    after: np.ndarray,
-    rule: str = "clauses_to_sentences",
-) -> Places:
-    first = grammar.parses.offsets[:-1][rows]
-
+def _two_sentences(grammar: Grammar, rule: str, last: np.ndarray, after: np.ndarray) -> Places:
     def write(before: int, begin: int, opening: int) -> list[Edit]:
         text = ". " + grammar.in_front(begin, begin, opening)
         return [(grammar.stops[before], grammar.stops[begin], text)]
 
+    first = grammar.openings[grammar.rows[after]]
     return Places(rule, CLAUSE, [(last + 1, after)], (last, after, first), write)
-
-
-def _although(grammar: Grammar, rows: np.ndarray, last: np.ndarray, links: np.ndarray) -> Places:
-    first = grammar.parses.offsets[:-1][rows]
-
-    def write(opening: int, before: int, link: int) -> list[Edit]:
-        return [
-            grammar.edit(opening, opening, grammar.capital("although ", opening) + grammar.inward(opening)),
-            (grammar.stops[before], grammar.stops[link], ","),
-        ]
-
-    return Places("but_to_although", CLAUSE, [(first, first), (last + 1, links)], (first, last, links), write)
 
 
 def _subordinate_in_front(grammar: Grammar) -> list[Places]:
@@ -145,7 +118,7 @@ def _subordinate_in_front(grammar: Grammar) -> list[Places]:
         rows = grammar.rows[heads]
         subject = grammar.child(grammar.is_dep(*SUBJECTS))[heads]
         begins = grammar.subject_spans[0][rows]
-        good = (left == grammar.parses.offsets[:-1][rows]) & grammar.is_word(marks, left)
+        good = (left == grammar.openings[rows]) & grammar.is_word(marks, left)
         good &= grammar.is_dep("mark", at=left) & (subject > left) & (begins == right + 2)
         good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
         good &= grammar.is_whole(heads, left, right) & (grammar.count(grammar.is_comma, left, right) == 0)
@@ -184,23 +157,17 @@ def _pronouns(grammar: Grammar) -> list[Places]:
     in_front = np.maximum(links - 1, 0)
     repeated &= ~grammar.is_comma[in_front] & (grammar.trimmed(heads)[0] == links)
     return [
-        _repeated(grammar, rows[good & bare], links[good & bare], subjects[good & bare]),
-        _dropped(grammar, rows[good & repeated], own[good & repeated]),
+        Places(
+            "subject_repeated",
+            PHRASE,
+            [(links, links + 1)],
+            (links, subjects),
+            lambda link, subject: [grammar.put_behind(link, " " + grammar.inward(subject))],
+        ).where(good & bare),
+        Places(
+            "subject_dropped", PHRASE, [(own, own)], (own,), lambda token: [grammar.cut(token, token)]
+        ).where(good & repeated),
     ]
-
-
-def _repeated(grammar: Grammar, rows: np.ndarray, links: np.ndarray, subjects: np.ndarray) -> Places:
-    def write(link: int, subject: int) -> list[Edit]:
-        return [grammar.put_behind(link, " " + grammar.inward(subject))]
-
-    return Places("subject_repeated", PHRASE, [(links, links + 1)], (links, subjects), write)
-
-
-def _dropped(grammar: Grammar, rows: np.ndarray, pronouns: np.ndarray) -> Places:
-    def write(token: int) -> list[Edit]:
-        return [grammar.cut(token, token)]
-
-    return Places("subject_dropped", PHRASE, [(pronouns, pronouns)], (pronouns,), write)
 
 
 def _speaker_last(grammar: Grammar) -> Places:
@@ -230,7 +197,7 @@ def _speaker_last(grammar: Grammar) -> Places:
     good &= ~grammar.has_child(grammar.is_dep("conj"))[said] & (
         grammar.count(grammar.is_comma, left, right) == 0
     )
-    opening = grammar.parses.offsets[:-1][rows]
+    opening = grammar.openings[rows]
 
     def write(begin: int, end: int, verb: int, place: int) -> list[Edit]:
         content, speaker = grammar.in_front(begin, end, place), grammar.inward(place, verb)
@@ -253,7 +220,7 @@ def _speaker_first(grammar: Grammar) -> Places:
     rows = grammar.rows[said]
     roots = grammar.roots[rows]
     begins, subject_end = (edge[rows] for edge in grammar.subject_spans)
-    first = grammar.parses.offsets[:-1][rows]
+    first = grammar.openings[rows]
     good = (left == first) & (begins == right + 2) & grammar.is_comma[np.maximum(begins - 1, 0)]
     good &= (subject_end == roots - 1) & (roots == grammar.ends[rows]) & grammar.is_whole(said, left, right)
     good &= grammar.is_lemma(_SAYING, at=roots) & grammar.is_tag("VBD", "VBZ", at=roots)
@@ -280,7 +247,7 @@ def _also(grammar: Grammar) -> list[Places]:
     good = (tokens < roots) & (tokens > grammar.subject_spans[1][rows])
     good &= ~grammar.is_word({"known", "called", "spelled", "spelt", ",", "been"}, after)
     tokens, rows, roots = tokens[good], rows[good], roots[good]
-    first, ends = grammar.parses.offsets[:-1][rows], grammar.ends[rows]
+    first, ends = grammar.openings[rows], grammar.ends[rows]
     other = (grammar.is_verb | grammar.is_tag("VBG", "VBN")) & ~grammar.of_root
     other &= grammar.places != grammar.roots[grammar.rows]
     other |= grammar.of_root & grammar.is_dep("conj", "advcl", "ccomp", "xcomp", "parataxis")
@@ -333,7 +300,7 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     dropped, added = left[that], left[bare]
 
     def drop(token: int) -> list[Edit]:
-        return [(grammar.starts[token], grammar.starts[token + 1], "")]
+        return [grammar.drop(token, token)]
 
     def add(token: int) -> list[Edit]:
         return [grammar.put_before(token, "that ")]

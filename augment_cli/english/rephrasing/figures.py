@@ -51,9 +51,11 @@ def _day_first(grammar: Grammar) -> Places:
     last = found + 3
     closing = grammar.next_in_row(last)
     # The comma that closes the year also closes what stands in front of it (`In Rome, on April 21, 1836, …`).
-    open_ = grammar.is_comma & (grammar.places > grammar.parses.offsets[:-1][grammar.rows])
-    alone = grammar.count(open_, grammar.parses.offsets[:-1][grammar.rows[found]], found - 1) == 0
-    dropped = (closing > last) & grammar.is_comma[closing] & alone & ~_opens(grammar, found)
+    open_ = grammar.is_comma & (grammar.places > grammar.openings[grammar.rows])
+    first = grammar.openings[grammar.rows[found]]
+    alone = grammar.count(open_, first, found - 1) == 0
+    # That of a date which opens the sentence, behind a preposition or not, stays.
+    dropped = (closing > last) & grammar.is_comma[closing] & alone & (found - first > 1)
     end = np.where(dropped, closing, last)
 
     def write(month: int, stop: int) -> list[Edit]:
@@ -61,12 +63,6 @@ def _day_first(grammar: Grammar) -> Places:
         return [grammar.edit(month, stop, text + grammar.text(month + 3))]
 
     return Places("date_day_first", PHRASE, [(found, end)], (found, end), write)
-
-
-def _opens(grammar: Grammar, months: np.ndarray) -> np.ndarray:
-    """bool (m,): dates that open the sentence, behind a preposition or not: their comma stays."""
-    first = grammar.parses.offsets[:-1][grammar.rows[months]]
-    return months - first <= 1
 
 
 def _month_first(grammar: Grammar) -> Places:

@@ -116,6 +116,17 @@ class Grammar:
         return self.is_pos("PROPN")
 
     @cached_property
+    def asks(self) -> np.ndarray:
+        """bool (N,): question words and relatives."""
+        return self.is_tag("WP", "WDT", "WRB", "WP$")
+
+    @cached_property
+    def is_finite(self) -> np.ndarray:
+        """bool (N,): verbs and predicates that are finite, by themselves or by their auxiliary."""
+        helper = self.is_dep("aux", "aux:pass", "cop") & self.is_tag(*FINITE, "MD")
+        return (self.is_tag(*FINITE) & self.is_verb) | self.has_child(helper)
+
+    @cached_property
     def is_year(self) -> np.ndarray:
         """bool (N,): numbers of four figures, and decades."""
         return self.where_figures(
@@ -187,6 +198,11 @@ class Grammar:
 
     # --- rows
 
+    @property
+    def openings(self) -> np.ndarray:
+        """int64 (n,): first token of each row."""
+        return self.parses.offsets[:-1]
+
     def first(self, mask: np.ndarray) -> np.ndarray:
         """int64 (n,): first token of each row in a mask (N,), or −1."""
         tokens = np.flatnonzero(mask)
@@ -240,9 +256,8 @@ class Grammar:
     @cached_property
     def subjects(self) -> np.ndarray:
         """int64 (n,): subject (or "there") in front of the main verb, a plain one, or −1."""
-        asks = self.is_tag("WP", "WDT", "WRB", "WP$")
         subject = self.first(self.of_root & self.is_dep("nsubj", "nsubj:pass", "expl"))
-        good = (subject >= 0) & (subject < self.roots) & ~asks[subject]
+        good = (subject >= 0) & (subject < self.roots) & ~self.asks[subject]
         heads = np.where(good, subject, 0)
         if not len(self):
             return subject
@@ -300,6 +315,10 @@ class Grammar:
     def cut(self, first: int, last: int) -> Edit:
         """A span taken out, with the space in front of it."""
         return self.stops[first - 1], self.stops[last], ""
+
+    def drop(self, first: int, last: int) -> Edit:
+        """A span taken out, with the space behind it."""
+        return self.starts[first], self.starts[last + 1], ""
 
     def put_before(self, token: int, text: str) -> Edit:
         """A text before a token."""

@@ -134,37 +134,24 @@ def _relatives(grammar: Grammar) -> list[Places]:
     )
     dropped &= ~grammar.rows_with(grammar.is_word({"such", "so"}))[grammar.rows[found]]
     dropped &= grammar.is_pos("PRON", at=subject) & grammar.is_pos("NOUN", at=nouns)
-    return [
-        _reduced(grammar, found[reduced], be[reduced]),
-        _other_pronoun(grammar, found[exchanged]),
-        _dropped(grammar, found[dropped]),
-        _expanded(grammar),
-    ]
 
-
-def _reduced(grammar: Grammar, pronouns: np.ndarray, be: np.ndarray) -> Places:
-    def write(pronoun: int, auxiliary: int) -> list[Edit]:
-        return [(grammar.starts[pronoun], grammar.starts[auxiliary + 1], "")]
-
-    return Places("relative_reduced", PHRASE, [(pronouns, be)], (pronouns, be), write)
-
-
-def _other_pronoun(grammar: Grammar, pronouns: np.ndarray) -> Places:
-    that = grammar.is_word({"that"}, pronouns).tolist()
-
-    def write(token: int, is_that: bool) -> list[Edit]:
+    def other(token: int, is_that: bool) -> list[Edit]:
         return [grammar.edit(token, token, "which" if is_that else "that")]
 
-    return Places("relative_pronoun", PHRASE, [(pronouns, pronouns)], (pronouns, that), write)
-
-
-def _dropped(grammar: Grammar, pronouns: np.ndarray) -> Places:
-    """`the book that he wrote` to `the book he wrote`."""
-
-    def write(token: int) -> list[Edit]:
-        return [(grammar.starts[token], grammar.starts[token + 1], "")]
-
-    return Places("relative_pronoun_dropped", PHRASE, [(pronouns, pronouns)], (pronouns,), write)
+    own = [(found, found)]
+    return [
+        Places(
+            "relative_reduced", PHRASE, [(found, be)], (found, be), lambda *span: [grammar.drop(*span)]
+        ).where(reduced),
+        Places("relative_pronoun", PHRASE, own, (found, grammar.is_word({"that"}, found)), other).where(
+            exchanged
+        ),
+        # `the book that he wrote` to `the book he wrote`
+        Places(
+            "relative_pronoun_dropped", PHRASE, own, (found, found), lambda *span: [grammar.drop(*span)]
+        ).where(dropped),
+        _expanded(grammar),
+    ]
 
 
 def _expanded(grammar: Grammar) -> Places:
@@ -209,7 +196,7 @@ def _partners(grammar: Grammar) -> Places:
     # `a university's hospital and medical school`: the article or owner may be that of both.
     owned = grammar.has_child(grammar.is_dep("det", "nmod:poss"))
     good &= owned[partner] == owned[found]
-    opens = first == grammar.parses.offsets[:-1][grammar.rows[found]]
+    opens = first == grammar.openings[grammar.rows[found]]
     good &= ~opens & ~grammar.rows_with(grammar.is_word(_ORDERED))[grammar.rows[found]]
     # A word in front that says something of the first alone, or of both, must not become the second's.
     before = np.maximum(first - 1, 0)

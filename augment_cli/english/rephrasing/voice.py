@@ -30,7 +30,7 @@ def voices(grammar: Grammar) -> list[Places]:
 
 def _starts_clause(grammar: Grammar, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): tokens at which the sentence begins, or its clause behind a comma."""
-    begins = tokens == grammar.parses.offsets[:-1][grammar.rows[tokens]]
+    begins = tokens == grammar.openings[grammar.rows[tokens]]
     return begins | grammar.is_comma[np.maximum(tokens - 1, 0)]
 
 
@@ -45,14 +45,10 @@ def _before_time(grammar: Grammar, left: np.ndarray, right: np.ndarray) -> np.nd
     return np.where((place > left) & (place <= right), place - 1, right)
 
 
-def _active_form(lemma: str, tag: int) -> str:
-    return inflected(lemma.lower(), tag) or ""
-
-
 def _forms(grammar: Grammar, verbs: np.ndarray, form: VerbForm) -> list[str]:
     """A form of each verb (m,); "" where there is none."""
     lemmas = grammar.parses.lemmas_at(verbs)
-    table = [_active_form(lemma, form) if lemma.isalpha() else "" for lemma in lemmas.values]
+    table = [(inflected(lemma.lower(), form) or "") if lemma.isalpha() else "" for lemma in lemmas.values]
     return [table[code] for code in lemmas.codes.tolist()]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from augment_cli.augmentations.una.share import bounds_of, shares_of_rows
 
 import augment_cli
 from augment_cli.augmentations.una import vocabulary
+from augment_cli.augmentations.una.term_replacement import bounds_of, shares_of_rows
 from augment_cli.augmentations.una.word_classes import classes_of
 from augment_cli.contract.draws import stream_key
 from augment_cli.errors import UsageError
