@@ -18,7 +18,7 @@ CHECKS = [
     ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *arguments]
     for arguments in (
         ["tests/augment_cli/augmentations/test_every_augmentation.py", "-k", "loud"],
-        ["tests/augment_cli/augmentations/syntax/languages"],
+        ["tests/augment_cli/languages"],
         ["tests/train/losses", "tests/train/test_components.py", "tests/train/test_loading.py"],
         ["tests/train/additions/test_additions.py", "-k", "every_addition"],
         ["tests/eval/protocols/test_every_protocol.py", "tests/eval/tasks"],

@@ -18,15 +18,15 @@ from augment_cli.contract.entailment import LABEL_COLUMN, LABELS
 from augment_cli.contract.generate_parameters import JSON_SCHEMA, ReadParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.guards.fidelity import guard_digests, unfaithful
 from augment_cli.errors import UsageError
-from augment_cli.neural.changes import edits_of
 from augment_cli.neural.checks import one_line, reason_against
-from augment_cli.neural.fidelity import guard_digests, unfaithful
 from augment_cli.runs.tables import add_statistics, edited, empty_statistics
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.schema import AUGMENTATION, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
+from augment_cli.text.changes import edits_of
 from augment_cli.text.spans import CodePoints, apply_edits
 
 VERSION = 2

@@ -1,8 +1,8 @@
-"""The registry: every file in `terms/`, `syntax/`, `words/` and `models/` is one augmentation.
+"""The registry: each augmentation is one file in the folder of its family.
 
-`words/word_deletion.py` is `word-deletion`, and its `Augmentation` is the constant `WORD_DELETION`. A new
-augmentation is that one file, and one golden file in the tests. What several of them share is in the
-`shared/` folders, which are not looked at here.
+`eda/word_deletion.py` is `word-deletion`, and its `Augmentation` is the constant `WORD_DELETION`. A new
+augmentation is that one file, and one golden file in the tests. A file without a constant of its own name
+is a helper of its family.
 
 An installed package adds augmentations of its own by entry points of the group `augment_cli.augmentations`,
 such as ``shout = "my_package.shout:SHOUT"``; CONTRIBUTING.md shows a whole one.
@@ -11,6 +11,7 @@ such as ``shout = "my_package.shout:SHOUT"``; CONTRIBUTING.md shows a whole one.
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,18 +22,18 @@ from augment_cli.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from augment_cli.contract.augmentation import Augmentation
 
-# What an augmentation reads: TF-IDF, cached parses, the words of the text, a model's answers.
-GROUPS = ("terms", "syntax", "words", "models")
+FAMILIES = ("una", "sda", "models", "augcse", "eda", "rules")
 ENTRY_POINTS = "augment_cli.augmentations"
 
 
 @cache
 def _places() -> dict[str, list[Place]]:
     here = Path(__file__).parent
-    files = [file for group in GROUPS for file in sorted((here / group).glob("[a-z]*.py"))]
     places = {
-        file.stem.replace("_", "-"): [Place(f"{__name__}.{file.parent.name}.{file.stem}", file.stem.upper())]
-        for file in files
+        file.stem.replace("_", "-"): [Place(f"{__name__}.{family}.{file.stem}", constant)]
+        for family in FAMILIES
+        for file in sorted((here / family).glob("[a-z]*.py"))
+        if re.search(rf"^{(constant := file.stem.upper())}\b.* = ", file.read_text("utf-8"), re.M)
     }
     for name, found in brought(ENTRY_POINTS).items():
         places[name] = [*places.get(name, []), *found]
@@ -40,7 +41,7 @@ def _places() -> dict[str, list[Place]]:
 
 
 def names() -> list[str]:
-    """Names of all augmentations: our own, group by group, then those of other installed packages."""
+    """Names of all augmentations: our own, family by family, then those of other installed packages."""
     return list(_places())
 
 

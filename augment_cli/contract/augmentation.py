@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.draws import stream_key
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import ContractError
 from augment_cli.tfidf.term_table import TermTable
@@ -168,9 +169,9 @@ class Augmentation:
     version: int
     kind: Literal["negative", "positive"]
     paper: str
-    needs: frozenset[str]
-    parameters: type
     prepare: Callable[[Any, Resources], Prepared]
+    needs: frozenset[str] = frozenset()
+    parameters: type = NoParameters
     languages: tuple[str, ...] = ()
     reads_parse_if_there: bool = False
     columns: tuple[pa.Field, ...] = ()

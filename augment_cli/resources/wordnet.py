@@ -20,6 +20,14 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.parquet import read_parquet
 from augment_cli.text.spans import offsets_from_lengths, ranges
 
+TAGS = {
+    tag: 1 << position
+    for position, tag in enumerate(
+        ["NN", "NNS", "VB", "VBZ", "VBD", "VBN", "VBG", "JJ", "JJR", "JJS", "RB", "RBR", "RBS"]
+    )
+}
+
+
 NOUN, VERB, ADJECTIVE, ADVERB = range(4)
 PART_LETTERS = "nvar"  # as WordNet abbreviates them
 _TABLES = ("entries", "senses", "synsets", "antonyms", "forms")

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.augmentation import Augmentation, Prepared, PreparedModel
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.languages import languages_of
 from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.languages import languages_of
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.store.schema import PARSES
 from augment_cli.store.store import Store

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.augmentations.syntax.languages import language_of
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import UsageError, UserError, did_you_mean
+from augment_cli.languages import language_of
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name

@@ -100,6 +100,24 @@ class ClauseView:
         """bool (n,): whether `mask` (N,) holds for any token of the row."""
         return self.first(mask) >= 0
 
+    def mask(self, tokens: np.ndarray) -> np.ndarray:
+        """bool (N,): the tokens at some positions."""
+        mask = np.zeros(len(self.roles), bool)
+        mask[tokens] = True
+        return mask
+
+    def with_child(self, children: np.ndarray) -> np.ndarray:
+        """bool (N,): tokens with a child among some, given by a mask or by positions."""
+        return self.mask(self.parents[children])
+
+    def behind(self, tokens: np.ndarray) -> np.ndarray:
+        """int64 (m,): the token behind each, whatever its row; the last one for itself."""
+        return np.minimum(tokens + 1, len(self.roles) - 1)
+
+    def has_behind(self, tokens: np.ndarray) -> np.ndarray:
+        """bool (m,): tokens with another one behind them in their row."""
+        return tokens + 1 < self.parses.offsets[1:][self.rows[tokens]]
+
     @cached_property
     def of_root(self) -> np.ndarray:
         """bool (N,): children of the row's main verb, itself left out."""

@@ -19,24 +19,19 @@ DISTINCTIVE = words(
 )
 
 _ROLES = {
-    "nsubj": Role.SUBJECT,
-    "nsubjpass": Role.SUBJECT,
-    "csubj": Role.CLAUSAL_SUBJECT,
-    "csubjpass": Role.CLAUSAL_SUBJECT,
-    "expl": Role.EXPLETIVE,
-    "aux": Role.AUXILIARY,
-    "auxpass": Role.AUXILIARY,
-    "neg": Role.NEGATION,
-    "mark": Role.MARKER,
-    "complm": Role.MARKER,
-    "acl": Role.CLAUSE,
-    "advcl": Role.CLAUSE,
-    "ccomp": Role.CLAUSE,
-    "relcl": Role.CLAUSE,
-    "rcmod": Role.CLAUSE,
-    "xcomp": Role.CLAUSE,
-    "punct": Role.PUNCTUATION,
-    "conj": Role.CONJUNCT,
+    label: role
+    for role, labels in (
+        (Role.SUBJECT, "nsubj nsubjpass"),
+        (Role.CLAUSAL_SUBJECT, "csubj csubjpass"),
+        (Role.EXPLETIVE, "expl"),
+        (Role.AUXILIARY, "aux auxpass"),
+        (Role.NEGATION, "neg"),
+        (Role.MARKER, "mark complm"),
+        (Role.CLAUSE, "acl advcl ccomp relcl rcmod xcomp"),
+        (Role.PUNCTUATION, "punct"),
+        (Role.CONJUNCT, "conj"),
+    )
+    for label in labels.split()
 }
 
 

@@ -11,13 +11,13 @@ class VerbForm(IntEnum):
     """Form of a verb or auxiliary; PAST, PRESENT, PRESENT_THIRD and MODAL are finite."""
 
     NONE = 0
-    PAST = 1  # VBD
-    PRESENT = 2  # VBP
-    PRESENT_THIRD = 3  # VBZ
-    MODAL = 4  # MD
-    BASE = 5  # VB
-    PAST_PARTICIPLE = 6  # VBN
-    PRESENT_PARTICIPLE = 7  # VBG
+    PAST = 1
+    PRESENT = 2
+    PRESENT_THIRD = 3
+    MODAL = 4
+    BASE = 5
+    PAST_PARTICIPLE = 6
+    PRESENT_PARTICIPLE = 7
 
 
 class Number(IntEnum):
@@ -28,17 +28,8 @@ class Number(IntEnum):
     PLURAL = 2
 
 
-_BY_TAG = {
-    "VBD": VerbForm.PAST,
-    "VBP": VerbForm.PRESENT,
-    "VBZ": VerbForm.PRESENT_THIRD,
-    "MD": VerbForm.MODAL,
-    "VB": VerbForm.BASE,
-    "VBN": VerbForm.PAST_PARTICIPLE,
-    "VBG": VerbForm.PRESENT_PARTICIPLE,
-}
-
-
+_BY_TAG = dict(zip(("VBD", "VBP", "VBZ", "MD", "VB", "VBN", "VBG"), list(VerbForm)[1:], strict=True))
+TAG_OF_FORM = {form: tag for tag, form in _BY_TAG.items() if tag != "MD"}
 _PENN_OTHERS = words(
     "CC CD DT EX FW IN JJ JJR JJS LS NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH WDT WP WP$ WRB"
 )

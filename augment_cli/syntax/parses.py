@@ -158,6 +158,11 @@ class ParseRows:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     @cached_property
+    def text_starts(self) -> np.ndarray:
+        """int64 (N,): where each token begins in the code points of all texts."""
+        return self.texts.offsets[:-1][self.rows] + self.starts
+
+    @cached_property
     def lemmas(self) -> Coded:
         """Lemmas."""
         return Coded.of(self.strings["lemmas"])
@@ -226,14 +231,6 @@ class ParseRows:
         found = np.zeros(len(self.starts), bool)
         found[positions] = self.forms_at(positions).where(lambda form: letter in form)
         return found
-
-    def starting_with(self, letters: bytes) -> np.ndarray:
-        """int64 (m,): the tokens that begin with one of some ASCII characters."""
-        base = self.texts.offsets[:-1][self.rows]
-        first = self.texts.data[self.texts.byte_positions[base + self.starts]]
-        wanted = np.zeros(256, bool)
-        wanted[list(letters)] = True
-        return np.flatnonzero(wanted[first])
 
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""

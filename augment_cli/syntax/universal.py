@@ -14,19 +14,9 @@ import numpy as np
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import NEGATIONS, Role, Tree, any_of, words
 
-_ROLES = {
-    "nsubj": Role.SUBJECT,
-    "csubj": Role.CLAUSAL_SUBJECT,
-    "expl": Role.EXPLETIVE,
-    "aux": Role.AUXILIARY,
-    "mark": Role.MARKER,
-    "acl": Role.CLAUSE,
-    "advcl": Role.CLAUSE,
-    "ccomp": Role.CLAUSE,
-    "xcomp": Role.CLAUSE,
-    "punct": Role.PUNCTUATION,
-    "conj": Role.CONJUNCT,
-}
+_ROLES = {"nsubj": Role.SUBJECT, "csubj": Role.CLAUSAL_SUBJECT, "expl": Role.EXPLETIVE}
+_ROLES |= {"aux": Role.AUXILIARY, "mark": Role.MARKER, "punct": Role.PUNCTUATION, "conj": Role.CONJUNCT}
+_ROLES |= dict.fromkeys(("acl", "advcl", "ccomp", "xcomp"), Role.CLAUSE)
 _WORDS = frozenset({"cop", "obl", "obj", "iobj", "flat", "fixed", "goeswith", "orphan", "reparandum", "clf"})
 
 # Labels that go over to the copula wherever they stand; others only from in front of it.

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
+from augment_cli.languages import languages_of
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.reports.verdicts import read, summary

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
+from augment_cli.english.words.words import Words
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows

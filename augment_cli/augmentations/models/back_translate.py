@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.augmentations.models.rewriting import (
+    Rewriter,
+    RewritingParameters,
+    Rewritten,
+    decoding_settings,
+)
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
@@ -25,7 +31,6 @@ from augment_cli.neural.bergamot import Bergamot
 from augment_cli.neural.converted import Converted
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string()))
@@ -216,10 +221,6 @@ class _BackTranslator(Rewriter):
         return Rewritten(good, None if good else reasons[0], columns)
 
 
-def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
-    return _BackTranslator(_pin(parameters), resources)
-
-
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
     version=7,
@@ -227,7 +228,7 @@ BACK_TRANSLATE = Augmentation(
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),
     parameters=BackTranslateParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: _BackTranslator(_pin(parameters), resources),
     columns=COLUMNS,
     resolve=_resolve,
     warnings=lambda parameters, resources: limit_warnings(parameters),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
@@ -31,8 +31,8 @@ from augment_cli.neural.runtime import (
     pinned,
     runtime_settings,
 )
+from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import CAPITALS, case_of, in_case
-from augment_cli.text.spans import Edits
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("words", pa.int32(), nullable=False))
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -68,10 +68,6 @@ def _resolve(parameters: MaskFillParameters, resources: Resources) -> dict[str, 
     }
 
 
-def _uses(parameters: MaskFillParameters, resources: Resources) -> dict[str, str]:
-    return _model(parameters).resources
-
-
 def _pin(parameters: MaskFillParameters) -> MaskFillParameters:
     return pinned(parameters, model=_model(parameters))
 
@@ -85,13 +81,6 @@ class _Sentence:
     words: int
     chosen: list[int]
     spans: list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class _Filled:
-    """(start, end, replacement) of each gap that was filled."""
-
-    edits: list[tuple[int, int, str]]
 
 
 class _MaskFilling:
@@ -129,23 +118,17 @@ class _MaskFilling:
         ]
         numbers = [number for number, sentence in enumerate(sentences) if sentence.chosen]
         filled = self._guard.run(self._fill, [sentences[number] for number in numbers]) if numbers else []
-        edits = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own.edits]
-        reasons = [self._reason(sentence) for sentence in sentences]
-        replaced = np.bincount(np.array([edit[0] for edit in edits], np.int64), minlength=len(texts))
+        flat = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own]
+        places = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3)
+        edits = EditList()
+        new = [text for *_, text in flat]
+        edits.replace(places[:, 0], places[:, 1], places[:, 2], new, np.arange(len(new)))
+        made = edits.edits()
         columns = {
-            "replaced": pa.array(replaced.astype(np.int32)),
+            "replaced": pa.array(np.bincount(made.rows, minlength=len(texts)).astype(np.int32)),
             "words": pa.array([sentence.words for sentence in sentences], pa.int32()),
         }
-        return Outcome(
-            Edits(
-                np.array([edit[0] for edit in edits], np.int64),
-                np.array([edit[1] for edit in edits], np.int32),
-                np.array([edit[2] for edit in edits], np.int32),
-                pa.array([edit[3] for edit in edits], pa.string()),
-            ),
-            np.array(reasons, object),
-            columns,
-        )
+        return Outcome(made, np.array([self._reason(sentence) for sentence in sentences], object), columns)
 
     def _choose(self, row_id: int, text: str) -> _Sentence:
         """ceil(share · words) of the words, drawn without replacement, in the order of the text."""
@@ -158,7 +141,8 @@ class _MaskFilling:
         chosen = sorted(np.argsort(draws, kind="stable")[:count].tolist())
         return _Sentence(row_id, text, len(spans), chosen, [spans[number] for number in chosen])
 
-    def _fill(self, sentences: list[_Sentence]) -> list[_Filled]:
+    def _fill(self, sentences: list[_Sentence]) -> list[list[tuple[int, int, str]]]:
+        """(start, end, replacement) of each gap that was filled."""
         inserts = self._parameters.action == "insert"
         masked = [self._masked(sentence, inserts) for sentence in sentences]
         results = []
@@ -173,7 +157,7 @@ class _MaskFilling:
                 else:
                     # A new first word takes the capital; the old one may be a name, and keeps its own.
                     edits.append((start, start, (word if start else _in_case_of(old, word)) + " "))
-            results.append(_Filled(edits))
+            results.append(edits)
         return results
 
     def _masked(self, sentence: _Sentence, inserts: bool) -> Masked:
@@ -206,10 +190,6 @@ def _in_case_of(old: str, word: str) -> str:
     return in_case(word, CAPITALS if len(old) > 1 and old.isupper() else case_of(old))
 
 
-def _prepare(parameters: MaskFillParameters, resources: Resources) -> PreparedModel:
-    return _MaskFilling(_pin(parameters), resources)
-
-
 MASK_FILL = Augmentation(
     name="mask-fill",
     version=2,
@@ -218,11 +198,11 @@ MASK_FILL = Augmentation(
     paper="Kobayashi 2018, contextual augmentation; as used by VaSCL, SimCSE and SDA",
     needs=frozenset({"model"}),
     parameters=MaskFillParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: _MaskFilling(_pin(parameters), resources),
     columns=COLUMNS,
     resolve=_resolve,
     warnings=lambda parameters, resources: limit_warnings(parameters),
-    uses=_uses,
+    uses=lambda parameters, resources: _model(parameters).resources,
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers"),
     examples=(

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.augmentations.models.rewriting import (
+    Rewriter,
+    RewritingParameters,
+    Rewritten,
+    decoding_settings,
+)
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
@@ -24,7 +30,6 @@ from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.copying import Copied, readable
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 _PARTS_OF = 2  # outputs of which parts are tried
@@ -187,7 +192,7 @@ class _Paraphraser(Rewriter):
         ]
         checked = self._checked(texts, [ids[number] for number in short], restored)
         if self._encoder is None:
-            chosen = [self._first_good(some) for some in checked]
+            chosen = [next((pair for pair in some if pair[1] is None), some[0]) for some in checked]
         else:
             chosen = self._most_different(texts, checked)
         for number, (candidate, reason) in zip(short, chosen, strict=True):
@@ -199,7 +204,14 @@ class _Paraphraser(Rewriter):
         self, texts: list[str], ids: list[list[int]], written: list[list[tuple[Generated, bool]]]
     ) -> list[list[tuple[Generated, str | None]]]:
         """Outputs of each text with the reason to turn them down, or None; of bad ones what is sound."""
-        checked = self._likely(ids, self._said(texts, written))
+        said = [
+            [
+                (output, self.reason(text, output) if is_whole else Reason.UNKNOWN_CHARACTER)
+                for output, is_whole in some
+            ]
+            for text, some in zip(texts, written, strict=True)
+        ]
+        checked = self._likely(ids, said)
         if not self._is_faithful:
             return checked
         return [
@@ -213,17 +225,6 @@ class _Paraphraser(Rewriter):
         """What is sound of the outputs that the model likes best."""
         parts = [self.sound_part(text, output.text) for output, _ in some[:_PARTS_OF]]
         return [(Generated(part, True), None) for part in dict.fromkeys(parts) if part is not None]
-
-    def _said(
-        self, texts: list[str], written: list[list[tuple[Generated, bool]]]
-    ) -> list[list[tuple[Generated, str | None]]]:
-        return [
-            [
-                (output, self.reason(text, output) if is_whole else Reason.UNKNOWN_CHARACTER)
-                for output, is_whole in some
-            ]
-            for text, some in zip(texts, written, strict=True)
-        ]
 
     def _likely(
         self, ids: list[list[int]], checked: list[list[tuple[Generated, str | None]]]
@@ -240,10 +241,6 @@ class _Paraphraser(Rewriter):
             ]
             for some, own in zip(checked, surprises, strict=True)
         ]
-
-    @staticmethod
-    def _first_good(some: list[tuple[Generated, str | None]]) -> tuple[Generated, str | None]:
-        return next((pair for pair in some if pair[1] is None), some[0])
 
     def _most_different(
         self, texts: list[str], checked: list[list[tuple[Generated, str | None]]]
@@ -275,10 +272,6 @@ def _restored(copy: Copied | None, output: Generated) -> tuple[Generated, bool]:
     return (output, False) if text is None else (dataclasses.replace(output, text=text), True)
 
 
-def _prepare(parameters: ParaphraseParameters, resources: Resources) -> PreparedModel:
-    return _Paraphraser(_pin(parameters), resources)
-
-
 PARAPHRASE = Augmentation(
     name="paraphrase",
     version=7,
@@ -286,7 +279,7 @@ PARAPHRASE = Augmentation(
     paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
     needs=frozenset({"model"}),
     parameters=ParaphraseParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: _Paraphraser(_pin(parameters), resources),
     columns=COLUMNS,
     resolve=_resolve,
     warnings=_warnings,

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import entries
+from augment_cli.english.rephrasing.lexicon import entries
 from data.builds.paraphraser import baseline, corpus, parses, wordnet
 from data.builds.paraphraser.train import SETTINGS
 from data.builds.paraphraser.vocabulary import sample_lines

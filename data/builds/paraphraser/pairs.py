@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.syntax.rephrase import RephraseParameters, Rephrasing
-from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import Synonyms, shipped_synonyms
+from augment_cli.augmentations.rules.rephrase import RephraseParameters, Rephrasing
+from augment_cli.english.rephrasing.lexicon import Synonyms, shipped_synonyms
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints, apply_edits
 from data.builds.paraphraser import parses, questions, tokens, wikisplit

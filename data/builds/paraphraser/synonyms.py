@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import form as inflected_form
+from augment_cli.english.rephrasing.lexicon import form as inflected_form
 from augment_cli.syntax.tree import words
 from data.builds.paraphraser import parses, wordnet
 from data.builds.paraphraser.sentence import Sentence, sentences

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augment_cli.resources import FOLDER
-from augment_cli.resources.tags import TAGS
+from augment_cli.resources.wordnet import TAGS
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 # Tags that lemminflect names for each part of speech, the base form first.

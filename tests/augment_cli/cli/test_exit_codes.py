@@ -49,7 +49,7 @@ def test_1_our_own_errors_are_ours(command, store_folder, monkeypatch):
 
 
 def test_1_an_error_in_an_augmentation_names_its_file(command, store_folder, monkeypatch):
-    from augment_cli.augmentations.terms.shared import term_replacement
+    from augment_cli.augmentations.una import term_replacement
 
     monkeypatch.setattr(term_replacement, "re", None)
     result = command("una", "--name", "new")

@@ -9,7 +9,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from augment_cli import augmentations
-from augment_cli.augmentations.terms.una import UNA
+from augment_cli.augmentations.una.una import UNA
 from augment_cli.cli import load_commands
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import verdicts
@@ -109,7 +109,7 @@ def test_judgements_of_another_version_or_word_list_are_stale(monkeypatch):
     assert verdicts.why_stale(other) == "changed since: function_words"
     assert "not noted" in verdicts.why_stale(judged(version=None))
     assert "no augmentation" in verdicts.why_stale(judged(stage="gone"))
-    monkeypatch.setattr("augment_cli.augmentations.terms.una.UNA", dataclasses.replace(UNA, version=99))
+    monkeypatch.setattr("augment_cli.augmentations.una.una.UNA", dataclasses.replace(UNA, version=99))
     assert verdicts.why_stale(judged()) == f"version {UNA.version} was read, now 99"
 
 

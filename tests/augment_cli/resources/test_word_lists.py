@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from augment_cli.augmentations.words.shared.phrases import PhraseTable
-from augment_cli.augmentations.words.shared.places import cities, find_places
+from augment_cli.augmentations.augcse.places import cities, find_places
+from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.errors import UsageError
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.text import numbers

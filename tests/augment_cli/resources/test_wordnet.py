@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import ADJECTIVE, NOUN, VERB, WordNet, load_wordnet
+from augment_cli.resources.wordnet import ADJECTIVE, NOUN, TAGS, VERB, WordNet, load_wordnet
 from tests.helpers.wordnet_entries import entry_of
 
 # lexnames(5WN): Debian's package lacks the file that NLTK reads.

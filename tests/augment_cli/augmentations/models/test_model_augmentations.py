@@ -254,7 +254,7 @@ def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
         seen.append(output)
         return "invented_word" if output == first.get(original) else None
 
-    monkeypatch.setattr("augment_cli.neural.rewriting.unfaithful", not_the_first)
+    monkeypatch.setattr("augment_cli.augmentations.models.rewriting.unfaithful", not_the_first)
     guarded = augment_texts(SENTENCES, store, run_of(kind, faithful=True, **OF_THREE[kind])).to_pylist()
     assert set(first.values()) <= set(seen)
     changed = [row for row in guarded if row["original"] in first and row["text"]]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import shipped_synonyms
+from augment_cli.english.rephrasing.lexicon import shipped_synonyms
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.tables import parse_texts
 from data.builds.paraphraser import pairs, questions

@@ -1,0 +1,1 @@
+"""The transformations of AugCSE (Tang et al. 2022)."""

@@ -1,0 +1,132 @@
+"""Replace discourse markers by others of their class: `however` by `nevertheless`.
+
+AugCSE's DiscourseMarkerSubstitution. Every marker found is replaced by another of its class, drawn evenly.
+The list is this project's (`resources/words/discourse_markers.txt`), after the classes of the Penn Discourse
+Treebank; a class also keeps to one kind of grammar, so that a conjunction never stands for an adverb.
+
+Differences from the original: markers of several words are found too (there only the 27 of one word
+can match), and where they stand is looked at: an adverb counts beside a comma, a conjunction before a
+clause, and what only opens a clause (`that said`) is put in nowhere else; ambiguous ones (`while`, `since`,
+`once`) are put in but never taken out; the original's one seed for all sentences is the sentence's own.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.words import word_edits
+from augment_cli.english.words.phrases import (
+    Matches,
+    PhraseTable,
+    character_after,
+    is_any,
+    last_mark_before,
+    next_words,
+)
+from augment_cli.english.words.words import Words
+from augment_cli.resources.word_lists import word_list_digests, word_table
+from augment_cli.syntax.tree import words as listed
+
+LIST = "discourse_markers"
+# `but also`, `but not`, `because of` (a marker of its own), `so that's`: no marker, or another.
+_NOT_BEFORE = {
+    "but": {"also", "not", "rather", "only", "instead", "for", "with", "more"},
+    "because": {"of"},
+    "despite": {"that"},
+    "so that": {"is", "was"},
+    "though": {"not"},
+    "although": {"not"},
+}
+# All but disappeared, nothing but trouble.
+_BEFORE_EXCEPT = listed("all nothing anything everything none no anyone everyone last")
+_NEGATIONS = listed("not never no nothing cannot don't didn't isn't wasn't")
+
+
+@lru_cache(maxsize=1)
+def _markers() -> tuple[PhraseTable, tuple[tuple[str, ...], ...], list[list[list[int]]]]:
+    """Table, rows, and the others of each marker's class that can stand without a comma, at one, in front."""
+    rows = word_table(LIST)
+    others = [
+        [number for number, row in enumerate(rows) if row[1] == own[1] and row[0] != own[0]] for own in rows
+    ]
+    fits = [
+        [[number for number in group if rows[number][2] not in unfit] for group in others]
+        for unfit in (("comma", "opening"), ("opening",), ())
+    ]
+    return PhraseTable([row[0] for row in rows]), rows, fits
+
+
+def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
+    """bool (m,): whether each match is a marker there; int (m,): 1 where set off by a comma, 2 in front."""
+    _, rows, _ = _markers()
+    kinds = np.array([row[2] for row in rows])[matches.phrases]
+    after, before = character_after(words, matches.last), last_mark_before(words, matches.first)
+    opens = (words.positions[matches.first] == 0) | is_any(before, ',;:(—–“"')
+    comma = is_any(after, ",") & opens
+    ends = is_any(after, ".;!?)") & is_any(before, ",")
+    kept = np.isin(kinds, ("comma", "opening")) & (comma | ends)
+    kept |= kinds == "bare"
+    kept |= (kinds == "clause") & is_any(after, " ")
+    following = next_words(words, matches.last)
+    for index, number in enumerate(matches.phrases.tolist()):
+        if following[index] in _NOT_BEFORE.get(rows[number][0], ()):
+            kept[index] = False
+    # `not solely a problem, but a task`: no `yet` can stand there.
+    negated = np.bincount(words.rows[words.among(_NEGATIONS)], minlength=len(words.counts)) > 0
+    is_but = np.array([row[0] == "but" for row in rows])[matches.phrases]
+    excepting = (
+        words.among(_BEFORE_EXCEPT)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+    )
+    kept &= ~(is_but & (negated[words.rows[matches.first]] | excepting))
+    in_front = comma & ~is_any(before, ",")
+    return kept, (comma | ends).astype(np.int64) + in_front
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    table, rows, fits = _markers()
+    texts = [row[0] for row in rows]
+    key = resources.key("discourse-marker")
+
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        matches = table.find(words)
+        kept, places = usable(words, matches)
+        matches, places = matches.where(kept), places[kept]
+        at = words.rows[matches.first]
+        draws = uniform(key, rows.row_ids[at], words.positions[matches.first])
+        chosen = []
+        for number, place, draw in zip(
+            matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True
+        ):
+            choices = fits[place][number]
+            chosen.append(texts[choices[int(draw * len(choices))]] if choices else None)
+        kept = np.array([text is not None for text in chosen], bool)
+        matches = matches.where(kept)
+        strings = pa.array([text for text in chosen if text is not None], pa.string())
+        strings = word_edits.in_case_of_first(words, matches.first, strings)
+        edits = word_edits.edits_of(
+            words, at[kept], words.flat_starts[matches.first], words.flat_ends[matches.last], strings
+        )
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
+
+    return run
+
+
+DISCOURSE_MARKER = Augmentation(
+    name="discourse-marker",
+    version=2,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
+    languages=("en",),
+    prepare=_prepare,
+    resolve=with_digests(lambda: word_list_digests(LIST)),
+    examples=("augment-cli discourse-marker", "augment-cli discourse-marker --draws 3"),
+    meaning="kept",
+)

@@ -1,0 +1,135 @@
+"""Substitute or insert words that are near in word vectors which you supply (`--vectors FILE`).
+
+AugCSE's RandomWordEmbAugmentation: ⌈rate·words⌉ words, rate 30 %, at most 10 of them; each is replaced by
+one of its nearest words by cosine, or one of them is put behind it (`--action insert`). GloVe and word2vec
+text files and NumPy arrays with a vocabulary are read.
+
+Differences from the original: the nearest words are computed once for the whole vocabulary; a neighbour
+that is the same word up to case is passed over; case, punctuation and spacing survive; function words
+and numbers stay, since their neighbours are mostly other words of grammar.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.words import word_edits
+from augment_cli.english.words.words import Words
+from augment_cli.errors import UsageError
+from augment_cli.resources.word_lists import word_list_digests, word_set
+from augment_cli.store.files import refuse_special, sha256_of_file
+from augment_cli.text.vectors import FORMATS, neighbours
+
+
+@dataclass(frozen=True)
+class EmbeddingParameters:
+    """Parameters of embedding-neighbour substitution; the defaults are AugCSE's."""
+
+    vectors: str = parameter("", "file of word vectors: GloVe or word2vec text, or FILE.npy beside FILE.txt")
+    rate: float = word_edits.rate_parameter(0.3, "share of the words to replace")
+    maximum: int = word_edits.maximum_parameter(10)
+    top: int = parameter(10, "draw from so many nearest words", minimum=1, maximum=100)
+    action: str = parameter(
+        "substitute", "put the neighbour in the word's place, or behind it", choices=("substitute", "insert")
+    )
+    vocabulary: int = parameter(50_000, "read so many of the file's first words; 0 for all", minimum=0)
+    avoid: str = avoid_parameter()
+
+
+def _digest(parameters: EmbeddingParameters) -> str:
+    if not parameters.vectors:
+        raise UsageError(f"embedding-neighbour needs word vectors, and ships none: --vectors FILE; {FORMATS}")
+    file = Path(parameters.vectors).expanduser()
+    try:
+        refuse_special(file)
+        return sha256_of_file(file)
+    except OSError as error:
+        raise UsageError(f"--vectors {parameters.vectors}: cannot be read ({error}); {FORMATS}") from error
+
+
+def _without_own_word(
+    words: pa.StringArray, nearest: np.ndarray, top: int, avoided: pa.StringArray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours (V, top) that are other words up to case and not avoided, and how many each word has."""
+    lowered = pc.utf8_lower(words).dictionary_encode()
+    unfit = pc.is_in(lowered.dictionary, avoided).to_numpy(zero_copy_only=False)
+    spelling = lowered.indices.to_numpy()
+    other = (nearest >= 0) & (spelling[nearest] != spelling[:, None]) & ~unfit[spelling[nearest]]
+    order = np.argsort(~other, axis=1, kind="stable")[:, :top]
+    return np.take_along_axis(nearest, order, 1), np.minimum(other.sum(1), top)
+
+
+def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
+    vocabulary, nearest = neighbours(
+        parameters.vectors, _digest(parameters), parameters.vocabulary, parameters.top + 5
+    )
+    avoided = avoided_words(parameters.avoid)
+    nearest, counts = _without_own_word(vocabulary, nearest, parameters.top, avoided)
+    numbers_of: dict[str, int] = {}
+    for number, word in enumerate(pc.utf8_lower(vocabulary).to_pylist()):
+        numbers_of.setdefault(word, number)
+    word_key = resources.key("embedding-neighbour/word")
+    draw_key = resources.key("embedding-neighbour/replacement")
+
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        numbers = words.numbers(numbers_of)
+        eligible = (numbers >= 0) & ~words.among(word_set("function_words"))
+        eligible &= counts[np.maximum(numbers, 0)] > 0
+        index = word_edits.choose(
+            words, rows.row_ids, eligible, word_key, parameters.rate, "ceil", parameters.maximum
+        )
+        own = numbers[index]
+        draws = uniform(draw_key, rows.row_ids[words.rows[index]], words.positions[index])
+        drawn = nearest[own, (draws * counts[own]).astype(np.int64)]
+        strings = vocabulary.take(pa.array(drawn))
+        if parameters.action == "insert":
+            at = words.flat_ends[index]
+            strings = pc.binary_join_element_wise("", strings, " ")
+            edits = word_edits.edits_of(words, words.rows[index], at, at, strings)
+        else:
+            edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
+        replaced = np.bincount(words.rows[index], minlength=len(rows))
+        columns = word_edits.count_columns(replaced=replaced, words=words.counts)
+        return Outcome(edits, word_edits.reasons_for(words, eligible), columns)
+
+    return run
+
+
+def _resolve(parameters: EmbeddingParameters, resources: Resources) -> dict[str, Any]:
+    digest = _digest(parameters)  # first of all, since it says what is missing
+    values = dataclasses.asdict(parameters) | word_list_digests("function_words")
+    vocabulary = Path(parameters.vectors).expanduser().with_suffix(".txt")
+    if parameters.vectors.endswith(".npy") and vocabulary.is_file():
+        values["words"] = sha256_of_file(vocabulary)
+    return values | {"vectors": digest, "avoid": avoided_digest(parameters.avoid)}
+
+
+EMBEDDING_NEIGHBOUR = Augmentation(
+    name="embedding-neighbour",
+    version=1,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (RandomWordEmbAugmentation)",
+    parameters=EmbeddingParameters,
+    prepare=_prepare,
+    columns=word_edits.count_fields("replaced", "words"),
+    resolve=_resolve,
+    examples=(
+        "augment-cli embedding-neighbour --vectors glove.6B.50d.txt",
+        "augment-cli embedding-neighbour --vectors vectors.npy --action insert --rate 0.1",
+    ),
+    meaning="possibly altered",
+    entailment=("neither", "neighbouring vectors belong to synonyms and to opposites"),
+)

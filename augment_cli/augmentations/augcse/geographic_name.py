@@ -1,0 +1,173 @@
+"""Insert a fact behind the name of a country or large city: `Peru, whose capital is Lima, …`.
+
+AugCSE's GeoNamesTransformation: one place of each sentence, drawn, and one of the facts that GeoNames has of
+it, drawn: continent, capital, area, population, currency, neighbours of a country; country and population
+of a city. The wording is this project's.
+
+Differences from the original: a capital letter is not enough, since a name inside a longer one stays as it
+is, and so does a city whose country, or a place whose explanation stands behind it; the comma behind the fact
+goes where another mark follows; spacing survives; each sentence draws for itself.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.augcse.places import (
+    countries_and_cities,
+    find_places,
+    place_digests,
+    place_names,
+    place_table,
+)
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.words import word_edits
+from augment_cli.english.words.phrases import character_after, is_any, next_words
+from augment_cli.english.words.words import Words
+from augment_cli.resources.word_lists import word_list, word_list_digests
+from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words as listed
+
+_WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
+_APPOSITIONS = listed("the a an one home who whose whom")
+_DETERMINERS = listed("the a an this that its his her their our my your each every")
+# `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
+_PARTS = listed(
+    "northern southern eastern western north south east west central upper lower inner outer mid "
+    "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
+    "rural post-war pre-war nazi fascist soviet"
+)
+
+
+@lru_cache(maxsize=1)
+def _ending_words() -> frozenset[str]:
+    """Words of grammar, and finite verbs that are no noun or adjective: behind a name they end a compound."""
+    wordnet = load_wordnet()
+    encoded = wordnet.forms.dictionary_encode()
+    bits = np.zeros(len(encoded.dictionary), np.int64)
+    np.bitwise_or.at(bits, encoded.indices.to_numpy(), wordnet.form_bits.astype(np.int64))
+    nominal = TAGS["NN"] | TAGS["NNS"] | TAGS["JJ"]
+    finite = ((bits & (TAGS["VBD"] | TAGS["VBZ"])) > 0) & (bits & nominal == 0)
+    verbs = encoded.dictionary.filter(pa.array(finite)).to_pylist()
+    return frozenset(verbs).union(word_list("function_words")) - {"based"}
+
+
+def _people(population: int) -> str:
+    if population >= 1_000_000_000:
+        return f"{population / 1e9:.1f} billion"
+    if population >= 1_000_000:
+        return f"{population / 1e6:.1f}".removesuffix(".0") + " million"
+    return f"{round(population, -3):,}" if population >= 10_000 else f"{population:,}"
+
+
+def _country_facts(row: dict[str, Any]) -> list[str]:
+    area = f"{round(row['area'], -3 if row['area'] >= 10_000 else 0):,} square kilometres"
+    facts = [f"a country in {row['continent']}"]
+    if row["area"] > 0:
+        facts += [f"a country of {area}", f"which covers {area}"]
+    if row["population"] > 0:
+        people = _people(row["population"])
+        facts += [
+            f"a country with about {people} people",
+            f"home to about {people} people",
+            f"a country in {row['continent']} with about {people} people",
+        ]
+    if row["capital"]:
+        facts += [f"whose capital is {row['capital']}"]
+    if row["currency"]:
+        facts += [f"where the currency is the {row['currency'].lower()}"]
+    # GeoNames counts a naval base as a border between these two.
+    if row["neighbours"] and row["name"] not in {"United States", "Cuba"}:
+        number = row["neighbours"]
+        facts += [f"which borders {number} other {'country' if number == 1 else 'countries'}"]
+    return facts
+
+
+def _city_facts(row: dict[str, Any]) -> list[str]:
+    country = f"the {row['country']}" if row["country"].startswith(_WITH_ARTICLE) else row["country"]
+    people = _people(row["population"])
+    facts = [
+        f"a city in {country}",
+        f"a city of about {people} people",
+        f"home to about {people} people",
+        f"a city in {country} with about {people} people",
+        f"one of the larger cities of {country}",
+    ]
+    if row["is_capital"]:
+        facts.append(f"the capital of {country}")
+    return facts
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
+    table = countries_and_cities()
+    facts = [_country_facts(row) for row in place_table("countries").to_pylist()]
+    facts += [_city_facts(row) for row in place_table("cities").to_pylist()]
+    takes_article = np.array([name.startswith(_WITH_ARTICLE) for name in place_names()], bool)
+
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        matches = find_places(words, table)
+        after = character_after(words, matches.last)
+        fits = is_any(after, " ,.;:!?)") | (after == 0)
+        fits &= ~_goes_on(words, matches.last, after)
+        part = words.among(_PARTS)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+        fits &= ~part
+        # `the Peru team`: no fact belongs between; `the United States` keeps its article.
+        determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
+        fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
+        matches, after = matches.where(fits), after[fits]
+        owners = words.rows[matches.first]
+        draws = uniform(place_key, rows.row_ids[owners], words.positions[matches.first])
+        chosen = word_edits.ranks_within(owners, draws) == 0
+        matches, after, owners = matches.where(chosen), after[chosen], owners[chosen]
+        draws = uniform(fact_key, rows.row_ids[owners], np.zeros(len(owners), np.int64))
+        texts = []
+        for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
+            fact = facts[number][int(draw * len(facts[number]))]
+            texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
+        at = words.flat_ends[matches.last]
+        edits = word_edits.edits_of(words, owners, at, at, pa.array(texts, pa.string()))
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
+
+    return run
+
+
+def _goes_on(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """bool (m,): names with a name, an explanation or the noun that they belong to right behind them."""
+    following = np.minimum(index + 1, len(words) - 1)
+    inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
+    comma, space = is_any(after, ","), is_any(after, " ")
+    # `Paris, Texas`; `Lima, the capital`, or a bracket or dash
+    goes_on = inside & comma & (words.has_capital | words.among(_APPOSITIONS))[following]
+    goes_on |= inside & space & ~words.follows_space[following]
+    # `my Paris address`
+    nouns = [word is not None and word not in _ending_words() for word in next_words(words, index)]
+    return goes_on | (space & np.array(nouns, bool))
+
+
+GEOGRAPHIC_NAME = Augmentation(
+    name="geographic-name",
+    version=5,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
+    languages=("en",),
+    prepare=_prepare,
+    resolve=with_digests(
+        lambda: (
+            place_digests("cities", "countries")
+            | word_list_digests("doubtful_places", "function_words")
+            | {"wordnet": wordnet_digest()}
+        )
+    ),
+    examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
+    meaning="kept",
+    entailment=("neither", "with the fact it entails the sentence, which does not name the fact"),
+)

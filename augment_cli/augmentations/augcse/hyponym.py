@@ -1,0 +1,42 @@
+"""Replace a noun by a WordNet hyponym: `bird` by `sparrow`.
+
+AugCSE's ReplaceHyponyms: one noun of each sentence, drawn among those with a hyponym, and one of its
+hyponyms at most `--depth` steps down, each as likely as the others. Both are listed (`words/noun_kinds.txt`);
+where the noun may stand is as with `hypernym`.
+
+Differences from the original: inflected as the noun was, only the drawn place changes instead of every
+occurrence as a substring, noun and hyponym are drawn for each sentence instead of by one fixed seed, and
+no language model filters the choice. What is a noun says the parse, where there is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from augment_cli.augmentations.augcse.lexical_noun import NounParameters, noun_augmentation, noun_relation
+from augment_cli.contract.parameters import parameter
+from augment_cli.english.words import lexical
+
+
+@dataclass(frozen=True)
+class HyponymParameters(NounParameters):
+    """Parameters of hyponym replacement."""
+
+    depth: int = parameter(10, "at most so many steps down", minimum=1, maximum=10)
+
+
+@lru_cache(maxsize=4)
+def hyponyms(depth: int) -> lexical.Relation:
+    """Readings of nouns and the forms of the hyponyms that are listed."""
+    return noun_relation("hyponym", depth)
+
+
+HYPONYM = noun_augmentation(
+    "hyponym",
+    "ReplaceHyponyms",
+    HyponymParameters,
+    lambda parameters: hyponyms(parameters.depth),
+    ("augment-cli hyponym", "augment-cli hyponym --rate 0.1"),
+    "the more special sentence entails the original, not the reverse",
+)

@@ -1,0 +1,150 @@
+"""Remove a negation behind an auxiliary: `is not` to `is`, `can't` to `can`, `did not go` to `went`.
+
+AugCSE's SentenceAuxiliaryNegationRemoval, which drops `not` and `n't` behind am, are, can, could, had, has,
+have, is, may, might, must, shall, should, was, were, will, would, and `do` together with its `not`.
+
+Differences from the original: `does not` and `did not`, which it leaves alone, go too, and the verb behind
+takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
+`not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
+`at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled
+*neither*, since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several negations,
+which may undo each other. No parse is needed, since auxiliary and negation stand together.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.words import word_edits
+from augment_cli.english.words.phrases import PhraseTable, next_words
+from augment_cli.english.words.words import Words
+from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words
+
+_AUXILIARIES = words("am are can could had has have is may might must shall should was were will would")
+_IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
+_STAYS_BEFORE = words("only just merely simply necessarily least until so")
+# Behind these the verb gets the ending of do.
+_DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
+# Words that stand in the reach of a negation, up to the next mark.
+_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+# A text that begins with one of these asks, with its mark or without.
+_ASKING = words(
+    "who what which whose whom when where why how am is are was were do does did has have had can "
+    "could will would shall should may might must isn't aren't wasn't weren't doesn't didn't "
+    "hasn't haven't hadn't can't couldn't won't wouldn't shouldn't"
+)
+_OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> tuple[PhraseTable, list[str]]:
+    """Negated auxiliaries, and what is left of each; `VB`, `VBZ` or `VBD` where only the ending is."""
+    table = dict(_IRREGULAR)
+    for word in sorted(_AUXILIARIES):
+        table[f"{word} not"] = word
+        table.setdefault(f"{word}n't", word)
+    for word, tag in _DO.items():
+        table[f"{word} not"] = table[f"{word}n't"] = tag
+    return PhraseTable(list(table)), list(table.values())
+
+
+@lru_cache(maxsize=1)
+def _inflected() -> dict[str, dict[str, str]]:
+    """For VBZ and VBD: base form of a verb to its inflected one."""
+    wordnet = load_wordnet()
+    tables: dict[str, dict[str, str]] = {}
+    lemmas = wordnet.lemmas.take(pa.array(wordnet.form_entries))
+    for place, tag in enumerate(("VBZ", "VBD")):
+        mask = pa.array(wordnet.form_first & TAGS[tag] > 0)
+        tables[tag] = dict(
+            zip(lemmas.filter(mask).to_pylist(), wordnet.forms.filter(mask).to_pylist(), strict=True)
+        )
+        tables[tag] |= {verb: own[place] for verb, own in _OWN_FORMS.items()}
+    bases = wordnet.forms.filter(pa.array(wordnet.form_bits & TAGS["VB"] > 0)).to_pylist()
+    tables["VB"] = {verb: verb for verb in [*bases, *_OWN_FORMS]}
+    return tables
+
+
+def _reaches_polar(words: Words, index: int) -> bool:
+    """Whether a word that needs the negation stands behind it, before the next mark."""
+    codes, distinct = words.lower
+    before = ""
+    for place in range(index + 1, len(words)):
+        if not words.follows_space[place]:
+            return False
+        word = distinct[codes[place]].as_py()
+        if word in _POLAR or (before, word) == ("at", "all"):
+            return True
+        before = word
+    return False
+
+
+def _asks(words: Words, texts: pa.Array, rows: np.ndarray) -> np.ndarray:
+    """bool (m,): rows (m,) with a question mark, or that begin with a word that asks."""
+    marks = pc.match_substring(texts.take(pa.array(rows)), "?").to_numpy(zero_copy_only=False)
+    return marks | words.among(_ASKING)[words.offsets[rows]]
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    table, left = _phrases()
+
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        matches = table.find(words)
+        ends, texts, keep = [], [], []
+        following = next_words(words, matches.last)
+        inflected = _inflected()
+        for number, last, behind in zip(
+            matches.phrases.tolist(), matches.last.tolist(), following, strict=True
+        ):
+            rest, end = left[number], last
+            if rest in inflected:
+                rest, end = inflected[rest].get(behind or "", ""), last + 1
+            keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
+            ends.append(min(end, len(words) - 1))
+            texts.append(rest)
+        kept = np.array(keep, bool)
+        first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
+        strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
+        strings = word_edits.in_case_of_first(words, first, strings)
+        edits = word_edits.edits_of(
+            words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
+        )
+        labels = np.full(len(rows), None, object)
+        labels[edits.rows] = "other"
+        changed = np.unique(edits.rows)
+        # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
+        several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
+        labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
+        reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
+        return Outcome(edits, reasons, {"label": pa.array(labels, pa.string())})
+
+    return run
+
+
+NEGATION_REMOVAL = Augmentation(
+    name="negation-removal",
+    version=3,
+    kind="negative",
+    paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
+    languages=("en",),
+    prepare=_prepare,
+    resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
+    columns=(LABEL_COLUMN,),
+    examples=("augment-cli negation-removal",),
+    is_random=False,
+    meaning="altered",
+    entailment=(
+        "other",
+        "what was denied is asserted; a row that asks, or loses several, is labelled neither",
+    ),
+)

@@ -1,0 +1,138 @@
+"""Write numbers in words: `1984` as `nineteen eighty-four`, `$5` as `five dollars`, `21st` as `twenty-first`.
+
+AugCSE's NumericToWord: years, decades, ordinals, percentages, amounts of money, times, fractions, telephone
+numbers, compounds, decimals and cardinals, by rules of this project (`numbers.py`).
+
+Differences from the original: every number of the sentence; numbers with letters or units grown to them
+(`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since they have several readings; a
+four-digit number before a word that counts (`1500 people`) is read as a number and not as a year, unless a
+word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`) stay; an
+amount and its scale are read together (`$3 million`: `three million dollars`); a day beside its month is an
+ordinal, and so are both of two (`17–20 August`); case and spacing survive.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.words import word_edits
+from augment_cli.english.words.phrases import character_after, character_before, is_any, next_words
+from augment_cli.english.words.words import Words
+from augment_cli.resources.word_lists import word_list
+from augment_cli.resources.wordnet import TAGS, load_wordnet
+from augment_cli.syntax.tree import words
+from augment_cli.text.letter_case import ALPHANUMERIC, capitalised_where, character_classes
+from augment_cli.text.numbers import in_words, ordinal
+
+_SCALES = frozenset({"thousand", "million", "billion", "trillion"})
+_MONEY = {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}
+_SIGNS = "$£€¥"
+_UNITS = words(
+    "km cm mm nm mi ft kg mg lb lbs oz ha sq square cubic mph ev kev mev gev hz khz mhz ghz kw mw kv rpm "
+    "hp bhp cc kb mb gb kj psi mah metric nautical"
+)
+_HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
+# Before a year, where a number of things has none of them.
+_BEFORE_YEAR = words("the this that his her its their our my")
+_MONTHS = words("january february march april may june july august september october november december")
+
+
+@lru_cache(maxsize=1)
+def _plural_nouns() -> frozenset[str]:
+    """Words behind which a number counts things."""
+    wordnet = load_wordnet()
+    bits = wordnet.form_bits
+    is_plural = (bits & TAGS["NNS"] > 0) & (bits & TAGS["NN"] == 0)
+    plurals = wordnet.forms.filter(pa.array(is_plural)).to_pylist()
+    # `his` is a plural of `hi`, and no word for things.
+    return frozenset([*plurals, "people", *_UNITS]) - set(word_list("function_words"))
+
+
+def number_places(words: Words) -> np.ndarray:
+    """Indices of the words that begin with a digit or a sign of money and stand free."""
+    values = words.texts.values
+    first = values[words.flat_starts]
+    digits = ((first >= ord("0")) & (first <= ord("9"))) | is_any(first, _SIGNS)
+    index = np.flatnonzero(digits)
+    # Not behind a decimal point, a slash, a letter's apostrophe, nor a minus or power sign.
+    before = character_before(words, index)
+    free = ~is_any(before, "./^~=*×÷+−±") & ~is_any(character_after(words, index), "^=*°′″×÷+−±")
+    free &= character_classes()[before] & ALPHANUMERIC == 0
+    free &= ~(is_any(before, "[") & is_any(character_after(words, index), "]"))  # a reference
+    return index[free]
+
+
+def is_day(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): numbers from 1 to 31 beside a month's name."""
+    months = words.among(_MONTHS)
+    before, behind = np.maximum(index - 1, 0), np.minimum(index + 1, len(words) - 1)
+    beside = months[before] & words.follows_space[index] & (index > 0)
+    beside |= months[behind] & words.follows_space[behind] & (behind > index)
+    # 17–20 August: a dash and nothing else between the two.
+    dash = is_any(character_after(words, index), "–-") & (
+        words.flat_starts[behind] == words.flat_ends[index] + 1
+    )
+    month = np.minimum(index + 2, len(words) - 1)
+    beside |= dash & months[month] & words.follows_space[month] & (month > behind)
+    days = pc.is_in(words.strings.take(pa.array(index)), pa.array([str(day) for day in range(1, 32)]))
+    return beside & days.to_numpy(zero_copy_only=False)
+
+
+def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): numbers behind a determiner or possessive, which are years if they can be."""
+    before = np.maximum(index - 1, 0)
+    codes, distinct = words.lower
+    possessive = pc.ends_with(distinct, "'s").to_numpy(zero_copy_only=False)[codes[before]]
+    return (words.among(_BEFORE_YEAR)[before] | possessive) & words.follows_space[index]
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    plurals = _plural_nouns()
+
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        index = number_places(words)
+        days = set(index[is_day(words, index)].tolist())
+        years = set(index[_is_year_of(words, index)].tolist())
+        first_words, last, texts = [], [], []
+        plain = words.strings.take(pa.array(index)).to_pylist()
+        for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
+            if text[0] in _SIGNS and behind in _SCALES:
+                read, end = in_words(text + str(behind)), place + 1
+                if read is None and (amount := in_words(text[1:], False)) is not None:
+                    read = f"{amount} {behind} {_MONEY[text[0]]}"
+            else:
+                may_be_year = behind not in plurals or place in years
+                hour = text.removesuffix(":00") if behind in _HALVES_OF_DAY else text
+                spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
+                read, end = spoken, place
+            if read is not None:
+                first_words.append(place)
+                last.append(end)
+                texts.append(read)
+        first, final = np.array(first_words, np.int64), np.array(last, np.int64)
+        strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
+        edits = word_edits.replace_spans(words, first, final, strings)
+        return Outcome(edits, word_edits.reasons_without(words, first))
+
+    return run
+
+
+NUMBER_TO_WORDS = Augmentation(
+    name="number-to-words",
+    version=2,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (NumericToWord)",
+    languages=("en",),
+    prepare=_prepare,
+    examples=("augment-cli number-to-words",),
+    is_random=False,
+    meaning="kept",
+)

@@ -1,0 +1,76 @@
+"""Put a random sentence in the place of each text: of the shipped sample, or of a file (`--sentences FILE`).
+
+The baseline of negatives that nobody chose; and general sentences beside a domain's, on which a training may
+keep what its start knew (the trainer's `[agreement]`). A row draws its own sentence, never its own text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import parameter, read_lines
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.errors import UsageError
+from augment_cli.resources.sample import SAMPLE
+from augment_cli.store.files import sha256_of_json
+from augment_cli.text.spans import Edits
+
+
+@dataclass(frozen=True)
+class RandomSentenceParameters:
+    """Parameters of random sentences."""
+
+    sentences: str = parameter("", "text file with one sentence a line; empty: the shipped sample")
+
+
+def _sentences(choice: str) -> list[str]:
+    """The different lines of a file, in its order."""
+    lines = read_lines(choice or str(SAMPLE), "--sentences", "sentence")
+    found = list(dict.fromkeys(line.strip() for line in lines))
+    if len(found) < 2:
+        raise UsageError(f"--sentences {choice}: holds {len(found)} different sentences; it takes two")
+    return found
+
+
+def _prepare(parameters: RandomSentenceParameters, resources: Resources) -> Prepared:
+    sentences = pa.array(_sentences(parameters.sentences))
+    key = resources.key("random-sentence")
+
+    def run(rows: Rows) -> Outcome:
+        index = np.flatnonzero(np.diff(rows.code_points.offsets))  # an empty text has no place for one
+        draws = uniform(key, rows.row_ids[index], np.zeros_like(index))
+        drawn = (draws * len(sentences)).astype(np.int64)
+        own = pc.equal(sentences.take(pa.array(drawn)), rows.texts.take(pa.array(index)))
+        drawn = (drawn + own.to_numpy(zero_copy_only=False)) % len(sentences)
+        lengths = np.diff(rows.code_points.offsets)[index]
+        edits = Edits(
+            index, np.zeros(len(index), np.int32), lengths.astype(np.int32), sentences.take(pa.array(drawn))
+        )
+        return Outcome(edits, np.full(len(rows), "no_token", dtype=object))
+
+    return run
+
+
+def _resolve(parameters: RandomSentenceParameters, resources: Resources) -> dict[str, Any]:
+    return {"sentences": sha256_of_json(_sentences(parameters.sentences))}
+
+
+RANDOM_SENTENCE = Augmentation(
+    name="random-sentence",
+    version=1,
+    kind="negative",
+    paper="random negatives, the baseline that mined and made ones are compared with",
+    parameters=RandomSentenceParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    examples=("augment-cli random-sentence", "augment-cli random-sentence --sentences sentences.txt"),
+    meaning="altered",
+    entailment=("other", "another sentence says something else"),
+)

@@ -1,0 +1,1 @@
+"""Rules of this project, and of single papers."""

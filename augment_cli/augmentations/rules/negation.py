@@ -1,0 +1,365 @@
+"""Negate the sentence: `He left` to `He did not leave`; a negated one loses its negation.
+
+SNCSE's negation, which it uses as a soft negative: near in form, opposite in sense. The first negation goes;
+where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
+without a finite verb gets `Not` in front, an imperative `Do not`.
+
+Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in `no
+longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead of
+`did go`; `not` follows the subject in a question, which is labelled *neither*, since it asks the same; a
+sentence negated by `nobody`, `nothing`, `neither` and the like is left alone, since another negation would
+undo it; so is one whose finite verb the parse cannot tell; the word behind `Not` gives up its capital;
+spacing and case survive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import add
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.clauses.auxiliary import DO
+from augment_cli.english.clauses.clause_rules import (
+    FINITE,
+    Arguments,
+    distinct,
+    follows_adverb,
+    outcome_of,
+    put,
+    refuse,
+)
+from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
+from augment_cli.english.inflection import base_form
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, any_of, words
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
+
+_NEGATIONS = words("not n't n’t nt never no")
+_OTHER_NEGATIVES = words(
+    "nobody nothing none nowhere neither nor without hardly scarcely barely seldom rarely cannot"
+)
+# Behind these, and in front of those, a negation is part of a phrase.
+_AFTER_NO = words("longer more one less fewer doubt later matter sooner only least")
+_AFTER_NOT = words("only just merely simply necessarily least until so all every always")
+_BEFORE = words("or if why")
+_DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_NOMINATIVES = words("i you he she we they")
+_HELPERS = words("do does did am is are was were can could will would may might must shall should")
+
+
+@dataclass(frozen=True)
+class NegationParameters:
+    """Parameters of the negation."""
+
+    verbless: str = parameter(
+        "front",
+        "a sentence without a finite verb: front, put Not in front of it; leave, leave it alone",
+        choices=("front", "leave"),
+    )
+
+
+def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
+    def run(rows: Rows) -> Outcome:
+        labels = np.full(len(rows), "other", object)
+
+        def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+            negation = Negation(view, edits)
+            negation.run(chosen, reasons, parameters.verbless == "front")
+            labels[negation.asks] = "neither"
+
+        outcome = outcome_of(rows, rule)
+        edited = np.bincount(outcome.edits.rows, minlength=len(rows)) > 0
+        labels[~edited] = None
+        return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})
+
+    return run
+
+
+@dataclass(frozen=True)
+class Negation:
+    """Negates the rows of a batch."""
+
+    view: ClauseView
+    edits: EditList
+    _pending: list[tuple[int, int, int, str]] = field(default_factory=list)  # row, start, end, text
+
+    def run(self, rows: np.ndarray, reasons: np.ndarray, front: bool) -> None:
+        """Add the edits of some rows (m,), and the reasons of those that get none."""
+        view = self.view
+        removable, others = self._negations()
+        first = view.first(removable)
+        blocked = view.any(others)
+        verbs, subjects = self._main_verbs
+        has_finite = view.any(self._is_finite)[rows]
+        verbs = verbs[rows]
+        is_finite = verbs >= 0
+        good = refuse(reasons, rows, ((first[rows] < 0) & blocked[rows], Reason.NEGATED))
+        rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
+
+        has = first[rows] >= 0
+        self._remove(first[rows[has]])
+        rest = ~has & is_finite
+        self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
+        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
+        texts = [text for *_, text in self._pending]
+        put(self.edits, places[:, 0], places[:, 1], places[:, 2], texts)
+        lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
+        reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
+        verbless = ~has & ~has_finite
+        imperative = verbless & self._is_imperative(rows)
+        self._forbid(view.roots[rows[imperative]])
+        verbless &= ~imperative
+        if front:
+            self._front(rows[verbless])
+        else:
+            reasons[rows[verbless]] = Reason.NO_FINITE_VERB
+
+    @cached_property
+    def _spans(self) -> Constituents:
+        return Constituents(self.view)
+
+    @cached_property
+    def _is_finite(self) -> np.ndarray:
+        verbal = self.view.parses.pos.among({"VERB", "AUX"})
+        return any_of(self.view.verb_forms, FINITE) & verbal
+
+    @cached_property
+    def asks(self) -> np.ndarray:
+        """bool (n,): rows that end in a question mark, or begin with a question word or a turned verb."""
+        # "Is there no fee?" asks what "Is there a fee?" asks: neither denies anything.
+        view, parses = self.view, self.view.parses
+        marks = parses.pos.among({"PUNCT"})
+        asks = view.any(parses.holding("?", marks))
+        verbs, subjects = self._main_verbs
+        turned = (verbs >= 0) & (subjects > verbs) & (verbs == self._spans.bounds[0])
+        first = np.maximum(self._spans.bounds[0], 0)
+        asked = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first] & (subjects > verbs)
+        wondering = parses.lower_at(first).among(words("how why")) & (verbs >= 0)
+        # "What cards do you take", "My card, can I use it": a helper before its pronoun, whatever the parse.
+        helped = view.any(self._before_pronoun)
+        opens = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first]
+        turned |= (verbs >= 0) & self._before_pronoun[verbs] & (subjects > verbs)
+        return asks | turned | asked | wondering | (opens & helped)
+
+    @cached_property
+    def _before_pronoun(self) -> np.ndarray:
+        """bool (N,): auxiliaries directly before a pronoun that can only be a subject: `do you`."""
+        view, parses = self.view, self.view.parses
+        tokens = np.arange(len(view.roles))
+        pronoun = parses.lower.among(_NOMINATIVES)[view.behind(tokens)] & view.has_behind(tokens)
+        return pronoun & parses.lower.among(_HELPERS)
+
+    @cached_property
+    def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1."""
+        # Where the root is not one, the first finite verb with a subject outside subordinate clauses.
+        view = self.view
+        verbs = Arguments(view).first_verbs
+        verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)
+        subject = np.full(len(view.roles), -1)  # of each clause's head
+        subjects = np.flatnonzero(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
+        subject[view.parents[subjects]] = subjects
+        heads = np.where(view.roles == Role.AUXILIARY, view.parents, np.arange(len(view.roles)))
+        free = ~any_of(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+        others = view.first(self._is_finite & free & (subject[heads] >= 0))
+        verbs = np.where(verbs >= 0, verbs, others)
+        return verbs, np.where(verbs >= 0, subject[heads[verbs]], -1)
+
+    def _negations(self) -> tuple[np.ndarray, np.ndarray]:
+        """bool (N,) each: negations that can go, and those that rule another one out."""
+        view, parses = self.view, self.view.parses
+        maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
+        lower = parses.lower_at(maybe)
+        tokens = maybe[lower.among(_NEGATIONS)]
+        others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
+        forms = parses.lower_at(tokens)
+        behind, front = parses.lower_at(following), parses.lower_at(before)
+        same = view.rows[following] == view.rows[tokens]
+        is_no, is_not = forms.among({"no"}), forms.among({"not"})
+        capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
+        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
+        fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
+        fixed |= is_not & same & behind.among(_AFTER_NOT)
+        fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
+        removable = view.mask(tokens[~fixed])
+        others[tokens[fixed & is_no & behind.among(_AFTER_NO)]] = True
+        return removable, others
+
+    def _remove(self, tokens: np.ndarray) -> None:
+        """Take negations (m,) out, each with the space in front of it or behind."""
+        view, parses = self.view, self.view.parses
+        forms = parses.lower_at(tokens)
+        for token, code in zip(tokens.tolist(), forms.codes.tolist(), strict=True):
+            word, row = forms.values[code], int(view.rows[token])
+            begin, end = int(parses.offsets[row]), int(parses.offsets[row + 1])
+            helper = token - 1 if token > begin and word not in {"no", "never"} else -1
+            name = self._form(helper).lower() if helper >= 0 else ""
+            if name in _DO and self._remove_do(row, helper, token, end):
+                continue
+            if name in _STEMS:
+                full = in_case(_STEMS[name], case_of(self._form(helper)))
+                self._put(row, int(parses.starts[helper]), int(parses.ends[token]), full)
+                continue
+            if word == "no":
+                text = in_case("some", case_of(self._form(token)))
+                self._put(row, int(parses.starts[token]), int(parses.ends[token]), text)
+            elif token > begin and (parses.whitespace[token - 1] or helper >= 0):
+                self._put(row, int(parses.ends[token - 1]), int(parses.ends[token]), "")
+            elif token + 1 < end:
+                # The next word takes over the beginning.
+                following = np.array([token + 1])
+                opens = self._spans.opens(np.array([token]))
+                text = self._spans.strings(following, following, np.array([False]), opens)[0].as_py()
+                self._put(row, int(parses.starts[token]), int(parses.ends[token + 1]), text)
+
+    def _remove_do(self, row: int, helper: int, token: int, end: int) -> bool:
+        """`did not go` to `went`; whether it could be done."""
+        view, parses = self.view, self.view.parses
+        if view.roles[helper] != Role.AUXILIARY:
+            return False
+        head = int(view.parents[helper])
+        if not token < head < end or view.verb_forms[head] != VerbForm.BASE:
+            return False
+        tense, person = _DO[self._form(helper).lower()]
+        new = finite(self._form(head).lower(), tense, person)
+        if new is None:
+            return False
+        between = range(token + 1, head)
+        if any(view.roles[place] == Role.SUBJECT for place in between):
+            return False  # a question keeps its "do"
+        if self._form(helper)[:1].isupper():  # "Don't go": the next word takes over the capital
+            following = new if head == token + 1 else self._form(token + 1)
+            text = in_case(following, CAPITALISED)
+            self._put(row, int(parses.starts[helper]), int(parses.ends[token + 1]), text)
+            if head == token + 1:
+                return True
+        else:
+            self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
+        self._put(row, int(parses.starts[head]), int(parses.ends[head]), new)
+        return True
+
+    def _add(self, rows: np.ndarray, verbs: np.ndarray, subjects: np.ndarray, reasons: np.ndarray) -> None:
+        """Negate finite verbs (m,)."""
+        view, parses = self.view, self.view.parses
+        modal = view.verb_forms[verbs] == VerbForm.MODAL
+        special = modal | view.is_be[verbs] | (view.roles[verbs] == Role.AUXILIARY)
+        contracted = parses.lower_at(verbs).where(lambda form: form[:1] in "'’") & ~special
+        plain = np.flatnonzero(~special)
+        forms, lemmas = parses.forms_at(verbs[plain]), parses.lemmas_at(verbs[plain])
+        kinds, of = distinct(forms.codes, view.verb_forms[verbs[plain]], lemmas.codes)
+        of_verbs = np.zeros(len(verbs), np.int64)
+        of_verbs[plain] = of
+        inflected = [(forms.values[form], form_of, lemmas.values[lemma]) for form, form_of, lemma in kinds]
+        bases = [base_form(*kind) or "" for kind in inflected]
+        doubtful = np.zeros(len(verbs), bool)
+        doubtful[plain] = np.array([not base for base in bases], bool)[of]
+        good = refuse(
+            reasons,
+            rows,
+            (~special & (subjects < 0), Reason.NO_SUBJECT),
+            (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
+            (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
+        )
+        helped = good[special[good]]
+        places = self._behind_subject(verbs[helped], subjects[helped])
+        reasons[rows[helped[places < 0]]] = Reason.QUESTION
+        places = places[places >= 0]
+        self.edits.insert(view.rows[places], parses.ends[places], " not")
+
+        adverbs = follows_adverb(view, verbs, subjects)
+        cases = [case_of(word) for word, *_ in inflected]
+        helpers = [f"{DO[VerbForm(form)]} not " for _, form, _ in inflected]
+        whole = [in_case(*text) for text in zip(map(add, helpers, bases), cases, strict=True)]
+        alone = [in_case(*text) for text in zip(bases, cases, strict=True)]
+        others = good[~special[good]]
+        for index, pool in ((others[~adverbs[others]], whole), (others[adverbs[others]], alone)):
+            spans = rows[index], parses.starts[verbs[index]], parses.ends[verbs[index]]
+            self.edits.replace(*spans, pool, of_verbs[index])
+        index = others[adverbs[others]]  # "did not also go"
+        before = parses.starts[verbs[index] - 1]
+        self.edits.replace(rows[index], before, before, helpers, of_verbs[index])
+
+    def _behind_subject(self, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
+        """int64 (m,): what "not" follows: the subject of a turned verb, else the verb; −1 if nobody knows."""
+        view, parses = self.view, self.view.parses
+        rows = view.rows[verbs]
+        last = parses.offsets[rows + 1] - 1
+        behind = np.minimum(verbs + 1, last)
+        asked = self._before_pronoun[verbs] & self.asks[rows]
+        stays = (subjects < verbs) | (behind == verbs)
+        # "is there not", "is it not": a pronoun is a whole subject.
+        light = parses.tags.among({"PRP", "EX"}) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
+        expletive = view.roles[subjects] == Role.EXPLETIVE
+        places = np.select([asked, stays, light[behind], expletive], [behind, verbs, behind, verbs], -1)
+        rest = np.flatnonzero(places < 0)
+        right = view.right_edges(subjects[rest])
+        # A subject that runs to the sentence's end holds the predicate: a wrong parse.
+        ends = right >= last[rest]
+        ends |= parses.pos.among({"PUNCT"})[np.minimum(right + 1, last[rest])]
+        places[rest[~ends]] = right[~ends]
+        return places
+
+    def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
+        view = self.view
+        roots = view.roots[rows]
+        helped = view.any(any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
+        base = (roots >= 0) & (view.verb_forms[roots] == VerbForm.BASE) & ~view.has_subject[rows]
+        return base & ~helped[rows] & view.parses.pos.among({"VERB", "AUX"})[roots]
+
+    def _forbid(self, verbs: np.ndarray) -> None:
+        """`Let` to `Do not let`."""
+        spans, parses = self._spans, self.view.parses
+        opens = spans.opens(verbs)
+        words_ = spans.strings(verbs, verbs, opens, np.zeros(len(verbs), bool)).to_pylist()
+        texts = [
+            ("Do" if first else "do") + " not " + word for first, word in zip(opens, words_, strict=True)
+        ]
+        put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
+
+    def _front(self, rows: np.ndarray) -> None:
+        spans = self._spans
+        first = spans.bounds[0][rows]
+        rows, first = rows[first >= 0], first[first >= 0]
+        always = np.ones(len(rows), bool)
+        texts = spans.strings(first, first, always, ~always).to_pylist()
+        parses = self.view.parses
+        put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
+
+    def _form(self, token: int) -> str:
+        return self.view.parses.form_of(token)
+
+    def _put(self, row: int, start: int, end: int, text: str) -> None:
+        self._pending.append((row, start, end, text))
+
+
+NEGATION = Augmentation(
+    name="negation",
+    version=4,
+    kind="negative",
+    paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
+    "Negative Samples",
+    needs=frozenset({"parses"}),
+    languages=("en",),
+    parameters=NegationParameters,
+    prepare=_prepare,
+    columns=(LABEL_COLUMN,),
+    libraries=("lemminflect",),
+    examples=("augment-cli negation", "augment-cli negation --verbless leave"),
+    is_random=False,
+    meaning="altered",
+    entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
+)

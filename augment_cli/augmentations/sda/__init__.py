@@ -1,0 +1,1 @@
+"""The discrete augmentations of SDA (Mao et al. 2022)."""

@@ -1,0 +1,78 @@
+"""Positives: negate twice, so that the sentence says what it said (double negation).
+
+Mao et al. 2022 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
+leave`, `there is no denying that he was a painter`, `not any evidence` for `no evidence`; questions are left
+alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1 needs: two edits or none, of which
+half put `Not` in front and few keep the meaning. The authors' later code, which makes up for a missing edit
+with a phrase in front, is a mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, settings_of_mode
+from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
+from augment_cli.contract.parameters import parameter
+from augment_cli.languages import codes_with, registered
+from augment_cli.resources.english_terms import english_terms_digest
+from augment_cli.resources.wordnet import wordnet_digest
+
+_RULES = 5  # number of the rules of the mode `faithful`; those of the other modes have not changed
+
+
+@dataclass(frozen=True)
+class DoubleNegationParameters:
+    """Parameters of DN."""
+
+    mode: str = parameter(
+        "faithful",
+        "faithful: negations that undo each other; paper: the paper's Algorithm 3, two edits or none; v3: "
+        "the authors' later code",
+        choices=("faithful", "paper", "v3"),
+    )
+
+
+def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
+    if parameters.get("mode", "faithful") == "faithful":
+        return "same", "two negations undo each other"
+    return "neither", "two negations of different clauses do not undo each other"
+
+
+def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
+    settings = settings_of_mode(parameters, resources)
+    return settings | (
+        {"wordnet": wordnet_digest(), "terms": english_terms_digest(), "rules": _RULES}
+        if parameters.mode == "faithful"
+        else {}
+    )
+
+
+def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
+    key = resources.key("dn")
+    rules = {
+        code: language.dn[parameters.mode]
+        for code, language in registered().items()
+        if parameters.mode in language.dn
+    }
+    return by_rules(key, rules)
+
+
+DN = Augmentation(
+    name="dn",
+    version=2,
+    kind="positive",
+    paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    needs=frozenset({"parses"}),
+    languages=codes_with("dn"),
+    parameters=DoubleNegationParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    columns=COLUMNS,
+    libraries=("lemminflect",),
+    examples=("augment-cli dn", "augment-cli dn --mode paper --name dn-paper"),
+    is_random=False,
+    entailment=_entailment,
+)

@@ -1,1 +1,0 @@
-"""What the augmentations that read parses have in common: English rules, clauses, spans."""

@@ -1,0 +1,1 @@
+"""UNA and its relatives: augmentations that read TF-IDF."""

@@ -1,0 +1,274 @@
+"""Names, numbers and dates among the tokens of sentences, by kind, and others of the same kind to draw.
+
+A token is an entity by its term (`word_classes.py`), by the tokens beside it (what follows a first name is a
+surname, a small number beside a month is a day), and if it is no part of a longer name, range or label.
+`Paris` in `in Paris, France` is one; in `Paris Hilton`, `New Paris`, `University of Paris`, `Paris–Roubaix`
+it is not, nor is the number of `Apollo 11`, `No. 9`, `50–60` or `400 BC`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.una.vocabulary import Vocabulary
+from augment_cli.augmentations.una.word_classes import (
+    DAY,
+    FEMALE,
+    MALE,
+    MONTH,
+    NO_ENTITY,
+    NUMBERS,
+    SURNAME,
+    WORDS,
+    is_year,
+    kinds_of_terms,
+)
+from augment_cli.contract.rows import TokenRows
+from augment_cli.resources.word_lists import word_set
+from augment_cli.text.letter_case import LOWER, UPPER, character_classes
+from augment_cli.text.spans import CodePoints
+from augment_cli.tfidf import forms
+from augment_cli.tfidf.term_table import TermTable
+
+_LABELS = (
+    "no no. nos. nr number numbers chapter figure fig section article articles volume vol vol. page pages p "
+    "pp route highway version part act verse line psalm room channel size type class grade level phase stage "
+    "group form model mark c. ca. circa"
+)
+_KINDS = 100_000  # more than any kind's number
+_LETTER = LOWER | UPPER
+_ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
+# What a number is said of that has only so many of it.
+_FIXED = "half quarter world party person degree degrees"
+_WHEN = (
+    "in of on until till by since from to through and or early late mid during between before after last next"
+)
+_AMOUNTS = "over around about almost nearly than some approximately roughly only least exceeding under up"
+_RANGES = "to or and between from"
+_GLUE = "–—-−/:×^°'’_#*+=<>~"  # beside a name or number: a range, a ratio, a compound; 's is another token
+
+
+class EntityContext:
+    """What the tokens of a corpus say about those beside them."""
+
+    def __init__(self, terms: TermTable, vocabulary: Vocabulary) -> None:
+        self._labels, self._eras, self._fixed = (_flags(terms, words) for words in (_LABELS, _ERAS, _FIXED))
+        self._when, self._amounts, self._ranges = (
+            _flags(terms, words) for words in (_WHEN, _AMOUNTS, _RANGES)
+        )
+        self._round = np.append(
+            pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
+        )
+        self._of = _flags(terms, "of de la von van der di du")
+        self._plain = np.append(vocabulary.table.cases == forms.AS_IT_IS, False)[vocabulary.own]
+
+    def stands_alone(
+        self, texts: CodePoints, tokens: TokenRows, kinds: np.ndarray, has_capital: np.ndarray
+    ) -> np.ndarray:
+        """bool (N,): which tokens, of a kind each (N,), may be exchanged for others of it."""
+        ids, rows, count = tokens.term_ids, tokens.rows, len(tokens.term_ids)
+        if not count:
+            return np.zeros(0, bool)
+        first = np.arange(count) == tokens.offsets[rows]
+        capital = has_capital & ~(first & self._plain[ids])
+        base = texts.offsets[rows]
+        starts, ends = base + tokens.starts, base + tokens.ends
+        spaced = np.append(False, (rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1))
+        behind = np.append(spaced[1:], False)
+        before, after = np.arange(count) - 1, np.minimum(np.arange(count) + 1, count - 1)
+        alone = ~_glued(texts, starts, ends, base, texts.offsets[rows + 1])
+
+        dated = (kinds == MONTH) | (kinds == DAY) | is_year(kinds)
+        number = kinds >= NUMBERS
+        # `In Paris Anna …`, `May 1986`: dates stand beside anything.
+        beside_before, beside_after = spaced & capital[before], behind & capital[after]
+        alone &= dated | ~(beside_before | (beside_after & ~(number & first)))
+        alone &= ~(is_year(kinds) & beside_before & (kinds[before] != MONTH))
+        alone &= ~((kinds == MONTH) & beside_after)  # `March Hare`
+        paid = np.isin(texts.values[np.maximum(starts - 1, 0)], [ord(sign) for sign in "$£€"])
+        alone &= ~(is_year(kinds) & paid & (starts > base))
+        alone &= ~(number & ~is_year(kinds) & _beside(kinds == MONTH, tokens))  # days of a month have a kind
+        # `University of Paris`, `Treaty of Rome`
+        ahead = np.maximum(before - 1, 0)
+        alone &= number | ~(spaced & self._of[ids[before]] & spaced[before] & capital[ahead])
+        # `over 1984 seats`, `2000 seats`: no years, though they look like some; `20 or 21`
+        alone &= ~(is_year(kinds) & (self._round[ids] | (spaced & self._amounts[ids[before]])))
+        plain = number & ~is_year(kinds)
+        alone &= ~(plain & ((spaced & self._ranges[ids[before]]) | (behind & self._ranges[ids[after]])))
+        alone &= ~(plain & first & (kinds < WORDS))  # the number of a paragraph
+        owner = np.isin(texts.values[np.minimum(ends, len(texts.values) - 1)], [ord("'"), ord("’")])
+        alone &= ~(number & owner)  # `the 747's wings`
+        # `Manchester, New Hampshire`
+        second = np.minimum(after + 1, count - 1)
+        comma = (texts.values[starts[after]] == ord(",")) & (rows[second] == rows)
+        alone &= dated | number | ~(comma & has_capital[second])
+        alone &= ~(spaced & self._labels[ids[before]] & (number | dated))
+        alone &= ~(behind & (self._eras | self._fixed)[ids[after]] & (number | dated))
+        # `June opened the door`
+        alone &= (
+            (kinds != MONTH)
+            | (spaced & (self._when[ids[before]] | (kinds[before] == DAY)))
+            | (behind & ((kinds[after] == DAY) | is_year(kinds[after])))
+        )
+        return alone & ~_several_of_a_kind(tokens, kinds)
+
+
+def _beside(mask: np.ndarray, tokens: TokenRows) -> np.ndarray:
+    """bool (N,): tokens next to one of a mask in their row."""
+    same_row = tokens.rows[1:] == tokens.rows[:-1]
+    beside: np.ndarray = np.append(False, mask[:-1] & same_row) | np.append(mask[1:] & same_row, False)
+    return beside
+
+
+def _flags(terms: TermTable, words: str) -> np.ndarray:
+    """bool (V+1,): which terms are among some words; the last for −1."""
+    flags = np.zeros(len(terms) + 1, bool)
+    ids = terms.ids_of(pa.array(words.split()))
+    flags[ids[ids >= 0]] = True
+    return flags
+
+
+def _glued(
+    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """bool (N,): tokens that a mark ties to another, with no space between."""
+    values = texts.values
+    marks = np.array([ord(mark) for mark in _GLUE])
+    last = max(len(values) - 1, 0)
+    classes = character_classes()
+    left, right = values[np.maximum(starts - 1, 0)], values[np.minimum(ends, last)]
+    further = values[np.minimum(ends + 1, last)]
+    # `Reagan's` is the name alone, `O'Hara` and `rock'n'roll` are not.
+    owned = np.isin(right, [ord("'"), ord("’")]) & ((further == ord("s")) | (classes[further] & _LETTER == 0))
+    tied_left = (starts > low) & (np.isin(left, marks) | (classes[left] & _LETTER > 0))
+    tied_right = (ends < high) & ((np.isin(right, marks) & ~owned) | (classes[right] & _LETTER > 0))
+    return tied_left | tied_right
+
+
+def _several_of_a_kind(tokens: TokenRows, kinds: np.ndarray) -> np.ndarray:
+    """bool (N,): numbers and months with another of their kind: `from 1981 to 1984` could end too early."""
+    result = np.zeros(len(kinds), bool)
+    numbers = np.flatnonzero((kinds >= NUMBERS) | (kinds == DAY) | (kinds == MONTH))
+    if len(numbers):
+        key = tokens.rows[numbers] * _KINDS + kinds[numbers]
+        pairs = np.unique(np.stack([key, tokens.term_ids[numbers].astype(np.int64)]), axis=1)
+        keys, counts = np.unique(pairs[0], return_counts=True)
+        result[numbers] = np.isin(key, keys[counts > 1])
+    return result
+
+
+_DAYS = r"^(?:[1-9]|1\d|2[0-8])$"
+_NAME = r"^\pL[\pL-]{2,}$"  # no initial, no `Jr.`
+_ROMAN = r"^[ivx]+$"
+# What a first name before it makes no surname: `James Bay`, `Charles River`.
+_NO_SURNAME = (
+    "river bay lake island islands street avenue road square church cathedral college university school "
+    "hospital hall house palace castle foundation prize award airport museum park county city town "
+    "village cup bridge day society company trophy stadium tower medal theatre theater center centre jr "
+    "sr junior senior fort mount point cape"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Entities:
+    """What a vocabulary has of each kind."""
+
+    kinds: np.ndarray  # kind of each term by itself, NO_ENTITY for other words; the last for −1
+    is_day: np.ndarray  # numbers that a day of a month can have
+    may_be_surname: np.ndarray  # names behind a first name
+    members: np.ndarray  # terms to draw, kind by kind
+    member_kinds: np.ndarray  # the kind of each
+    table: TermTable  # their sentence counts as scores, to draw from
+
+    def draw(self, ids: np.ndarray, kinds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """For each term (m,) another of its kind (m,), with probability ∝ sentence count; −1 for none."""
+        size = len(self.kinds)
+        keys, members = kinds * size + ids, self.member_kinds * size + self.members
+        place = np.searchsorted(members, keys)
+        found = np.append(members, -1)[place] == keys
+        low, high = (np.searchsorted(self.member_kinds, kinds, side) for side in ("left", "right"))
+        drawn = self.table.draw_between(low, high, place, found, uniforms)
+        return np.where(drawn >= 0, np.append(self.members, -1)[drawn], -1)
+
+    def of_tokens(
+        self,
+        tokens: TokenRows,
+        ids: np.ndarray,
+        has_capital: np.ndarray,
+        is_first: np.ndarray,
+        cases: np.ndarray,
+    ) -> np.ndarray:
+        """The kind of each token, int64 (N,)."""
+        # ids: ndarray of int32, shape (N,); Terms of the vocabulary.
+        # has_capital, is_first: ndarray of bool, shape (N,); Whether a token begins with a capital, and
+        # whether it begins its row.
+        # cases: ndarray of int8, shape (V+1,); How each term is mostly written.
+        kinds = self.kinds[ids]
+        same_row = tokens.rows[1:] == tokens.rows[:-1]
+        # `In May`, but not `May I`; `March` the month, but not `march`.
+        doubtful = is_first & (cases[ids] == forms.AS_IT_IS)
+        named = (kinds >= 0) & (kinds < NUMBERS)
+        kinds = np.where(named & (~has_capital | doubtful), NO_ENTITY, kinds)
+        month = kinds == MONTH
+        beside = np.append(False, month[:-1] & same_row) | np.append(month[1:] & same_row, False)
+        return np.where(beside & self.is_day[ids], DAY, kinds)
+
+    def full_names(
+        self, tokens: TokenRows, ids: np.ndarray, kinds: np.ndarray, is_capital: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """First names, and the surnames behind them, where the two are the whole name."""
+        # `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
+        # ids: ndarray of int32, shape (N,)
+        # kinds: ndarray of int64, shape (N,)
+        # is_capital: ndarray of bool, shape (N,); Tokens with a capital of their own.
+        # Returns tuple of ndarray of int64; the tokens of the first names, and of the surnames, one for
+        # each.
+        index = np.arange(len(ids) - 1)
+        rows, starts, ends = tokens.rows, tokens.starts, tokens.ends
+        joined = np.append((rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1), False)
+        given = (kinds == MALE) | (kinds == FEMALE)
+        capital_behind = np.append(is_capital[1:] & joined[:-1], False)
+        capital_before = np.append(False, is_capital[:-1] & joined[:-1])
+        whole = given[:-1] & joined[:-1] & is_capital[1:] & self.may_be_surname[ids[1:]] & ~given[1:]
+        whole &= ~capital_before[:-1] & ~capital_behind[1:]
+        first = index[whole]
+        return first, first + 1
+
+
+@lru_cache(maxsize=2)
+def entities_of(vocabulary: Vocabulary) -> Entities:
+    """The entities of a vocabulary; kept, as it is."""
+    table = vocabulary.table
+    kinds = kinds_of_terms(table)
+    is_day = pc.match_substring_regex(table.terms, _DAYS).to_numpy(zero_copy_only=False)
+    surname = pc.match_substring_regex(table.terms, _NAME)
+    surname = pc.and_(surname, pc.invert(pc.match_substring_regex(table.terms, _ROMAN)))
+    surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, pa.array(_NO_SURNAME.split()))))
+    may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != forms.AS_IT_IS)
+    may_be &= (kinds == NO_ENTITY) | (kinds == SURNAME)
+    for name in ("male_names", "female_names"):  # `Mary Joe`
+        may_be &= ~pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
+
+    drawable = vocabulary.drawable
+    named = np.flatnonzero(drawable & (kinds != NO_ENTITY))
+    days = np.flatnonzero(drawable & is_day)
+    members = np.concatenate([named, days])
+    member_kinds = np.concatenate([kinds[named], np.full(len(days), DAY)])
+    order = np.lexsort((members, member_kinds))
+    members, member_kinds = members[order], member_kinds[order]
+    counts = table.document_frequency
+    weights = np.ones(len(members)) if counts is None else counts[members].astype(np.float64)
+    scores = TermTable(table.terms.take(members), table.idf[members], weights)
+    return Entities(
+        np.append(kinds, NO_ENTITY),
+        np.append(is_day, False),
+        np.append(may_be, False),
+        members,
+        member_kinds,
+        scores,
+    )

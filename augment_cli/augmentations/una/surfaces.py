@@ -1,0 +1,313 @@
+"""How replaced terms are drawn and written: the natural surface, and the paper's two.
+
+`natural` replaces words by words and leaves alone what is between them: punctuation, brackets and halves of
+contractions, with a straight apostrophe or a curly one. Terms are written as in most sentences:
+`putin` becomes `Putin` wherever it is put. The paper's draws take every token for a term, whatever it is, and
+any term of the window may replace it. `in-place` edits the original; `reference` gives the tokens in lower
+case, joined by spaces, as the authors do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.una.fitting import DRAWS, Fitting
+from augment_cli.augmentations.una.term_replacement import (
+    LONGEST_TERM,
+    TermReplacement,
+    TermReplacementParameters,
+    joins_background,
+    long_terms,
+    put_in_place,
+    radius_in_ranks,
+)
+from augment_cli.augmentations.una.vocabulary import vocabulary_of
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.avoiding import avoided_words
+from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, LOWER, UPPER, case_pattern, character_classes
+from augment_cli.text.spans import (
+    CodePoints,
+    Edits,
+    offsets_from_lengths,
+    ranges,
+    string_array,
+    string_buffers,
+)
+from augment_cli.text.surface import slices
+from augment_cli.tfidf.term_table import TermTable
+
+_SMALL_LETTERS = 3  # the fourth of `Vocabulary.surface_forms`
+# What an apostrophe parts from a word; behind a straight one the tokeniser has them as one token each.
+_BEHIND_APOSTROPHE = pa.array(["s", "t", "m", "d", "re", "ve", "ll"])
+
+
+class NaturalReplacement(TermReplacement):
+    """The surface `natural`."""
+
+    def __init__(
+        self, name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
+    ) -> None:
+        super().__init__(name, parameters, resources, opposite)
+        self._joined = joins_background(parameters, self.terms)
+        avoided = avoided_words(parameters.avoid)
+        vocabulary = vocabulary_of(
+            self.terms, self._joined, tuple(avoided.to_pylist()), LONGEST_TERM, parameters.same
+        )
+        self._vocabulary = vocabulary
+        self._radius = radius_in_ranks(parameters.radius, vocabulary.table)
+        self._protected = self.kept()
+        self._eligible = vocabulary.replaceable[vocabulary.own] & ~self._protected
+        self._is_word = vocabulary.is_word[vocabulary.own]
+        self._is_word[-1] = True  # terms that the table does not have mostly are
+        self._fitting = None
+        if parameters.same == "pos":
+            keys = [resources.key(f"{name}/term/{number}") for number in range(1, DRAWS)]
+            self._fitting = Fitting(self.terms, vocabulary, keys)
+        self._not, self._apostrophe, self._is_behind_apostrophe = _contractions(self.terms)
+
+    def weighed(self, tokens: TokenRows, eligible: np.ndarray) -> TokenRows:
+        """With the shipped terms, weights by the counts of both; 0 for terms that are nowhere eligible."""
+        if not self._joined:
+            return tokens
+        size, ids = len(self.terms) + 1, tokens.term_ids
+        is_asked = np.zeros(size, bool)
+        is_asked[ids[eligible]] = True
+        asked = np.flatnonzero(is_asked[ids])
+        rows, ids = tokens.rows[asked], ids[asked]
+        _, inverse, counts = np.unique(rows * size + ids, return_inverse=True, return_counts=True)
+        idf = np.append(self._vocabulary.table.idf[self._vocabulary.own[:-1]], 0.0)
+        weights = np.zeros(len(tokens.weights))
+        weights[asked] = np.log1p(counts[inverse] / np.diff(tokens.offsets)[rows]) * idf[ids]
+        return dataclasses.replace(tokens, weights=weights)
+
+    def eligible(self, rows: Rows, tokens: TokenRows) -> np.ndarray:
+        """Words; not the halves of contractions."""
+        ids = tokens.term_ids
+        eligible: np.ndarray = self._eligible[ids]
+        glued = np.append(False, tokens.starts[1:] == tokens.ends[:-1])
+        glued[tokens.offsets[:-1][np.diff(tokens.offsets) > 0]] = False
+        if self._not >= 0:  # is + n't: the verb stays with its negation
+            behind = np.flatnonzero((ids == self._not) & glued)
+            eligible[behind - 1] = False
+        if self._apostrophe >= 0:
+            marks = np.flatnonzero((ids == self._apostrophe) & glued)
+            marks = marks[marks + 1 < len(ids)]
+            marks = marks[glued[marks + 1] & self._is_behind_apostrophe[ids[marks + 1]]]
+            eligible[marks + 1] = False
+            is_t = tokens.ends[marks + 1] - tokens.starts[marks + 1] == 1
+            is_t &= rows.code_points.values[
+                rows.code_points.offsets[tokens.rows[marks + 1]] + tokens.starts[marks + 1]
+            ] == ord("t")
+            eligible[marks[is_t] - 1] = False  # don + ’ + t
+        if self._fitting is not None:
+            eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
+            eligible &= self._fitting.is_replaceable(rows, tokens)
+        return eligible
+
+    def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
+        """With `same = "pos"` the first of several draws that goes with its neighbours."""
+        new = super().drawn_terms(rows, tokens, drawn)
+        if self._fitting is None:
+            return new
+        fits = self._fitting.fits(tokens, drawn, new)
+        for key in self._fitting.keys:
+            rest = np.flatnonzero(~fits)
+            if not len(rest):
+                break
+            again = drawn[rest]
+            new[rest] = self.draw(tokens.term_ids[again], self._uniforms(key, rows, tokens, again))
+            fits[rest] = self._fitting.fits(tokens, again, new[rest])
+        return np.where(fits, new, -1)
+
+    def _uncapitalised_names(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """bool (N,): words that are names for the most part, but not here, such as `big`."""
+        texts, result = rows.code_points, np.zeros(len(tokens.term_ids), bool)
+        places = np.flatnonzero(eligible & self._vocabulary.is_name[self._vocabulary.own[tokens.term_ids]])
+        if not len(places):
+            return result
+        owners = tokens.rows[places]
+        first = texts.values[texts.offsets[owners] + tokens.starts[places]]
+        is_small = character_classes()[first] & LOWER > 0
+        places, owners = places[is_small], owners[is_small]
+        if len(places):
+            some, number = np.unique(owners, return_inverse=True)
+            result[places] = ~_without_capitals(texts, some)[number]
+        return result
+
+    def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """Words of the window, or with `terms = "random"` of the whole class."""
+        radius = None if self.parameters.terms == "random" else self._radius
+        own = self._vocabulary.own[ids]
+        return self._vocabulary.draw(own, radius, uniforms, self.parameters.include_self)
+
+    def edits(
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+    ) -> tuple[Edits, np.ndarray]:
+        """One edit for each replaced word."""
+        places = new_ids + len(self._vocabulary.table) * self._forms(rows.code_points, tokens, chosen)
+        replacements = self._vocabulary.surface_forms.take(pa.array(places))
+        return put_in_place(rows, tokens, chosen, replacements)
+
+    def _forms(self, texts: CodePoints, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
+        """int64 (m,): which of `surface_forms` stands in the place of each chosen token."""
+        # A capital that the place asks for, at the beginning or in a title, is kept; one that belongs to
+        # the name that stood there goes with it.
+        pattern = _case_patterns(texts, tokens, chosen)
+        ordinary = self._vocabulary.table.cases[self._vocabulary.own[tokens.term_ids[chosen]]] == AS_IT_IS
+        first = self._begins(tokens, chosen)
+        form = np.where(ordinary | (first & (pattern == CAPITALISED)), pattern, AS_IT_IS)
+        # A text without capitals, as chats and queries are, gets none.
+        owners = tokens.rows[chosen]
+        rows = owners[np.append(True, owners[1:] != owners[:-1])[: len(owners)]]
+        small = rows[_without_capitals(texts, rows)]
+        if len(small):
+            form = np.where(np.isin(owners, small), _SMALL_LETTERS, form)
+        return form.astype(np.int64)
+
+    def _begins(self, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
+        """bool (m,): tokens with no word before them in their row but for up to two marks."""
+        counter = chosen - tokens.offsets[tokens.rows[chosen]]
+        is_word = self._is_word[tokens.term_ids]
+        first: np.ndarray = counter == 0
+        for before in (1, 2):
+            marks = np.ones(len(chosen), bool)
+            for step in range(1, before + 1):
+                marks &= ~is_word[np.maximum(chosen - step, 0)]
+            first |= (counter == before) & marks
+        return first
+
+
+@lru_cache(maxsize=2)
+def _contractions(terms: TermTable) -> tuple[int, int, np.ndarray]:
+    """Ids of n't and ’, −1 for none, and bool (V+1,): terms that an apostrophe parts from a word."""
+    # Kept, since finding terms in a large table takes long, and a worker asks with each part.
+    ids = terms.ids_of(pa.concat_arrays([pa.array(["n't", "’"]), _BEHIND_APOSTROPHE]))
+    is_behind = np.zeros(len(terms) + 1, bool)
+    is_behind[ids[2:]] = True
+    is_behind[-1] = False
+    return int(ids[0]), int(ids[1]), is_behind
+
+
+def _without_capitals(texts: CodePoints, rows: np.ndarray) -> np.ndarray:
+    """bool (m,): which of some rows have no capital letter."""
+    flags, starts = character_classes(), texts.offsets[rows]
+    lengths = texts.offsets[rows + 1] - starts
+    result = flags[texts.values[starts]] & UPPER == 0  # most sentences begin with one
+    rest = np.flatnonzero(result)
+    if len(rest):
+        inside = flags[texts.values[ranges(starts[rest], lengths[rest])]] & UPPER
+        first = np.cumsum(lengths[rest]) - lengths[rest]
+        result[rest] = np.bitwise_or.reduceat(inside, first) == 0
+    return result
+
+
+def _case_patterns(texts: CodePoints, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
+    """int64 (m,): how the tokens `chosen` (m,) are written: as they are, with a capital, in capitals."""
+    base = texts.offsets[tokens.rows[chosen]]
+    return case_pattern(texts, base + tokens.starts[chosen], base + tokens.ends[chosen])
+
+
+class PaperReplacement(TermReplacement):
+    """The surfaces `in-place` and `reference`."""
+
+    def __init__(
+        self, name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
+    ) -> None:
+        super().__init__(name, parameters, resources, opposite)
+        self._radius = radius_in_ranks(parameters.radius, self.terms)
+        self._eligible = ~self.kept()
+        # The authors' surface keeps addresses and encoded data, as the paper does.
+        too_long = long_terms(self.terms)
+        self._too_long = too_long if parameters.surface == "in-place" and too_long.any() else None
+
+    def eligible(self, rows: Rows, tokens: TokenRows) -> np.ndarray:
+        """Every token that is not protected."""
+        eligible: np.ndarray = self._eligible[tokens.term_ids]
+        return eligible
+
+    def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """Terms of the window, or with `terms = "random"` of the whole table."""
+        include_self = self.parameters.include_self
+        if self.parameters.terms == "random":
+            new_ids = self.terms.draw_any(ids, uniforms, include_self)
+        else:
+            new_ids = self.terms.draw_ids(ids, self._radius, uniforms, include_self)
+        if self._too_long is not None:
+            new_ids = np.where((new_ids >= 0) & self._too_long[new_ids], -1, new_ids)
+        return new_ids
+
+    def edits(
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+    ) -> tuple[Edits, np.ndarray]:
+        """As the surface has it."""
+        make = self._reference_edits if self.parameters.surface == "reference" else self._in_place_edits
+        return make(rows, tokens, chosen, new_ids)
+
+    def _in_place_edits(
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+    ) -> tuple[Edits, np.ndarray]:
+        """One edit for each replaced token, in the case pattern of what it replaces."""
+        patterns = _case_patterns(rows.code_points, tokens, chosen)
+        forms = pa.array(new_ids + len(self.terms) * patterns)
+        return put_in_place(rows, tokens, chosen, self.terms.surface_forms.take(forms))
+
+    def _reference_edits(
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+    ) -> tuple[Edits, np.ndarray]:
+        """One edit over the whole sentence: lower-cased tokens joined by single spaces."""
+        offsets, data = string_buffers(self.terms.terms)
+        changed_ids = tokens.term_ids.copy()
+        changed_ids[chosen] = new_ids
+        differs = chosen[new_ids != tokens.term_ids[chosen]]
+        changed_rows = np.unique(tokens.rows[differs])
+        counts = np.diff(tokens.offsets)[changed_rows]
+        index = ranges(tokens.offsets[changed_rows], counts)
+        words, out_of_table = changed_ids[index], changed_ids[index] < 0
+        if out_of_table.any():
+            # A min-df table lacks these terms: their lower-cased source stands for them.
+            owners = np.repeat(changed_rows, counts)[out_of_table]
+            base = rows.code_points.offsets[owners]
+            unknown = index[out_of_table]
+            source = slices(rows.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
+            extra_offsets, extra = string_buffers(pc.utf8_lower(source))
+            words = words.copy()
+            words[out_of_table] = len(offsets) - 1 + np.arange(len(source))
+            offsets = np.concatenate([offsets, offsets[-1] + extra_offsets[1:]])
+            data = np.concatenate([data, extra])
+        texts = _join_words(offsets, data, words, counts)
+        ends = np.diff(rows.code_points.offsets)[changed_rows].astype(np.int32)
+        edits = Edits(changed_rows, np.zeros(len(changed_rows), np.int32), ends, texts)
+        return edits, differs
+
+
+def _join_words(
+    offsets: np.ndarray, data: np.ndarray, words: np.ndarray, counts: np.ndarray
+) -> pa.StringArray:
+    """Sentences from words of a pool: `counts` words each, joined by single spaces."""
+    space = len(data)
+    data = np.append(data, np.uint8(0x20))
+    lengths = np.diff(offsets)[words]
+    is_last = np.zeros(len(words), bool)
+    is_last[np.cumsum(counts) - 1] = True
+    # Pieces: word, space, word, …; the space after a sentence's last word has length 0.
+    starts = np.full(2 * len(words), space)
+    piece_lengths = np.zeros(2 * len(words), np.int64)
+    starts[0::2] = offsets[:-1][words]
+    piece_lengths[0::2] = lengths
+    piece_lengths[1::2] = ~is_last
+    per_sentence = np.add.reduceat(lengths + ~is_last, np.cumsum(counts) - counts) if len(counts) else counts
+    return string_array(offsets_from_lengths(per_sentence), data[ranges(starts, piece_lengths)])
+
+
+def prepare(
+    name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
+) -> TermReplacement:
+    """The function over rows that the parameters ask for."""
+    surface = NaturalReplacement if parameters.surface == "natural" else PaperReplacement
+    return surface(name, parameters, resources, opposite)

@@ -1,0 +1,181 @@
+"""Kinds of names and numbers, and classes of terms for `same = "pos"`: only a term of the same class fits.
+
+A name or number stands for others of its kind, whatever the sentence. Names go by lists
+(`words/entity_kinds.txt`: countries, cities, peoples with a language of their own, …), first names by
+`words/male_names.txt` and the like, surnames by the shipped terms. Numbers go by their size and how round
+they are, years by their decade, so that what comes is as likely there as what stood there, and years keep
+their order.
+
+Words have the classes of a list of words that
+stand for one another in most sentences, and mean something else (`words/exchangeable_words.txt`),
+parted by form: a plural comes for a plural, a past tense for a past tense. A spelling that is as well
+another part of speech has no class, as no table says which of them a sentence means; nor has any other word.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.resources import english_terms
+from augment_cli.resources.english_terms import load_english_terms
+from augment_cli.resources.word_lists import word_list, word_list_digests, word_set, word_table
+from augment_cli.resources.wordnet import PART_LETTERS, TAGS, load_wordnet, wordnet_digest
+from augment_cli.tfidf import forms
+from augment_cli.tfidf.term_table import TermTable
+
+NO_ENTITY = -1
+MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)
+_LISTED = 100  # plus the line of the list
+NUMBERS = 10_000  # kinds from here on are numbers, in digits or words; those below, but for days, are names
+WORDS = 35_000  # and from here on words of number
+_YEARS = 20_000  # plus the decade, or the century of the Middle Ages
+_LISTS = ("entity_kinds", "male_names", "female_names", "doubtful_surnames")
+_DATES = (
+    (MONTH, r"^(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
+    (WEEKDAY, r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)$"),
+)
+# None that is said with a vowel first (8, 11, 80): `a` or `an` stands before it.
+_SHAPES = (
+    (30_000, r"^[2-79]$"),
+    (30_001, r"^[2-79]0$"),
+    (30_002, r"^1[02-79]$"),
+    (30_003, r"^[2-79][1-9]$"),
+    (30_004, r"^[1-79]00$"),
+    (30_005, r"^[1-79](?:[1-9]0|\d5)$"),
+    (30_006, r"^[1-79]\d[1-46-9]$"),
+    (31_000, r"^(?:10|1[2-79]|[2-79]\d?),000$"),
+    (31_001, r"^[1-79]\d\d,000$"),
+    (31_002, r"^[1-79],\d00$"),
+    (31_003, r"^[1-79],\d{3}$"),
+    (31_004, r"^[2-79]\d,\d00$"),
+    (31_005, r"^[2-79]\d,\d{3}$"),
+    (31_006, r"^[1-79]\d\d,\d{3}$"),
+    (32_000, r"^[1-79](?:,\d{3}){2}$"),
+    (33_000, r"^[1-79]\.\d$"),
+    (33_001, r"^[1-79]\.\d\d$"),
+    (33_002, r"^[2-79]\d\.\d$"),
+    (33_003, r"^[2-79]\d\.\d\d$"),
+    (34_000, r"^1[2-79]th$"),
+    (34_001, r"^2[2-9](?:nd|rd|th)$"),
+    (34_002, r"^[4-79]th$"),
+    (34_003, r"^19\d0s$"),
+    (34_004, r"^17\d0s$"),
+    (34_005, r"^18\d0s$"),
+    (WORDS, r"^(?:two|three|four|five|six|seven|nine|ten)$"),
+    (35_001, r"^(?:twenty|thirty|forty|fifty|sixty|seventy|ninety)$"),
+    (35_002, r"^(?:third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
+)
+_YEAR = re.compile(r"1[5-9]\d\d|20[0-2]\d", re.ASCII)
+_EARLY_YEAR = re.compile(r"1[0-4]\d\d", re.ASCII)
+
+
+def entity_digests() -> dict[str, str]:
+    """Digests of the word lists behind the kinds, for the fingerprint."""
+    return word_list_digests(*_LISTS)
+
+
+def is_year(kinds: np.ndarray) -> np.ndarray:
+    """bool (m,): which kinds are of years."""
+    years: np.ndarray = (kinds >= _YEARS) & (kinds < _YEARS + 1000)
+    return years
+
+
+def kinds_of_terms(table: TermTable) -> np.ndarray:
+    """int64 (V,): the kind of each term by itself; NO_ENTITY for other words."""
+    kinds = np.full(len(table), NO_ENTITY, np.int64)
+    if not len(table):
+        return kinds
+    shipped = load_english_terms()
+    place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
+    kind = np.where(place >= 0, shipped.kinds[place], english_terms.NO_KIND)
+    kinds[(kind == english_terms.SURNAME) & ~_among(table, "doubtful_surnames")] = SURNAME
+    male, female = _among(table, "male_names"), _among(table, "female_names")
+    given = kind == english_terms.GIVEN
+    kinds[given & male & ~female] = MALE
+    kinds[given & female & ~male] = FEMALE
+    names, numbers = _listed()
+    line = pc.fill_null(pc.index_in(table.terms, names), -1).to_numpy(zero_copy_only=False)
+    kinds = np.where(line >= 0, _LISTED + numbers[line], kinds)
+    for number, pattern in reversed((*_DATES, *_SHAPES)):  # the first that matches counts
+        kinds[pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)] = number
+    four = pc.match_substring_regex(table.terms, r"^[12]\d{3}$").to_numpy(zero_copy_only=False)
+    for index in np.flatnonzero(four).tolist():
+        term = table.terms[index].as_py()
+        if _YEAR.fullmatch(term):
+            kinds[index] = _YEARS + int(term) // 10
+        elif _EARLY_YEAR.fullmatch(term):
+            kinds[index] = _YEARS + int(term) // 100
+    return kinds
+
+
+@lru_cache(maxsize=1)
+def _listed() -> tuple[pa.StringArray, np.ndarray]:
+    """The names of the list, and the line of each."""
+    lines = [line.split() for line in word_list("entity_kinds")]
+    numbers = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
+    return pa.array([name for line in lines for name in line], pa.string()), numbers
+
+
+def _among(table: TermTable, name: str) -> np.ndarray:
+    """bool (V,): whether each term is on a word list."""
+    return pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
+
+
+NO_CLASS = -1
+RULES = 2  # 1 drew any word of the same part of speech and form
+_LEAST_SHARE = 0.1  # of its uses, from which another part of speech makes a spelling ambiguous
+_WORDS = 1 << 20  # classes of words stand above the kinds of names and numbers
+_FORMS = 1 << 13  # times the line, above the bits of `TAGS`
+
+
+def class_digests() -> dict[str, str]:
+    """Digests of the shipped tables and lists that decide classes."""
+    return {"wordnet": wordnet_digest()} | word_list_digests("exchangeable_words") | entity_digests()
+
+
+def classes_of(table: TermTable) -> np.ndarray:
+    """int32 (V,): a number for each term's class, 0, 1, 2, …; −1 for terms that are never replaced."""
+    spellings, codes = _exchangeable()
+    place = pc.fill_null(pc.index_in(table.terms, spellings), -1).to_numpy(zero_copy_only=False)
+    found = np.where(place >= 0, codes[place], NO_CLASS)
+    if len(table.cases):  # `President` for a governor, `Moon` for the sun
+        found = np.where(table.cases == forms.AS_IT_IS, found, NO_CLASS)
+    kinds = kinds_of_terms(table)
+    found = np.where(kinds != NO_ENTITY, kinds, found)
+    _, numbers = np.unique(found[found >= 0], return_inverse=True)
+    result = np.full(len(found), NO_CLASS, np.int32)
+    result[found >= 0] = numbers
+    return result
+
+
+@lru_cache(maxsize=1)
+def _exchangeable() -> tuple[pa.StringArray, np.ndarray]:
+    """The spellings of the listed words, and a number for the line and form of each."""
+    wordnet = load_wordnet()
+    encoded = wordnet.forms.dictionary_encode()
+    spelling = encoded.indices.to_numpy()
+    uses = wordnet.entry_counts[wordnet.form_entries] + 0.5
+    often = uses >= _LEAST_SHARE * np.bincount(spelling, uses)[spelling]
+    parts = wordnet.entry_parts[wordnet.form_entries]
+    bits = wordnet.form_bits.astype(np.int64)
+    # lemminflect lists mass nouns, and many others, as their own plural.
+    bits = np.where(bits & TAGS["NN"] > 0, bits & ~TAGS["NNS"], bits)
+    found: dict[str, int] = {}
+    for line, (letter, words) in enumerate(word_table("exchangeable_words")):
+        if letter == "-":
+            found |= dict.fromkeys(words.split(), _WORDS + line * _FORMS)
+            continue
+        part = PART_LETTERS.index(letter)
+        entries = pc.is_in(wordnet.lemmas, pa.array(words.split())).to_numpy(zero_copy_only=False)
+        mine = entries[wordnet.form_entries] & (parts == part)
+        other = np.bincount(spelling, often & (parts != part), len(encoded.dictionary)) > 0
+        for form in np.flatnonzero(mine & often & ~other[spelling]).tolist():
+            word = wordnet.forms[form].as_py()
+            # Of a spelling that is several forms, all of them: `walked`, past tense and participle.
+            found[word] = found.get(word, _WORDS + line * _FORMS) | int(bits[form])
+    return pa.array(list(found), pa.string()), np.array(list(found.values()), np.int64)

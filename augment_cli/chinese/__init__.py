@@ -1,0 +1,1 @@
+"""Chinese: its words, and its rules for AA, DN and PI."""

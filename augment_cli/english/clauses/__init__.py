@@ -1,0 +1,1 @@
+"""Clauses and their constituents: tense, negation, auxiliaries."""

@@ -1,0 +1,255 @@
+"""English auxiliaries for AA: which token decides, whether one may go in, and the words themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.english.inflection import base_form, phrase
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import NEGATIONS, Role, any_of, words
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import case_of, in_case
+
+# The nine of the authors' code; "can't avoid to" is theirs.
+PUBLISHED = (
+    *("must", "have to", "have no choice but", "cannot but", "can't avoid to", "can't help but", "should"),
+    *("need to", "ought to"),
+)
+# The default: those under which what the sentence says still holds ("had to leave": she left), as they are
+# said. "should" and "ought to" turn a fact into a norm and are left out; --auxiliaries takes any.
+GRAMMATICAL = ("must", "have to", "need to", "have no choice but to", "cannot but", "cannot help but")
+ADVERBS = (
+    *("extremely", "quite", "very", "particularly", "especially", "absolutely", "totally", "really"),
+    "remarkably",
+)
+DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
+_BE_FORMS = frozenset({"am", "is", "are", "was", "were", "be"})
+_SLOTS = (VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.PAST)
+_FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD)
+# Verbs that make an auxiliary with "to" themselves; they take no second one.
+_SEMI_AUXILIARIES = words("have has had need needs needed ought used 's 'd 've ’s ’d ’ve")
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Auxiliaries with a form for each slot (present, third person, past), as a table of phrases."""
+
+    names: tuple[str, ...]
+
+    @cached_property
+    def phrases(self) -> np.ndarray:
+        """object (slots, auxiliaries): phrase or None."""
+        return np.array([[phrase(name, slot) for name in self.names] for slot in _SLOTS], object)
+
+    def draw(self, slots: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """int64 (m,): an auxiliary that has the slot's form, or −1; each with the same probability."""
+        chosen = np.full(len(slots), -1)
+        for slot in range(len(_SLOTS)):
+            fitting = np.array([i for i, form in enumerate(self.phrases[slot]) if form is not None], np.int64)
+            mine = np.flatnonzero(slots == slot)
+            if len(fitting):
+                which = (uniforms[mine] * len(fitting)).astype(np.int64)
+                chosen[mine] = fitting[np.minimum(which, len(fitting) - 1)]
+        return chosen
+
+
+def recommended(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md)."""
+    # A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary +
+    # infinitive; the auxiliary takes over tense and agreement.
+    parses, forms = view.parses, view.verb_forms
+    answer = Answer.empty(len(parses))
+    main = np.zeros(len(forms), bool)
+    main[view.roots[rows]] = True
+    helping = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
+    tokens = view.first(main | helping)[rows]
+    is_main = tokens == view.roots[rows]
+
+    finite = any_of(forms[tokens], _FINITE)
+    modal = (forms[tokens] == VerbForm.MODAL) & ~is_main
+    be = view.is_be[tokens] & finite
+    verb = is_main & finite & ~be
+    lemmas = np.full(len(rows), "", object)
+    lemmas[be] = " be"
+    lemmas[verb] = [" " + word if word else "" for word in base_forms(view, tokens[verb])]
+
+    subjects = np.maximum(view.subjects, view.first((view.roles == Role.EXPLETIVE) & view.of_root))[rows]
+    doubtful = view.is_doubtful[tokens] & ~modal | (verb & (lemmas == ""))
+    blocked = [
+        (~is_main & ~modal & ~be, Reason.OTHER_AUXILIARY),
+        (is_main & ~finite, Reason.NO_FINITE_VERB),
+        (
+            view.any(view.negations & view.of_root)[rows] | _followed_by(view, tokens, NEGATIONS),
+            Reason.NEGATED,
+        ),
+        (_takes_infinitive(view, tokens, be), Reason.OTHER_AUXILIARY),
+        (runs_on(view, tokens), Reason.OTHER_AUXILIARY),
+        (~view.has_subject[rows], Reason.NO_SUBJECT),
+        (subjects > tokens, Reason.INVERTED),
+        (doubtful, Reason.DOUBTFUL_PARSE),
+    ]
+    reasons = np.select([mask for mask, _ in blocked], [reason for _, reason in blocked], "")
+    answer.reasons[rows] = reasons
+    good = np.flatnonzero(reasons == "")
+
+    past = view.is_past[tokens[good]]
+    third = np.where(modal[good], view.third_person_singular[rows[good]], False)
+    third |= ~modal[good] & (forms[tokens[good]] == VerbForm.PRESENT_THIRD)
+    slots = np.where(past, 2, np.where(third, 1, 0))
+    table = _Slots(names or GRAMMATICAL)
+    chosen = table.draw(slots, draw(0)[rows[good]])
+    answer.reasons[rows[good[chosen < 0]]] = Reason.NO_AUXILIARY_FITS
+    fits = chosen >= 0
+    good, slots, chosen = good[fits], slots[fits], chosen[fits]
+    phrases = table.phrases[slots, chosen]
+    replace_verbs(view, rows[good], tokens[good], phrases, lemmas[good], edits)
+    answer.rules[rows[good]] = np.select([modal[good], be[good]], ["modal", "be"], "verb")
+    return answer
+
+
+def literal(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """Algorithm 2: the first form of "be", or the root where it is a verb; nothing is inflected."""
+    parses = view.parses
+    answer = Answer.empty(len(parses))
+    be = parses.lower.among(_BE_FORMS)
+    root = (view.roles == Role.ROOT) & parses.pos.among({"VERB", "AUX"})
+    tokens = view.first(be | root)[rows]
+    rows, tokens = rows[tokens >= 0], tokens[tokens >= 0]
+    is_be = be[tokens]
+    lemmas = np.full(len(rows), " be", object)
+    lemmas[~is_be] = [" " + word for word in lemmas_of(view, tokens[~is_be])]
+    phrases = np.array(names or PUBLISHED, object)[pick(draw(0)[rows], len(names or PUBLISHED))]
+    replace_verbs(view, rows, tokens, phrases, lemmas, edits)
+    answer.rules[rows] = np.where(is_be, "be", "verb")
+    return answer
+
+
+def released_verb(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """The verb rule of the authors' code: the first auxiliary or root decides; only "have" is inflected."""
+    parses, forms = view.parses, view.verb_forms
+    answer = Answer.empty(len(parses))
+    helping = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE))
+    tokens = view.first(helping | (view.roles == Role.ROOT))[rows]
+    has_verb = tokens >= 0
+    rows, tokens = rows[has_verb], tokens[has_verb]
+    lower, is_root = parses.lower_at(tokens), view.roles[tokens] == Role.ROOT
+    be = lower.among(_BE_FORMS)
+    third = np.where(is_root, ~be & (forms[tokens] == VerbForm.PRESENT_THIRD), lower.among({"is"}))
+    past = np.where(is_root, ~be & (forms[tokens] == VerbForm.PAST), lower.among({"was", "were"}))
+    good = be | (is_root & any_of(forms[tokens], _FINITE))
+    rows, tokens, be, third, past = rows[good], tokens[good], be[good], third[good], past[good]
+    lemmas = np.full(len(rows), " be", object)
+    lemmas[~be] = [" " + word for word in lemmas_of(view, tokens[~be])]
+    table = names or PUBLISHED
+    drawn = pick(draw(0)[rows], len(table))
+    have = {0: "have", 1: "has", 2: "had"}
+    by_slot = np.array(
+        [[have[slot] + name[4:] if name.startswith("have") else name for name in table] for slot in range(3)],
+        object,
+    )
+    replace_verbs(view, rows, tokens, by_slot[np.where(past, 2, third.astype(int)), drawn], lemmas, edits)
+    answer.rules[rows] = np.where(be, "be", "verb")
+    return answer
+
+
+def released(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """The authors' code: the verb rule or an adverb before every adjective, half each, else the other."""
+    prefers_verb = draw(1) < 0.5
+    adjectives = view.parses.pos.among({"ADJ"})
+    has_adjective = view.any(adjectives)
+    probe = released_verb(view, rows, draw, names, EditList())
+    verb_fires = probe.rules != None  # noqa: E711  (element by element)
+    by_verb = verb_fires & (prefers_verb | ~has_adjective)
+    answer = released_verb(view, rows[by_verb[rows]], draw, names, edits)
+    rest = np.zeros(len(view.parses), bool)
+    rest[rows] = True
+    rest &= ~by_verb & has_adjective
+    tokens = np.flatnonzero(adjectives & rest[view.rows])
+    owners = view.rows[tokens]
+    adverbs = [adverb + " " for adverb in ADVERBS]
+    starts = view.parses.starts[tokens]
+    edits.replace(owners, starts, starts, adverbs, pick(draw(2)[owners], len(ADVERBS)))
+    answer.rules[rest] = "adjective"
+    return answer
+
+
+def replace_verbs(
+    view: ClauseView,
+    rows: np.ndarray,
+    tokens: np.ndarray,
+    phrases: np.ndarray,
+    lemmas: np.ndarray,
+    edits: EditList,
+) -> None:
+    """Put phrase + lemma in a token's place, in its case, with spaces where it was joined to a word."""
+    parses = view.parses
+    joined = joined_to_word(view, tokens)
+    cases = parses.forms_at(tokens).map(case_of, np.int64)
+    sides = joined + 2 * runs_on(view, tokens)
+    pool: dict[tuple[str, str, int, int], int] = {}
+    codes = [
+        pool.setdefault(key, len(pool))
+        for key in zip(phrases.tolist(), lemmas.tolist(), cases.tolist(), sides.tolist(), strict=True)
+    ]
+    texts = [
+        " " * (side & 1) + in_case(front + back, case) + " " * (side >> 1) for front, back, case, side in pool
+    ]
+    edits.replace(rows, parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))
+
+
+def base_forms(view: ClauseView, tokens: np.ndarray) -> list[str | None]:
+    """Infinitive of each of some tokens; None where the form cannot be what its tag says."""
+    parses = view.parses
+    forms, lemmas = parses.forms_at(tokens), parses.lemmas_at(tokens)
+    return [
+        base_form(forms.values[word], form, lemmas.values[lemma])
+        for word, form, lemma in zip(
+            forms.codes.tolist(), view.verb_forms[tokens].tolist(), lemmas.codes.tolist(), strict=True
+        )
+    ]
+
+
+def lemmas_of(view: ClauseView, tokens: np.ndarray) -> list[str]:
+    """Infinitives, the pipeline's lemma where the dictionary and the tag disagree."""
+    lemmas = view.parses.lemmas_at(tokens)
+    pairs = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
+    return [word or lemmas.values[code] for word, code in pairs]
+
+
+def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """Whether a word stands directly in front, as in "it's"; what replaces the token then needs a space."""
+    parses = view.parses
+    opens = tokens == parses.offsets[:-1][view.rows[tokens]]
+    return ~opens & ~parses.whitespace[tokens - 1] & ~parses.pos.among({"PUNCT", "SPACE"})[tokens - 1]
+
+
+def _followed_by(view: ClauseView, tokens: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
+    """Whether the token after each of `tokens`, in the same row, is one of some words."""
+    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(wanted)
+
+
+def _takes_infinitive(view: ClauseView, tokens: np.ndarray, be: np.ndarray) -> np.ndarray:
+    """Whether there is an auxiliary with "to" already: has to go, used to go, is to go."""
+    semi = view.parses.lower_at(tokens).among(_SEMI_AUXILIARIES) | be
+    return semi & _followed_by(view, tokens, frozenset({"to"}))
+
+
+def runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """Whether a word is joined to the token, as in "could've"."""
+    parses = view.parses
+    is_word = ~parses.pos.among({"PUNCT", "SPACE"})[view.behind(tokens)]
+    return view.has_behind(tokens) & ~parses.whitespace[tokens] & is_word

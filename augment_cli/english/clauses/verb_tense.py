@@ -1,0 +1,141 @@
+"""English verbs in another tense, one word, or `will` and its verb, at a time; what tells a verb's tense."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.english.inflection import base_form, inflected
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.letter_case import case_of, in_case
+
+PAST, PRESENT, FUTURE = range(3)
+TENSES = ("past", "present", "future")
+# Who the verb agrees with.
+OTHER, THIRD, FIRST = range(3)  # you and plurals; he, she, it; I
+
+_HAVE = frozenset({"'ve", "’ve", "'s", "’s"})
+WILL = frozenset({"will", "wo", "'ll", "’ll", "shall", "sha"})
+_TO_PAST = {
+    "can": "could",
+    "ca": "could",
+    "may": "might",
+    "must": "had to",
+    "shall": "should",
+    "sha": "should",
+}
+_TO_PAST |= dict.fromkeys(("will", "wo", "'ll", "’ll"), "would")
+_TO_PRESENT = {"could": "can", "might": "may", "would": "will"}
+_TO_FUTURE = {"can": "will be able to", "could": "will be able to", "must": "will have to"}
+# In front of "not" they have no other tense, or a different one.
+_NOT_BEFORE_NEGATION = frozenset({"must", "may", "might"})
+# Before "n't" other stems: can't to ca|n't.
+_STEMS = {"can": "ca", "will": "wo"}
+
+
+def _be(tense: int, person: int) -> str:
+    if tense == PAST:
+        return "were" if person == OTHER else "was"
+    return {OTHER: "are", THIRD: "is", FIRST: "am"}[person]
+
+
+def finite(verb: str, tense: int, person: int) -> str | None:
+    """A verb in the past or the present: ("go", PAST, THIRD) gives "went"."""
+    if verb == "be":
+        return _be(tense, person)
+    if tense == PAST:
+        return inflected(verb, VerbForm.PAST)
+    return inflected(verb, VerbForm.PRESENT_THIRD if person == THIRD else VerbForm.PRESENT)
+
+
+@lru_cache(maxsize=200_000)
+def in_tense(
+    word: str, form: int, lemma: str, is_be: bool, person: int, tense: int, negation: str
+) -> tuple[str, str] | None:
+    """A finite verb in another tense."""
+    lower = word.lower()
+    if form == VerbForm.MODAL:
+        new = _modal(lower, tense, negation)
+        return None if new is None else (_space(word) + in_case(new, case_of(word)), "")
+    verb = "be" if is_be else "have" if lower in _HAVE else base_form(word, form, lemma)
+    if verb is None or (lower in {"'d", "’d"}):
+        return None
+    was = PAST if form == VerbForm.PAST else PRESENT
+    if was == tense:
+        return None
+    behind = ""
+    if tense == FUTURE:
+        new = "will"
+        if negation and verb in {"be", "have"}:
+            behind = " " + verb
+        elif not (negation and verb == "do"):
+            new += " " + verb
+        if negation in {"n't", "n’t"}:
+            new = "wo"
+    else:
+        inflected = finite(verb, tense, person)
+        if inflected is None:
+            return None
+        new = inflected
+    return _space(word) + in_case(new, case_of(word)), behind
+
+
+def _space(word: str) -> str:
+    """What a full word needs in front of it in the place of a contracted one."""
+    return " " if word[:1] in "'’" else ""
+
+
+def _modal(word: str, tense: int, negation: str) -> str | None:
+    if negation and word in _NOT_BEFORE_NEGATION:
+        return None
+    if tense == FUTURE:
+        return None if negation else _TO_FUTURE.get(word)
+    new = (_TO_PAST if tense == PAST else _TO_PRESENT).get(word)
+    return _STEMS.get(new, new) if new is not None and negation in {"n't", "n’t"} else new
+
+
+_YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
+_LAST_YEAR = 2025  # surely over, whenever the sentence is read
+_PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
+
+
+def is_past_dated(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with a year or century that is over, or a word such as `yesterday` or `ago`."""
+    lower = view.parses.lower
+    current = view.any(lower.among({"21st", "twenty-first"}))
+    century = view.any(lower.among({"century", "centuries"})) & ~current
+    return century | view.any(lower.among(_past_years(lower.values)) | lower.among(_PAST_WORDS))
+
+
+def _past_years(values: tuple[str, ...]) -> list[str]:
+    """Those of some words that name a year that is over: 1939, 1914–18, 1980s."""
+    words_ = pa.array(values, pa.string())
+    maybe = words_.filter(pc.match_substring_regex(words_, "[12]...")).to_pylist()
+    return [word for word in maybe if any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))]
+
+
+def with_mended_conjuncts(view: ClauseView) -> ClauseView:
+    """The view with "set" in "He preached and set up schools" as a verb in the past."""
+    # Taggers like to take it for a participle, which would need an auxiliary; the verb beside it has none.
+    parses, parents = view.parses, view.parents
+    tokens = np.flatnonzero((view.roles == Role.CONJUNCT) & (view.verb_forms == VerbForm.PAST_PARTICIPLE))
+    heads = parents[tokens]
+    joined = parses.pos.among({"CCONJ"})
+    near = joined[np.maximum(tokens - 1, 0)] | joined[np.maximum(tokens - 2, 0)]  # "and then taught"
+    # Between the two no auxiliary that could be its own: "was chosen in 1597, and appointed".
+    helpers = np.append(0, np.cumsum(view.auxiliaries))
+    free = (helpers[tokens] == helpers[heads]) & (tokens > heads)
+    main = (heads == view.roots[view.rows[tokens]]) & (view.verb_forms[heads] == VerbForm.PAST)
+    past = tokens[main & near & free & ~view.is_be[heads]]
+    if not len(past):
+        return view
+    forms, doubtful = view.verb_forms.copy(), view.is_doubtful.copy()
+    forms[past], doubtful[past] = VerbForm.PAST, False
+    return replace(view, verb_forms=forms, is_doubtful=doubtful)

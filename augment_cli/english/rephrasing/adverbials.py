@@ -1,0 +1,325 @@
+"""Adverbials in another place: `He died in Rome in 1999` to `In 1999, he died in Rome`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.english.rephrasing.grammar import FINITE, Grammar
+from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
+from augment_cli.syntax.tree import words
+
+_FREE = words("during after before since until despite throughout following")
+_TIMED = words("in on at")
+_BACKWARD = words("in on at by from")
+_CONJUNCTIONS = words("when after before although though because if while since until once whereas unless")
+_SPATIAL = words("in at near from to by for with against under on")
+_CONTRASTING = words("although though while whereas despite")
+_ABSTRACT = words(
+    "comparison addition fact general relation order contrast term spite favor favour response turn"
+)
+# Of the whole sentence, in front of it as in front of its verb.
+_ADVERBS = words(
+    "originally initially subsequently eventually currently presently recently previously formerly "
+    "afterwards later finally soon then sometimes usually often generally typically occasionally "
+    "traditionally historically reportedly allegedly apparently possibly presumably meanwhile"
+)
+_NARRATING = words("then later finally eventually soon subsequently afterwards meanwhile")
+_QUANTIFIED = words("all every each most many some few no any both several none")
+# With these verbs "after" and "before" say whom or what, not when.
+_OBJECTS_BEHIND = words(
+    "look take name run go come chase ask inquire call seek model pattern appear bring put"
+)
+_LONGEST = 9
+_LONGEST_CLAUSE = 14
+_LONGEST_REST = 14
+
+
+def adverbials(grammar: Grammar) -> list[Places]:
+    """Places of all rules on adverbials."""
+    return [
+        _final_to_front(grammar),
+        _front_to_final(grammar),
+        _exchanged(grammar),
+        _there(grammar),
+        _however(grammar),
+        _source_last(grammar),
+        _adverb_to_front(grammar),
+        _adverb_inside(grammar),
+    ]
+
+
+def _is_oblique(grammar: Grammar) -> np.ndarray:
+    """bool (N,): prepositional adverbials of the main verb."""
+    return grammar.of_root & grammar.is_dep("obl", "obl:tmod")
+
+
+def _moves(
+    grammar: Grammar, heads: np.ndarray, left: np.ndarray, right: np.ndarray, prepositions: frozenset[str]
+) -> np.ndarray:
+    """bool (m,): adverbials (m,) that may stand at either end of the sentence."""
+    opens = grammar.is_pos("ADP", "SCONJ", at=left)
+    free = grammar.is_word(_FREE, left)
+    free &= ~(grammar.is_word({"after", "before"}, left) & _takes_object(grammar, heads))
+    timed = grammar.is_word(prepositions, left) & grammar.is_time[heads]
+    whole = grammar.is_whole(heads, left, right)
+    clausal = grammar.count(grammar.is_verb, left, right) > 0
+    phrase = _is_oblique(grammar)[heads] & opens & (free | timed) & (right - left < _LONGEST) & ~clausal
+    clause = grammar.of_root & grammar.is_dep("advcl")
+    linked = grammar.is_word(_CONJUNCTIONS) & grammar.is_pos("SCONJ", "ADV")
+    has_subject = grammar.has_child(grammar.is_dep("nsubj", "nsubj:pass", "expl"))
+    adverbial = clause[heads] & linked[left] & has_subject[heads] & (right - left < _LONGEST_CLAUSE)
+    no_comma = grammar.count(grammar.is_comma, left, right) == 0
+    return whole & no_comma & (phrase | adverbial)
+
+
+def _takes_object(grammar: Grammar, heads: np.ndarray) -> np.ndarray:
+    """bool (m,): nouns (m,) of a verb that takes one behind "after" or "before": `looked after the child`."""
+    return grammar.is_lemma(_OBJECTS_BEHIND, grammar.parents[heads]) & ~grammar.is_time[heads]
+
+
+def _final_to_front(grammar: Grammar) -> Places:
+    """`He moved to Rome in 1999.` to `In 1999, he moved to Rome.`"""
+    of_root = _is_oblique(grammar) | (grammar.of_root & grammar.is_dep("advcl"))
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital
+    heads = np.flatnonzero(of_root & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    before = left - 1
+    comma = grammar.is_comma[before]
+    good = (left > roots) & (right == grammar.ends[rows]) & _moves(grammar, heads, left, right, _TIMED)
+    # A clause in between could be what the adverbial belongs to.
+    other = grammar.is_verb & (~grammar.of_root | ~grammar.is_dep("aux", "aux:pass", "cop"))
+    good &= grammar.count(other, roots + 1, before) == 0
+    good &= grammar.count(grammar.is_comma | grammar.is_word({"only"}), roots, before - comma) == 0
+    clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
+    good &= ~(clausal & grammar.is_negated[rows])
+    good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
+    first = grammar.openings[rows]
+    stop = left - comma - 1
+
+    def write(begin: int, end: int, opening: int, last: int) -> list[Edit]:
+        phrase = grammar.in_front(begin, end, opening)
+        return [
+            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
+            grammar.cut(last + 1, end),
+        ]
+
+    return Places(
+        "final_adverbial_to_front",
+        CLAUSE,
+        [(first, first), (stop + 1, right)],
+        (left, right, first, stop),
+        write,
+    ).where(good)
+
+
+def _front_to_final(grammar: Grammar) -> Places:
+    """`In 1999, he moved to Rome.` to `He moved to Rome in 1999.`"""
+    of_root = _is_oblique(grammar) | (grammar.of_root & grammar.is_dep("advcl"))
+    good_rows = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
+    heads = np.flatnonzero(of_root & good_rows[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots, ends = grammar.roots[rows], grammar.ends[rows]
+    begins = grammar.subject_spans[0][rows]
+    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 2)
+    good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+    good &= _moves(grammar, heads, left, right, _BACKWARD)
+    good &= ends - begins < _LONGEST_REST
+    # Nothing behind may take the adverbial for its own: no other verb, no comma, no other time.
+    auxiliary = grammar.of_root & grammar.is_dep("aux", "aux:pass", "cop")
+    verbs = (grammar.is_verb | grammar.is_tag("VBG", "VBN")) & ~auxiliary
+    verbs &= grammar.places != grammar.roots[grammar.rows]
+    good &= grammar.count(verbs, begins, ends) == 0
+    good &= grammar.count(grammar.is_comma | grammar.is_time, begins, ends) == 0
+    links = [", " if parted else " " for parted in grammar.is_word(_CONTRASTING, at=left).tolist()]
+
+    def write(opening: int, end: int, begin: int, last: int, link: str) -> list[Edit]:
+        subject = grammar.in_front(begin, begin, opening)
+        return [
+            grammar.edit(opening, begin, subject),
+            grammar.put_behind(last, link + grammar.inward(opening, end)),
+        ]
+
+    return Places(
+        "front_adverbial_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends, links), write
+    ).where(good)
+
+
+def _exchanged(grammar: Grammar) -> Places:
+    """`was born in Rome on 5 May` to `was born on 5 May in Rome`: two neighbours, one of them a time."""
+    oblique = grammar.is_dep("obl", "obl:agent", "obl:tmod") & grammar.is_pos("NOUN", "PROPN", "NUM")
+    statement = (grammar.is_plain | grammar.is_statement)[grammar.rows]
+    heads = np.flatnonzero(oblique & statement & (grammar.parents < grammar.places))
+    left, right = grammar.trimmed(heads)
+    whole = grammar.is_whole(heads, left, right) & (right - left < 6) & (left > grammar.parents[heads])
+    whole &= grammar.count(grammar.is_mark, left, right) == 0
+    whole &= grammar.count(grammar.is_verb, left, right) == 0
+    heads, left, right = heads[whole], left[whole], right[whole]
+    # The second of a pair begins behind the first, with the same verb.
+    by_left = np.full(len(grammar) + 1, -1)
+    by_left[left] = np.arange(len(heads))
+    second = by_left[np.minimum(right + 1, len(grammar))]
+    one = np.flatnonzero(second >= 0)
+    two = second[one]
+    good = grammar.parents[heads[one]] == grammar.parents[heads[two]]
+    timed = grammar.is_word(_TIMED, left) & grammar.is_time[heads]
+    placed = grammar.is_word(_SPATIAL, left) & ~grammar.is_time[heads] & ~grammar.is_pos("NUM", at=heads)
+    placed &= grammar.is_name[heads] | grammar.is_dep("obl:agent", at=heads)
+    good &= (timed[one] & placed[two]) | (placed[one] & timed[two])
+    behind = grammar.next_in_row(right[two])
+    # What follows a comma could belong to the second: `in Rome in May, which …`, `in Paris, Texas`.
+    further = grammar.next_in_row(right[two], 2)
+    bound = grammar.is_pos("CCONJ", "DET", "NUM", "PROPN", "NOUN", at=further)
+    bound |= grammar.is_tag("WDT", "WP", "WRB", "IN", "VBG", "VBN", at=further)
+    good &= (right[two] == grammar.ends[grammar.rows[heads[two]]]) | (grammar.is_comma[behind] & ~bound)
+    good &= grammar.parses.forms_at(left[two]).where(str.islower)
+    one, two = one[good], two[good]
+    first, middle, last = left[one], right[one], right[two]
+
+    def write(begin: int, inner: int, end: int) -> list[Edit]:
+        text = f"{grammar.text(inner + 1, end)} {grammar.text(begin, inner)}"
+        return [grammar.edit(begin, end, text)]
+
+    return Places("adverbials_exchanged", PHRASE, [(first, last)], (first, middle, last), write)
+
+
+def _there(grammar: Grammar) -> Places:
+    """`There are three schools in the town.` to `In the town, there are three schools.`"""
+    there = grammar.is_word({"there"}) & grammar.is_dep("expl") & grammar.of_root
+    opens = np.zeros(len(grammar.parses), bool)
+    filled = np.flatnonzero(np.diff(grammar.parses.offsets) > 0)
+    opens[filled] = there[grammar.openings[filled]]
+    opens &= grammar.is_plain
+    heads = np.flatnonzero((_is_oblique(grammar) | grammar.is_dep("nmod")) & opens[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    own = grammar.of_root[heads]
+    of_thing = (grammar.parents[grammar.parents[heads]] == roots) & grammar.is_name[heads]
+    good = (left > roots + 1) & (right == grammar.ends[rows]) & (own | of_thing)
+    good &= ~grammar.is_lemma(_ABSTRACT, at=heads)
+    good &= grammar.is_word(words("in on at near"), left) & grammar.is_whole(heads, left, right)
+    good &= right - left < _LONGEST
+    good &= grammar.count(grammar.is_comma, grammar.openings[rows], right) == 0
+    good &= grammar.count(grammar.is_tag(*FINITE, "MD"), roots + 1, right) == 0
+    first = grammar.openings[rows]
+
+    def write(begin: int, end: int, opening: int) -> list[Edit]:
+        phrase = grammar.in_front(begin, end, opening)
+        return [
+            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
+            grammar.cut(begin, end),
+        ]
+
+    return Places(
+        "place_of_existence_to_front", CLAUSE, [(first, first), (left, right)], (left, right, first), write
+    ).where(good)
+
+
+def _however(grammar: Grammar) -> Places:
+    """`However, the plan failed.` to `The plan, however, failed.`"""
+    rows = np.flatnonzero(grammar.is_statement & (grammar.subjects >= 0))
+    opening = grammar.openings[rows]
+    left, right = (edge[rows] for edge in grammar.subject_spans)
+    good = grammar.is_word({"however"}, at=opening) & (left == opening + 2)
+    good &= grammar.is_comma[np.minimum(opening + 1, len(grammar) - 1)]
+    behind = grammar.next_in_row(right)
+    good &= grammar.count(grammar.is_mark, left, right) == 0
+    good &= (
+        grammar.is_pos("VERB", "AUX", "ADV", at=behind) & (behind > right) & grammar.parses.whitespace[right]
+    )
+    good &= (right - left < _LONGEST) & ~grammar.is_dep("expl", at=grammar.subjects[rows])
+    good &= grammar.count(grammar.is_verb, left, right) == 0
+
+    def write(begin: int, subject: int, end: int) -> list[Edit]:
+        return [
+            grammar.edit(begin, subject, grammar.in_front(subject, subject, begin)),
+            grammar.put_behind(end, ", however,"),
+        ]
+
+    return Places(
+        "however_inside", CLAUSE, [(opening, left), (right, right)], (opening, left, right), write
+    ).where(good)
+
+
+def _source_last(grammar: Grammar) -> Places:
+    """`According to Ann, the plan failed.` to `The plan failed, according to Ann.`"""
+    heads = np.flatnonzero(_is_oblique(grammar) & (grammar.is_plain & (grammar.subjects >= 0))[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    begins, ends = grammar.subject_spans[0][rows], grammar.ends[rows]
+    good = (left == grammar.openings[rows]) & grammar.is_word({"according"}, at=left) & (begins == right + 2)
+    good &= (
+        grammar.is_word({"to"}, at=grammar.next_in_row(left)) & grammar.is_comma[np.maximum(begins - 1, 0)]
+    )
+    good &= grammar.is_whole(heads, left, right) & (grammar.count(grammar.is_comma, left, right) == 0)
+    good &= grammar.count(grammar.is_comma, begins, grammar.subject_spans[1][rows]) == 0
+    good &= ends - begins < 25
+
+    def write(opening: int, end: int, begin: int, last: int) -> list[Edit]:
+        return [
+            grammar.edit(opening, begin, grammar.in_front(begin, begin, opening)),
+            grammar.put_behind(last, ", " + grammar.inward(opening, end)),
+        ]
+
+    return Places("source_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(good)
+
+
+def _adverb_to_front(grammar: Grammar) -> Places:
+    """`The mill was originally built in 1890.` to `Originally, the mill was built in 1890.`"""
+    adverbs = grammar.is_word(_ADVERBS) & grammar.is_tag("RB", "RBR") & grammar.is_dep("advmod")
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    tokens = np.flatnonzero(adverbs & grammar.of_root & chosen[grammar.rows])
+    rows = grammar.rows[tokens]
+    first, subject_end = grammar.openings[rows], grammar.subject_spans[1][rows]
+    before, after = tokens - 1, grammar.next_in_row(tokens)
+    good = (tokens > subject_end) & (tokens <= grammar.roots[rows]) & (grammar.edges[0][tokens] == tokens)
+    good &= (grammar.edges[1][tokens] == tokens) & (
+        (before == subject_end) | grammar.is_pos("AUX", at=before)
+    )
+    good &= ~grammar.is_mark[after] & ~grammar.is_pos("ADV", "CCONJ", at=after)
+    good &= grammar.count(grammar.is_word(_QUANTIFIED), first, subject_end) == 0
+    # In front it would speak of both: `was originally a mill and is a school`.
+    joined = grammar.rows_with(grammar.of_root & grammar.is_dep("conj"))[rows]
+    good &= ~joined | grammar.is_word(_NARRATING, tokens)
+
+    def write(opening: int, token: int) -> list[Edit]:
+        adverb = grammar.in_front(token, token, opening)
+        text = f"{adverb}, {grammar.inward(opening)}"
+        return [grammar.edit(opening, opening, text), grammar.cut(token, token)]
+
+    return Places(
+        "adverb_to_front", CLAUSE, [(first, first), (tokens, tokens)], (first, tokens), write
+    ).where(good)
+
+
+def _adverb_inside(grammar: Grammar) -> Places:
+    """`Originally, the mill was built in 1890.` to `The mill was originally built in 1890.`"""
+    rows = np.flatnonzero(grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated)
+    opening = grammar.openings[rows]
+    left, right = (edge[rows] for edge in grammar.subject_spans)
+    roots = grammar.roots[rows]
+    good = (
+        grammar.is_word(_ADVERBS, at=opening) & grammar.is_dep("advmod", at=opening) & (left == opening + 2)
+    )
+    good &= grammar.is_comma[np.minimum(opening + 1, len(grammar) - 1)]
+    good &= grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
+    good &= grammar.count(grammar.is_word(_QUANTIFIED), left, right) == 0
+    verb = grammar.next_in_row(right)
+    auxiliary = grammar.is_pos("AUX", at=verb) & (verb <= roots)
+    good &= auxiliary | ((verb == roots) & grammar.is_tag(*FINITE, at=verb))
+    good &= grammar.parses.whitespace[verb] & grammar.parses.whitespace[right]  # not "he's"
+    place = np.where(auxiliary, verb, right)
+
+    def write(begin: int, subject: int, behind: int) -> list[Edit]:
+        adverb = grammar.inward(begin)
+        return [
+            grammar.edit(begin, subject, grammar.in_front(subject, subject, begin)),
+            grammar.put_behind(behind, f" {adverb}"),
+        ]
+
+    return Places(
+        "adverb_inside", CLAUSE, [(opening, left), (place, place)], (opening, left, place), write
+    ).where(good)

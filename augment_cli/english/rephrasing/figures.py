@@ -1,0 +1,146 @@
+"""Dates and numbers in another form: `April 21, 1836` to `21 April 1836`, `20th century` to `twentieth`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.english.rephrasing.grammar import Grammar
+from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.syntax.tree import words
+from augment_cli.text.numbers import cardinal, ordinal
+
+_MONTHS = words("January February March April May June July August September October November December")
+_NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
+_ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
+_ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
+_UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
+
+
+def figures(grammar: Grammar) -> list[Places]:
+    """Places of all rules on dates and numbers."""
+    return [
+        _day_first(grammar),
+        _month_first(grammar),
+        _number_words(grammar),
+        _centuries(grammar),
+        _percent(grammar),
+    ]
+
+
+def _pieces(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """bool (N,) each: months, days of a month, years."""
+    forms = grammar.parses.forms
+    months = forms.among(_MONTHS)
+    days = grammar.where_figures(lambda word: word.isdigit() and len(word) <= 2 and 1 <= int(word) <= 31)
+    years = grammar.where_figures(lambda word: word.isdigit() and len(word) in (3, 4))
+    return months, days, years
+
+
+def _after(grammar: Grammar, mask: np.ndarray, step: int) -> np.ndarray:
+    """bool (N,): tokens from which the mask holds so many tokens further, in the same row."""
+    further = grammar.next_in_row(grammar.places, step)
+    return mask[further] & (further == grammar.places + step)
+
+
+def _day_first(grammar: Grammar) -> Places:
+    """`April 21, 1836` to `21 April 1836`; a comma behind the year goes, too."""
+    months, days, years = _pieces(grammar)
+    found = np.flatnonzero(
+        months & _after(grammar, days, 1) & _after(grammar, grammar.is_comma, 2) & _after(grammar, years, 3)
+    )
+    last = found + 3
+    closing = grammar.next_in_row(last)
+    # The comma that closes the year also closes what stands in front of it (`In Rome, on April 21, 1836, …`).
+    open_ = grammar.is_comma & (grammar.places > grammar.openings[grammar.rows])
+    first = grammar.openings[grammar.rows[found]]
+    alone = grammar.count(open_, first, found - 1) == 0
+    # That of a date which opens the sentence, behind a preposition or not, stays.
+    dropped = (closing > last) & grammar.is_comma[closing] & alone & (found - first > 1)
+    end = np.where(dropped, closing, last)
+
+    def write(month: int, stop: int) -> list[Edit]:
+        text = f"{grammar.text(month + 1)} {grammar.text(month)} "
+        return [grammar.edit(month, stop, text + grammar.text(month + 3))]
+
+    return Places("date_day_first", PHRASE, [(found, end)], (found, end), write)
+
+
+def _month_first(grammar: Grammar) -> Places:
+    """`21 April 1836` to `April 21, 1836`; a comma follows inside the sentence."""
+    months, days, years = _pieces(grammar)
+    found = np.flatnonzero(days & _after(grammar, months, 1) & _after(grammar, years, 2))
+    before = grammar.next_in_row(found, -1)
+    behind = grammar.next_in_row(found + 2)
+    # Ranges (`17–21 April 1836`, `21 April 1836 – 4 May`) keep their form.
+    joined = ~grammar.is_mark[before] | grammar.is_comma[before] | grammar.is_word({"("}, at=before)
+    found, behind = found[joined], behind[joined]
+    comma = (behind > found + 2) & ~grammar.is_mark[behind]
+
+    def write(day: int, has_comma: bool) -> list[Edit]:
+        text = f"{grammar.text(day + 1)} {grammar.text(day)}, {grammar.text(day + 2)}"
+        return [grammar.edit(day, day + 2, text + ("," if has_comma else ""))]
+
+    return Places("date_month_first", PHRASE, [(found, found + 2)], (found, comma), write)
+
+
+def _number_words(grammar: Grammar) -> Places:
+    """`2 books` to `two books`."""
+    after = grammar.next_in_row(grammar.places)
+    numbers = (
+        grammar.parses.lower.among(_NUMBERS)
+        & grammar.is_dep("nummod")
+        & (grammar.parents == grammar.places + 1)
+    )
+    numbers &= grammar.is_tag("NNS", at=after) & grammar.is_pos("NOUN", at=after) & grammar.parses.whitespace
+    before = grammar.next_in_row(grammar.places, -1)
+    plain = grammar.is_pos("VERB", "DET", "ADP", "CCONJ", "AUX", "ADV") & ~grammar.is_word(
+        {"to", "of", "and"}
+    )
+    numbers &= plain[before] | (before == grammar.places)
+    # Next to a number in figures, another one stays in figures.
+    digits = grammar.where_figures(lambda word: True) & ~grammar.is_year
+    alone = np.bincount(grammar.rows[digits], minlength=len(grammar.parses)) == 1
+    units = grammar.is_word(_UNITS, after)
+    found = np.flatnonzero(numbers & alone[grammar.rows] & ~units)
+
+    def write(token: int) -> list[Edit]:
+        text = _NUMBERS[grammar.text(token)]
+        return [grammar.edit(token, token, grammar.capital(text, token))]
+
+    return Places("number_in_words", PHRASE, [(found, found)], (found,), write)
+
+
+def _centuries(grammar: Grammar) -> Places:
+    """`the 20th century` to `the twentieth century`, and back."""
+    after = grammar.next_in_row(grammar.places)
+    ordinals = grammar.parses.lower.among(_ORDINALS) & grammar.is_word({"century", "centuries"}, after)
+    # `the 17th and 18th centuries` keep one form.
+    once = (
+        np.bincount(grammar.rows[grammar.parses.lower.among(_ORDINALS)], minlength=len(grammar.parses)) == 1
+    )
+    found = np.flatnonzero(ordinals & grammar.parses.whitespace & once[grammar.rows])
+
+    def write(token: int) -> list[Edit]:
+        text = _ORDINALS[grammar.text(token).lower()]
+        return [grammar.edit(token, token, grammar.capital(text, token))]
+
+    return Places("century", PHRASE, [(found, found)], (found,), write)
+
+
+def _percent(grammar: Grammar) -> Places:
+    """`5%` to `5 percent`, where no other one stands in the sentence."""
+    signs = grammar.is_word({"%"})
+    once = np.bincount(grammar.rows[signs], minlength=len(grammar.parses)) == 1
+    before = grammar.next_in_row(grammar.places, -1)
+    found = np.flatnonzero(
+        signs & once[grammar.rows] & grammar.is_pos("NUM", at=before) & (before < grammar.places)
+    )
+    behind = grammar.next_in_row(found)
+    found = found[
+        grammar.parses.whitespace[found] | (grammar.is_mark[behind] & ~grammar.is_word({"-", "/"}, behind))
+    ]
+
+    def write(token: int) -> list[Edit]:
+        return [(grammar.stops[token - 1], grammar.stops[token], " percent")]
+
+    return Places("percent", PHRASE, [(found - 1, found)], (found,), write)

@@ -1,0 +1,405 @@
+"""What the rules of `rephrase` see of a batch: Universal Dependencies as arrays, phrases as spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.english.rephrasing.places import Edit
+from augment_cli.english.words.word_case import common_words, loses_capital
+from augment_cli.resources.word_lists import word_list
+from augment_cli.syntax.clauses import subtree_edges
+from augment_cli.syntax.parses import Coded, ParseRows
+from augment_cli.syntax.tree import first_of_group, words
+from augment_cli.text.spans import ranges
+
+SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
+FINITE = frozenset({"VBD", "VBZ", "VBP"})
+NEGATIONS = words("not n't n’t never no nothing nobody neither nor hardly")
+BE_FORMS = words("am is are was were be been being 's 're 'm ’s ’re ’m")
+OBJECT_FORMS = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
+_NAMED = frozenset({"NNP", "NNPS"})
+# With one of these in it, the parts of a sentence are not moved.
+HEAVY_MARKS = words("\" “ ” „ « » '' `` ( ) [ ] { } ; : – — -- … ... ! ? / ‘ ’ ' `")
+TIMES = words(
+    "year month week day night morning evening afternoon summer winter spring autumn century decade "
+    "season time moment period era war age beginning end January February March April May June July August "
+    "September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday noon "
+    "midnight weekend Christmas Easter"
+)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The parses of n rows with N tokens; a span is first and last token, both included."""
+
+    parses: ParseRows
+
+    # --- tokens
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int64 (N,): row of each token."""
+        return self.parses.rows
+
+    @property
+    def parents(self) -> np.ndarray:
+        """int64 (N,): head of each token; its own for a root."""
+        return self.parses.parents
+
+    def __len__(self) -> int:
+        return len(self.parses.starts)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """int64 (N,): 0 … N−1."""
+        return np.arange(len(self))
+
+    def is_tag(self, *tags: str, at: np.ndarray | None = None) -> np.ndarray:
+        """bool (N,), or (m,) of the tokens `at`: whether they have one of some fine tags."""
+        return self._among("tags", tags, at)
+
+    def is_pos(self, *pos: str, at: np.ndarray | None = None) -> np.ndarray:
+        """bool (N,), or (m,) of the tokens `at`: whether they have one of some coarse tags."""
+        return self._among("pos", pos, at)
+
+    def is_dep(self, *labels: str, at: np.ndarray | None = None) -> np.ndarray:
+        """bool (N,), or (m,) of the tokens `at`: whether they have one of some relations."""
+        return self._among("deps", labels, at)
+
+    def is_word(self, wanted: Collection[str], at: np.ndarray | None = None) -> np.ndarray:
+        """bool (N,), or (m,) of the tokens `at`: whether they are, in lower case, one of some words."""
+        return self._among("lower", wanted, at)
+
+    def is_lemma(self, wanted: Collection[str], at: np.ndarray | None = None) -> np.ndarray:
+        """bool (N,), or (m,) of the tokens `at`: whether they have one of some lemmas."""
+        return self._among("lemmas", wanted, at)
+
+    def _among(self, kind: str, wanted: Collection[str], at: np.ndarray | None) -> np.ndarray:
+        strings: Coded = getattr(self.parses, kind)
+        if at is not None:
+            return strings.at(at).among(wanted)
+        key = (kind, frozenset(wanted))
+        if key not in self._masks:
+            self._masks[key] = strings.among(wanted)
+            self._masks[key].flags.writeable = False  # other rules read it, too
+        return self._masks[key]
+
+    @cached_property
+    def _masks(self) -> dict[tuple[str, frozenset[str]], np.ndarray]:
+        """Answers about all tokens, which several rules ask for."""
+        return {}
+
+    @cached_property
+    def is_mark(self) -> np.ndarray:
+        """bool (N,): punctuation."""
+        return self.is_pos("PUNCT", "SPACE")
+
+    @cached_property
+    def is_comma(self) -> np.ndarray:
+        """bool (N,): commas."""
+        return self.is_word({","})
+
+    @cached_property
+    def is_verb(self) -> np.ndarray:
+        """bool (N,): verbs and auxiliaries."""
+        return self.is_pos("VERB", "AUX")
+
+    @cached_property
+    def is_name(self) -> np.ndarray:
+        """bool (N,): names."""
+        return self.is_pos("PROPN")
+
+    @cached_property
+    def asks(self) -> np.ndarray:
+        """bool (N,): question words and relatives."""
+        return self.is_tag("WP", "WDT", "WRB", "WP$")
+
+    @cached_property
+    def is_finite(self) -> np.ndarray:
+        """bool (N,): verbs and predicates that are finite, by themselves or by their auxiliary."""
+        helper = self.is_dep("aux", "aux:pass", "cop") & self.is_tag(*FINITE, "MD")
+        return (self.is_tag(*FINITE) & self.is_verb) | self.has_child(helper)
+
+    @cached_property
+    def is_year(self) -> np.ndarray:
+        """bool (N,): numbers of four figures, and decades."""
+        return self.where_figures(
+            lambda word: word.removesuffix("s").isdigit() and len(word.removesuffix("s")) == 4
+        )
+
+    def where_figures(self, test: Callable[[str], bool]) -> np.ndarray:
+        """bool (N,): tokens that begin with a figure, in ASCII, and pass a test."""
+        return self.parses.lower.where(lambda word: word.isascii() and word[:1].isdigit() and test(word))
+
+    @cached_property
+    def is_time(self) -> np.ndarray:
+        """bool (N,): nouns that say when, and years."""
+        return self.is_lemma(TIMES) | self.is_year
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (N,) each: first and last token of every token's subtree."""
+        lengths = np.diff(self.parses.offsets)
+        return subtree_edges(self.parents, int(lengths.max(initial=0)))
+
+    def child(self, mask: np.ndarray) -> np.ndarray:
+        """int64 (N,): first dependent of each token among those of a mask (N,), or −1."""
+        found = np.full(len(self), -1)
+        tokens = np.flatnonzero(mask & (self.parents != self.places))[::-1]
+        found[self.parents[tokens]] = tokens
+        return found
+
+    def has_child(self, mask: np.ndarray) -> np.ndarray:
+        """bool (N,): tokens with a dependent in a mask (N,)."""
+        found = np.zeros(len(self), bool)
+        found[self.parents[np.flatnonzero(mask & (self.parents != self.places))]] = True
+        return found
+
+    def next_in_row(self, tokens: np.ndarray, step: int = 1) -> np.ndarray:
+        """int64 (m,): the token so many further, or the token itself where the row ends before."""
+        further = np.clip(tokens + step, 0, max(len(self) - 1, 0))
+        return np.where(self.rows[further] == self.rows[tokens], further, tokens)
+
+    # --- spans
+
+    def trimmed(self, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Span of each head's subtree (m,), without the punctuation at its ends."""
+        left, right = (edge[heads] for edge in self.edges)
+        after, before = self._words_around
+        return np.minimum(after[left], heads), np.maximum(before[right], heads)
+
+    @cached_property
+    def _words_around(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (N,) each: first token from each on, and last up to it, that is no punctuation."""
+        after = np.minimum.accumulate(np.where(self.is_mark, len(self), self.places)[::-1])[::-1]
+        return after, np.maximum.accumulate(np.where(self.is_mark, -1, self.places))
+
+    def count(self, mask: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """int64 (m,): for how many tokens of each span a mask (N,) holds; 0 for empty spans."""
+        lengths = np.maximum(right - left + 1, 0)
+        owner = np.repeat(np.arange(len(left)), lengths)
+        return np.bincount(owner[mask[ranges(left, lengths)]], minlength=len(left))
+
+    def is_whole(self, heads: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """bool (m,): spans that hold, but for the head, dependents of their own words alone."""
+        lengths = np.maximum(right - left + 1, 0)
+        owner = np.repeat(np.arange(len(heads)), lengths)
+        tokens = ranges(left, lengths)
+        parents = self.parents[tokens]
+        inside = (parents >= left[owner]) & (parents <= right[owner])
+        strange = ~inside & (tokens != heads[owner]) & ~self.is_mark[tokens]
+        return (np.bincount(owner[strange], minlength=len(heads)) == 0) & (lengths > 0)
+
+    # --- rows
+
+    @property
+    def openings(self) -> np.ndarray:
+        """int64 (n,): first token of each row."""
+        return self.parses.offsets[:-1]
+
+    def first(self, mask: np.ndarray) -> np.ndarray:
+        """int64 (n,): first token of each row in a mask (N,), or −1."""
+        tokens = np.flatnonzero(mask)
+        index = first_of_group(self.rows[tokens], len(self.parses))
+        return np.where(index >= 0, tokens[index], -1) if len(tokens) else index
+
+    def rows_with(self, mask: np.ndarray) -> np.ndarray:
+        """bool (n,): rows with a token in a mask (N,)."""
+        return np.bincount(self.rows[mask], minlength=len(self.parses)) > 0
+
+    @cached_property
+    def roots(self) -> np.ndarray:
+        """int64 (n,): the root of a row that is one sentence with one root, else −1."""
+        is_root = self.parents == self.places
+        count = len(self.parses)
+        one = np.bincount(self.rows[is_root], minlength=count) == 1
+        one &= np.bincount(self.rows, self.parses.sentence_starts, minlength=count) <= 1
+        return np.where(one, self.first(is_root), -1)
+
+    @cached_property
+    def of_root(self) -> np.ndarray:
+        """bool (N,): children of their row's root."""
+        return (self.parents == self.roots[self.rows]) & (self.parents != self.places)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """int64 (n,): last token in front of the closing punctuation, or −1."""
+        last = np.full(len(self.parses), -1)
+        tokens = np.flatnonzero(~self.is_mark)
+        last[self.rows[tokens]] = tokens
+        return last
+
+    @cached_property
+    def is_statement(self) -> np.ndarray:
+        """bool (n,): one sentence with a finite main verb that ends with a full stop, no quotation mark."""
+        stop = self.parses.offsets[1:] - 1
+        ends = self.ends
+        good = (self.roots >= 0) & (ends >= 0) & (stop == ends + 1)
+        good[good] &= self.is_word({"."}, at=stop[good])
+        finite = self.is_tag(*FINITE, "MD") & self.is_verb
+        auxiliary = finite & self.of_root & self.is_dep("aux", "aux:pass", "cop")
+        return good & (finite[self.roots] | self.rows_with(auxiliary))
+
+    @cached_property
+    def is_plain(self) -> np.ndarray:
+        """bool (n,): statements without quotation marks, brackets, semicolons, colons and dashes."""
+        heavy = self.is_word(HEAVY_MARKS) & ~self.is_tag("POS", "HYPH")
+        heavy |= self.is_dep("parataxis")
+        return self.is_statement & ~self.rows_with(heavy)
+
+    @cached_property
+    def subjects(self) -> np.ndarray:
+        """int64 (n,): subject (or "there") in front of the main verb, a plain one, or −1."""
+        subject = self.first(self.of_root & self.is_dep("nsubj", "nsubj:pass", "expl"))
+        good = (subject >= 0) & (subject < self.roots) & ~self.asks[subject]
+        heads = np.where(good, subject, 0)
+        if not len(self):
+            return subject
+        left, right = self.trimmed(heads)
+        good &= self.is_whole(heads, left, right) & (right < self.roots)
+        return np.where(good, subject, -1)
+
+    @cached_property
+    def subject_spans(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (n,) each: first and last token of the subject; only where there is one."""
+        return self.trimmed(np.maximum(self.subjects, 0))
+
+    @cached_property
+    def opens_with_subject(self) -> np.ndarray:
+        """bool (n,): rows whose first token is the first of the subject."""
+        return (self.subjects >= 0) & (self.subject_spans[0] == self.parses.offsets[:-1])
+
+    @cached_property
+    def is_negated(self) -> np.ndarray:
+        """bool (n,): rows with a word of negation."""
+        return self.rows_with(self.is_word(NEGATIONS))
+
+    def is_plural(self, heads: np.ndarray) -> np.ndarray:
+        """bool (m,): noun phrases that a verb agrees with in the plural."""
+        plural = self.is_tag("NNS", "NNPS") | self.is_word({"they", "we", "you", "these", "those"})
+        joined = self.has_child(self.is_dep("conj")) & self.has_child(self.has_child(self.is_word({"and"})))
+        return (plural | joined)[heads]
+
+    # --- texts
+
+    @cached_property
+    def _strings(self) -> list[str]:
+        offsets, data = self.parses.texts.byte_offsets, self.parses.texts.data.tobytes()
+        bounds = offsets.tolist()
+        return [data[low:high].decode() for low, high in pairwise(bounds)]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """First code point of each token in its row's text."""
+        return self.parses.starts.tolist()
+
+    @cached_property
+    def stops(self) -> list[int]:
+        """End of each token in its row's text."""
+        return self.parses.ends.tolist()
+
+    @cached_property
+    def _row_of(self) -> list[int]:
+        return self.rows.tolist()
+
+    def edit(self, first: int, last: int, text: str) -> Edit:
+        """A text in the place of a span."""
+        return self.starts[first], self.stops[last], text
+
+    def cut(self, first: int, last: int) -> Edit:
+        """A span taken out, with the space in front of it."""
+        return self.stops[first - 1], self.stops[last], ""
+
+    def drop(self, first: int, last: int) -> Edit:
+        """A span taken out, with the space behind it."""
+        return self.starts[first], self.starts[last + 1], ""
+
+    def put_before(self, token: int, text: str) -> Edit:
+        """A text before a token."""
+        return self.starts[token], self.starts[token], text
+
+    def put_behind(self, token: int, text: str) -> Edit:
+        """A text behind a token."""
+        return self.stops[token], self.stops[token], text
+
+    def text(self, first: int, last: int | None = None) -> str:
+        """The text of a span, or of one token."""
+        last = first if last is None else last
+        return self._strings[self._row_of[first]][self.starts[first] : self.stops[last]]
+
+    def text_at(self, row: int, place: int) -> str:
+        """The character of a row at a code point; "" at its end."""
+        return self._strings[row][place : place + 1]
+
+    def has_text(self, token: int, text: str) -> bool:
+        """Whether a text occurs anywhere in the row of a token."""
+        return text in self._strings[self._row_of[token]]
+
+    def between(self, left: int, right: int) -> str:
+        """What stands between two tokens."""
+        return self._strings[self._row_of[left]][self.stops[left] : self.starts[right]]
+
+    def inward(self, first: int, last: int | None = None) -> str:
+        """The text of a span for inside the sentence: a capital that only marked its beginning goes."""
+        text = self.text(first, last)
+        return text[:1].lower() + text[1:] if self._gives_up_capital[first] else text
+
+    def in_front(self, first: int, last: int, place: int) -> str:
+        """The text of a span for where the token `place` stands: with a capital at the beginning."""
+        if first == place or not self._begins[place]:
+            return self.text(first, last)
+        return upper_first(self.text(first, last))
+
+    def capital(self, text: str, place: int) -> str:
+        """A text for where the token `place` stands, with a capital if that one begins a sentence."""
+        return text[:1].upper() + text[1:] if self._begins[place] else text
+
+    @cached_property
+    def _begins(self) -> list[bool]:
+        """Whether each token is the first of its row and has a capital."""
+        begins = np.zeros(len(self), bool)
+        filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
+        begins[filled] = ~self.parses.forms_at(filled).where(str.islower)
+        return begins.tolist()
+
+    @cached_property
+    def _first_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """First token of each row (m,): whether it may be written small, is tagged a name, has one behind."""
+        filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
+        forms = self.parses.forms_at(filled)
+        common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
+        plural = self.is_tag("NNS", at=filled) & forms.where(str.istitle)
+        common |= plural & self.is_lemma(common_words(), filled)
+        named = self.parses.tags.among(_NAMED)
+        function = self.is_pos("DET", "PRON", "ADP", "ADV", "SCONJ", "CCONJ", "AUX", "PART", at=filled)
+        function |= self.is_word(frozenset(word_list("function_words")), filled)
+        return filled, common, named[filled], named[self.next_in_row(filled)] & ~function
+
+    @cached_property
+    def _gives_up_capital(self) -> list[bool]:
+        """Whether each token has a capital because it begins its row."""
+        gives = np.zeros(len(self), bool)
+        filled, common, named, followed = self._first_words
+        gives[filled] = common & ~named & ~followed
+        return gives.tolist()
+
+    @cached_property
+    def knows_capital(self) -> np.ndarray:
+        """bool (n,): rows whose first word may stand elsewhere; not `Hail`, a noun that is tagged a name."""
+        filled, common, named, followed = self._first_words
+        noun = self.is_tag("NN", "NNS", at=filled) & self.parses.forms_at(filled).where(str.istitle)
+        knows = np.ones(len(self.parses), bool)
+        knows[self.rows[filled]] = ~((common & named & ~followed) | (noun & ~common))
+        return knows
+
+
+def upper_first(text: str) -> str:
+    """A text with its first letter as a capital, unless its first word has one inside (iPhone)."""
+    word = text.split(" ", 1)[0]
+    return text if any(map(str.isupper, word)) else text[:1].upper() + text[1:]

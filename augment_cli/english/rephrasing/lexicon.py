@@ -1,0 +1,296 @@
+"""Phrases and words replaced by what says the same, from lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from augment_cli.english.inflection import inflected, plural
+from augment_cli.english.rephrasing.grammar import Grammar
+from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
+from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.syntax.morphology import form_of_tag
+from augment_cli.syntax.parses import Coded
+from augment_cli.syntax.tree import words
+
+PHRASES, SYNONYMS = "rephrase_phrases", "rephrase_synonyms"
+Draw = Callable[[np.ndarray], np.ndarray]
+Synonyms = dict[tuple[str, str], tuple[str, ...]]
+_TAGS = {
+    "NOUN": frozenset({"NN", "NNS"}),
+    "VERB": frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}),
+    "ADJ": frozenset({"JJ"}),
+    "ADV": frozenset({"RB"}),
+}
+_BOUND_BEFORE = words(
+    "so as how too very no not - even best once much far quite more most less least rather just well only"
+)
+_QUANTITIES = words("many several various much different")
+_QUOTES = words("\" “ ‘ ' `` «")
+_COMPARED = words("as than enough")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list of phrases."""
+
+    pattern: tuple[str, ...]  # words, or <POS>
+    # what may stand there instead; <POS> repeats the pattern's words in order
+    replacements: tuple[tuple[str, ...], ...]
+    # coarse tags, fine tags or relations of the first word, joined by "/"; with "-" in front, of the word
+    # before it; "!word": what must not follow; or ""
+    condition: str
+
+
+@lru_cache(maxsize=1)
+def entries() -> tuple[Entry, ...]:
+    """The shipped list of phrases."""
+    return tuple(
+        Entry(
+            tuple(row[0].split()), tuple(tuple(text.split()) for text in row[1].split("|")), "".join(row[2:])
+        )
+        for row in word_table(PHRASES)
+    )
+
+
+class _Trie:
+    """All patterns at once: from a state, by a word or by a part of speech, to the next."""
+
+    def __init__(self, patterns: Sequence[tuple[str, ...]]) -> None:
+        self._symbols: dict[str, int] = {}
+        edges: dict[tuple[int, int], int] = {}
+        ends: dict[int, int] = {}
+        for number, pattern in enumerate(patterns):
+            state = 0
+            for part in pattern:
+                symbol = self._symbols.setdefault(part, len(self._symbols) + 1)
+                state = edges.setdefault((state, symbol - 1), len(edges) + 1)
+            ends.setdefault(state, number)
+        keys = np.array([state * len(self._symbols) + symbol for state, symbol in edges], np.int64)
+        order = np.argsort(keys)
+        self._keys, self._targets = keys[order], np.array(list(edges.values()), np.int64)[order]
+        self._ends = np.full(len(edges) + 1, -1, np.int64)
+        self._ends[list(ends)] = list(ends.values())
+
+    def _step(self, states: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+        keys = states * len(self._symbols) + symbols
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where((symbols >= 0) & (self._keys[places] == keys), self._targets[places], -1)
+
+    def find(self, grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """First token, last token and number of every pattern that is found, overlapping ones included."""
+        forms, parses = grammar.parses.forms, grammar.parses
+        exact = forms.numbered(self._symbols) - 1
+        slots = parses.pos.map(lambda pos: self._symbols.get(f"<{pos}>", 0), np.int32) - 1
+        opening = parses.lower.numbered(self._symbols) - 1
+        first = np.flatnonzero(np.diff(parses.rows, prepend=-1))
+        begins = exact.copy()
+        begins[first] = np.where(exact[first] >= 0, exact[first], opening[first])
+        origins = np.flatnonzero(begins >= 0)
+        states = self._step(np.zeros(len(origins), np.int64), begins[origins])
+        origins, states = origins[states >= 0], states[states >= 0]
+        places = origins
+        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        while len(origins):
+            numbers = self._ends[states]
+            done = numbers >= 0
+            found.append((origins[done], places[done], numbers[done]))
+            following = np.minimum(places + 1, len(parses.rows) - 1)
+            goes_on = (following > places) & (parses.rows[following] == parses.rows[origins])
+            origins, places, states = origins[goes_on], following[goes_on], states[goes_on]
+            by_word, by_slot = self._step(states, exact[places]), self._step(states, slots[places])
+            origins = np.concatenate([origins[by_word >= 0], origins[by_slot >= 0]])
+            places = np.concatenate([places[by_word >= 0], places[by_slot >= 0]])
+            states = np.concatenate([by_word[by_word >= 0], by_slot[by_slot >= 0]])
+        if not found:
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing, nothing
+        origins, places, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((-places, origins))
+        return origins[order], places[order], numbers[order]
+
+
+@lru_cache(maxsize=1)
+def _trie() -> _Trie:
+    return _Trie([entry.pattern for entry in entries()])
+
+
+def phrases(grammar: Grammar, draw: Draw) -> Places:
+    """Phrases of the list, the longest at each place."""
+    known = entries()
+    first, last, numbers = _trie().find(grammar)
+    good = np.ones(len(first), bool)
+    before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
+    inside = before < first
+    good &= ~(inside & grammar.is_word(_BOUND_BEFORE, before))
+    good &= ~grammar.is_word({"-", "of"}, behind) | (behind == last)
+    good &= ~grammar.is_word(_COMPARED, behind)
+    named = grammar.is_name[last] & grammar.is_name[behind] & (behind > last)
+    slot = np.array([entry.pattern[-1].startswith("<") for entry in known], bool)
+    good &= ~named | slot[numbers]
+    counted = np.array([any(text[0] == "a" for text in entry.replacements) for entry in known], bool)
+    bound = inside & (
+        grammar.is_pos("DET", "ADJ", "NUM", at=before) | grammar.is_tag("PRP$", "POS", at=before)
+    )
+    good &= ~(counted[numbers] & bound)
+    # `a great number of his ships`: nothing stands for the "of".
+    without_of = np.array(
+        [entry.pattern[-1] == "of" and entry.replacements[0][-1] in _QUANTITIES for entry in known], bool
+    )
+    good &= ~(without_of[numbers] & grammar.is_pos("DET", "PRON", at=behind))
+    good &= ~(inside & grammar.is_word(_QUOTES, at=before))
+    # `did not leave because …`: the other conjunction would not be denied.
+    causal = np.array([entry.pattern[0] == "because" for entry in known], bool)[numbers]
+    good &= ~(causal & grammar.is_negated[grammar.rows[first]])
+    good &= _conditions(grammar, first, behind, [known[number].condition for number in numbers.tolist()])
+    keep = np.flatnonzero(good)
+    # Places come by their first token, the longest first: the others at the same place go.
+    keep = keep[np.diff(first[keep], prepend=-1) > 0]
+    left_alone = np.array([entry.replacements == (("=",),) for entry in known], bool)
+    keep = keep[~left_alone[numbers[keep]]]
+    first, last, numbers = first[keep], last[keep], numbers[keep]
+    article = _article_before(grammar, first)
+
+    def write(begin: int, end: int, number: int, uniform: float, article: int) -> list[Edit]:
+        choices = known[number].replacements
+        text = _filled(grammar, known[number].pattern, choices[int(uniform * len(choices))], begin)
+        return [_with_article(grammar, article, begin, end, text)]
+
+    claim = np.where(article >= 0, article, first)
+    return Places("phrase", PHRASE, [(claim, last)], (first, last, numbers, draw(first), article), write)
+
+
+def _conditions(grammar: Grammar, first: np.ndarray, behind: np.ndarray, wanted: list[str]) -> np.ndarray:
+    """bool (m,): places whose entry's condition holds."""
+    parses = grammar.parses
+    before = grammar.next_in_row(first, -1)
+    good = np.ones(len(first), bool)
+    for index, condition in enumerate(wanted):
+        if not condition:
+            continue
+        if condition[0] == "!":
+            good[index] = _value(parses.lower, int(behind[index])) != condition[1:]
+            continue
+        token = int(before[index] if condition[0] == "-" else first[index])
+        own = {_value(strings, token) for strings in (parses.pos, parses.tags, parses.deps)}
+        good[index] = not own.isdisjoint(condition.removeprefix("-").split("/"))
+    return good
+
+
+def _value(strings: Coded, token: int) -> str:
+    return strings.values[strings.codes[token]]
+
+
+def _filled(grammar: Grammar, pattern: tuple[str, ...], replacement: tuple[str, ...], first: int) -> str:
+    slots = [first + place for place, part in enumerate(pattern) if part.startswith("<")]
+    pieces = [
+        (grammar.text(token, token) if part.startswith("<") else part)
+        for part, token in zip(replacement, _tokens_of(replacement, slots), strict=True)
+    ]
+    text = " ".join(pieces)
+    for mark in (",", "."):
+        text = text.replace(f" {mark}", mark)
+    return grammar.capital(text, first)
+
+
+def _tokens_of(replacement: tuple[str, ...], slots: list[int]) -> list[int]:
+    remaining = iter(slots)
+    return [next(remaining) if part.startswith("<") else -1 for part in replacement]
+
+
+def _article_before(grammar: Grammar, first: np.ndarray) -> np.ndarray:
+    """int64 (m,): the indefinite article directly before each token, or −1."""
+    before = grammar.next_in_row(first, -1)
+    is_article = grammar.is_word({"a", "an"}, before) & grammar.is_pos("DET", at=before) & (before < first)
+    return np.where(is_article, before, -1)
+
+
+def _with_article(grammar: Grammar, article: int, first: int, last: int, text: str) -> Edit:
+    """One edit that puts a text in place of a span, and fits the article in front to it."""
+    if article < 0:
+        return grammar.edit(first, last, text)
+    word = grammar.text(article)
+    fitting = word[0] + "n" * begins_with_vowel_sound(text.split(" ")[0])
+    if fitting == word:
+        return grammar.edit(first, last, text)
+    return grammar.edit(article, last, f"{fitting} {text}")
+
+
+@lru_cache(maxsize=1)
+def shipped_synonyms() -> Synonyms:
+    """The shipped list of synonyms."""
+    return {(row[0], row[1]): tuple(row[2].split("|")) for row in word_table(SYNONYMS)}
+
+
+@cache
+def form(lemma: str, tag: str) -> str | None:
+    """A lemma, maybe of several words, inflected for a Penn tag; None where there is no such form."""
+    if tag == "NNS":
+        before, space, noun = lemma.rpartition(" ")
+        several = plural(noun)
+        return None if several is None else before + space + several
+    if not tag.startswith("VB") or tag in ("VB", "VBP"):
+        return lemma
+    verb, space, rest = lemma.partition(" ")
+    other = inflected(verb, int(form_of_tag(tag)))
+    return None if other is None else other + space + rest
+
+
+def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
+    """Words that have a synonym, outside names, compounds and fixed phrases."""
+    parses = grammar.parses
+    lemmas = parses.lemmas
+    eligible = np.zeros(len(grammar), bool)
+    for pos, tags in _TAGS.items():
+        own = {lemma for lemma, kind in table if kind == pos}
+        eligible |= lemmas.among(own) & grammar.is_pos(pos) & grammar.is_tag(*tags)
+    opening = np.zeros(len(grammar), bool)
+    opening[np.flatnonzero(np.diff(parses.rows, prepend=-1))] = True
+    eligible &= ~grammar.is_dep("fixed", "compound:prt", "flat", "compound", "cc", "goeswith")
+    eligible &= ~grammar.has_child(grammar.is_dep("compound:prt", "fixed", "flat"))
+    eligible &= ~(grammar.is_dep("amod") & grammar.is_pos("VERB"))
+    found = np.flatnonzero(eligible)
+    forms = parses.forms_at(found)
+    small = forms.where(str.islower) | (opening[found] & forms.where(lambda word: word[1:].islower()))
+    found = found[small & forms.where(str.isascii)]
+    before, behind = grammar.next_in_row(found, -1), grammar.next_in_row(found)
+    hyphen = grammar.is_word({"-", "/", "–"})
+    good = ~hyphen[before] & ~hyphen[behind] & ~grammar.is_word(_QUOTES, at=before)
+    good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & (before < found))
+    good &= ~grammar.is_word({"as", "than", "enough"}, behind) & ~grammar.is_name[behind]
+    good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
+    good &= ~(grammar.is_word({"very"}, found) & grammar.is_pos("NOUN", at=behind))  # that very day
+    good &= ~(grammar.is_name[before] & (before < found))
+    good &= ~_in_fixed_phrase(grammar)[found]
+    found = found[good]
+    draws = draw(found)
+    article = _article_before(grammar, found)
+    spelled = []
+    for token, uniform in zip(found.tolist(), draws.tolist(), strict=True):
+        choices = table[lemmas.values[lemmas.codes[token]], parses.pos.values[parses.pos.codes[token]]]
+        other = form(choices[int(uniform * len(choices))], parses.tags.values[parses.tags.codes[token]])
+        repeated = other is not None and grammar.has_text(token, other)
+        spelled.append(None if repeated else other)
+    kept = np.array([text is not None for text in spelled], bool)
+
+    def write(token: int, text: str, article: int) -> list[Edit]:
+        return [_with_article(grammar, article, token, token, grammar.capital(text, token))]
+
+    claim = np.where(article >= 0, article, found)
+    return Places("synonym", WORD, [(claim, found)], (found, spelled, article), write).where(kept)
+
+
+@lru_cache(maxsize=1)
+def _fixed() -> _Trie:
+    return _Trie([tuple(phrase.split(" ")) for phrase in word_list("fixed_phrases")])
+
+
+def _in_fixed_phrase(grammar: Grammar) -> np.ndarray:
+    """bool (N,): tokens inside a phrase whose words are not to be replaced one by one."""
+    first, last, _ = _fixed().find(grammar)
+    steps = np.bincount(first, minlength=len(grammar) + 1) - np.bincount(last + 1, minlength=len(grammar) + 1)
+    return np.cumsum(steps)[:-1] > 0

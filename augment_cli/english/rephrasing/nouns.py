@@ -1,0 +1,295 @@
+"""Noun phrases said otherwise: genitives, relative clauses, coordination."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.english.rephrasing.grammar import SUBJECTS, Grammar
+from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.resources.word_lists import word_list
+from augment_cli.syntax.tree import words
+
+_RELATIVE = words("which that who")
+_OWN = ("det", "nmod:poss", "amod", "compound", "nummod", "flat")
+_SETTLEMENTS = words(
+    "village town city municipality commune hamlet settlement suburb neighbourhood neighborhood lake "
+    "mountain hill church castle park school island museum hospital cemetery railway station airport"
+)
+_QUANTITIES = words("all every each any some most many few several no both another other")
+_ORDERED = words("former latter respectively both either between")
+
+
+def nouns(grammar: Grammar) -> list[Places]:
+    """Places of all rules on noun phrases."""
+    return [
+        _to_possessive(grammar),
+        _from_possessive(grammar),
+        *_relatives(grammar),
+        _partners(grammar),
+        _list_order(grammar),
+        _located(grammar),
+    ]
+
+
+def _to_possessive(grammar: Grammar) -> Places:
+    """`the capital of France` to `France's capital`."""
+    owned = grammar.is_lemma(frozenset(word_list("owned_nouns"))) & grammar.is_pos("NOUN")
+    names = np.flatnonzero(grammar.is_dep("nmod") & grammar.is_name & owned[grammar.parents])
+    left, right = grammar.trimmed(names)
+    nouns = grammar.parents[names]
+    good = (left == nouns + 1) & grammar.is_word({"of"}, left) & (right - left <= 3)
+    good &= grammar.count(grammar.is_name, left + 1, right) == right - left
+    good &= ~grammar.parses.lower_at(right).where(lambda word: word.endswith("s"))
+    article = np.maximum(nouns - 1, 0)
+    good &= grammar.is_word({"the"}, article) & (grammar.rows[article] == grammar.rows[nouns])
+    behind = grammar.next_in_row(right)
+    good &= ~grammar.is_name[behind] | (behind == right)
+    good &= ~grammar.is_word({"'s", "’s", "-", "and", "'"}, behind) & ~grammar.is_comma[behind]
+    good &= _without_further(grammar, nouns, right)
+
+    def write(begin: int, preposition: int, end: int) -> list[Edit]:
+        owner, thing = grammar.text(preposition + 1, end), grammar.text(begin + 1, preposition - 1)
+        return [grammar.edit(begin, end, f"{owner}'s {thing}")]
+
+    return Places("of_to_possessive", PHRASE, [(article, right)], (article, left, right), write).where(good)
+
+
+def _without_further(grammar: Grammar, nouns: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """bool (m,): nouns whose phrase ends where the name does."""
+    return grammar.trimmed(nouns)[1] <= right
+
+
+def _from_possessive(grammar: Grammar) -> Places:
+    """`France's capital` to `the capital of France`."""
+    owned = grammar.is_lemma(frozenset(word_list("owned_nouns"))) & grammar.is_pos("NOUN")
+    names = np.flatnonzero(grammar.is_dep("nmod:poss") & grammar.is_name & owned[grammar.parents])
+    left, right = grammar.trimmed(names)
+    nouns = grammar.parents[names]
+    good = grammar.is_tag("POS", at=right) & grammar.is_word({"'s", "’s"}, right) & (right - left <= 3)
+    good &= grammar.count(grammar.is_name, left, right - 1) == right - left
+    good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
+    before = np.maximum(left - 1, 0)
+    same = grammar.rows[before] == grammar.rows[left]
+    bound = grammar.is_pos("DET", "ADJ", "PROPN", "NUM", "CCONJ", at=before) | grammar.is_word(
+        {"of", ","}, before
+    )
+    good &= ~(bound & same & (before < left))
+    behind = grammar.next_in_row(nouns)
+    good &= ~grammar.is_name[behind] & ~grammar.is_word({"of", ",", "-", "and"}, behind)
+    good &= ~grammar.is_dep("compound", at=nouns) & ~grammar.is_pos("NOUN", at=behind) | (behind == nouns)
+    good &= _without_further(grammar, nouns, nouns)
+
+    def write(begin: int, mark: int, noun: int) -> list[Edit]:
+        article = grammar.capital("the", begin)
+        text = f"{article} {grammar.text(mark + 1, noun)} of {grammar.text(begin, mark - 1)}"
+        return [grammar.edit(begin, noun, text)]
+
+    return Places("possessive_to_of", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
+
+
+def _relatives(grammar: Grammar) -> list[Places]:
+    """`a book which was written by …` to `a book written by …` and back; `that` to `which` and back."""
+    relative = grammar.is_dep("acl:relcl")
+    pronoun = grammar.is_word(_RELATIVE) & grammar.is_tag("WDT", "WP")
+    found = np.flatnonzero(pronoun & relative[grammar.parents] & grammar.is_dep("obj", *SUBJECTS))
+    verbs = grammar.parents[found]
+    nouns = grammar.parents[verbs]
+    before = np.maximum(found - 1, 0)
+    follows = (
+        (nouns < found) & (grammar.rows[before] == grammar.rows[found]) & (grammar.trimmed(verbs)[0] == found)
+    )
+
+    be = grammar.next_in_row(found)
+    reduced = (
+        follows & grammar.is_dep("aux:pass", "cop", at=be) & grammar.is_word(words("was were is are"), be)
+    )
+    after = grammar.next_in_row(be)
+    participle = (after == verbs) & grammar.is_tag("VBN", at=verbs) & grammar.is_dep("nsubj:pass", at=found)
+    set_off = grammar.is_comma[before]
+    predicate = set_off & grammar.is_word({"a", "an", "the"}, after) & grammar.is_pos("NOUN", at=verbs)
+    # Only where the clause ends with a mark does nothing else close it.
+    end = grammar.next_in_row(grammar.trimmed(verbs)[1])
+    reduced &= (participle & (grammar.is_pos("NOUN", at=before) | set_off)) | predicate
+    reduced &= ~grammar.is_word({"born", "able", "not"}, after)
+    reduced &= ~set_off | (grammar.is_mark[end] & (nouns == before - 1))
+    reduced &= ~(participle & grammar.is_word({"to", "as"}, at=grammar.next_in_row(verbs)))
+    reduced &= ~grammar.has_child(grammar.is_dep("conj", "aux"))[verbs]
+
+    human = grammar.is_word({"who"}, found)
+    exchanged = (
+        grammar.parses.whitespace[found]
+        & follows
+        & ~human
+        & ~set_off
+        & (before == nouns)
+        & grammar.is_pos("NOUN", at=nouns)
+    )
+    exchanged &= grammar.is_dep("nsubj", "nsubj:pass", "obj", at=found) & ~grammar.is_pos("ADP", at=before)
+    exchanged &= ~grammar.is_lemma(
+        words("person man woman people child player one those all thing way time"), nouns
+    )
+    subject = grammar.child(grammar.is_dep(*SUBJECTS))[verbs]
+    dropped = (
+        follows & ~set_off & (before == nouns) & grammar.is_dep("obj", at=found) & (subject == found + 1)
+    )
+    dropped &= ~grammar.rows_with(grammar.is_word({"such", "so"}))[grammar.rows[found]]
+    dropped &= grammar.is_pos("PRON", at=subject) & grammar.is_pos("NOUN", at=nouns)
+
+    def other(token: int, is_that: bool) -> list[Edit]:
+        return [grammar.edit(token, token, "which" if is_that else "that")]
+
+    own = [(found, found)]
+    return [
+        Places(
+            "relative_reduced", PHRASE, [(found, be)], (found, be), lambda *span: [grammar.drop(*span)]
+        ).where(reduced),
+        Places("relative_pronoun", PHRASE, own, (found, grammar.is_word({"that"}, found)), other).where(
+            exchanged
+        ),
+        # `the book that he wrote` to `the book he wrote`
+        Places(
+            "relative_pronoun_dropped", PHRASE, own, (found, found), lambda *span: [grammar.drop(*span)]
+        ).where(dropped),
+        _expanded(grammar),
+    ]
+
+
+def _expanded(grammar: Grammar) -> Places:
+    """`a book written by Smith` to `a book that was written by Smith`."""
+    verbs = grammar.is_lemma(frozenset(word_list("passive_verbs"))) & grammar.is_tag("VBN")
+    found = np.flatnonzero(verbs & grammar.is_dep("acl"))
+    nouns = grammar.parents[found]
+    behind = grammar.next_in_row(found)
+    good = (nouns == found - 1) & grammar.is_pos("NOUN", at=nouns) & grammar.is_word({"by", "in"}, behind)
+    good &= (grammar.trimmed(found)[0] == found) & ~grammar.is_dep("nmod", at=nouns)
+    past = grammar.rows_with(grammar.is_tag("VBD")) | grammar.rows_with(grammar.is_year)
+    good &= past[grammar.rows[found]] & ~grammar.is_lemma(words("use own operate run know find see"), found)
+    plural = grammar.is_tag("NNS", at=nouns).tolist()
+
+    def write(token: int, is_plural: bool) -> list[Edit]:
+        return [grammar.put_before(token, "that were " if is_plural else "that was ")]
+
+    return Places("relative_expanded", PHRASE, [(found, found)], (found, plural), write).where(good)
+
+
+def _partners(grammar: Grammar) -> Places:
+    """`tea and coffee` to `coffee and tea`, where neither of the two has anything to its right."""
+    pos, tags = grammar.parses.pos.codes, grammar.parses.tags.codes
+    joined = grammar.is_dep("conj")
+    found = np.flatnonzero(joined & grammar.is_pos("NOUN", "ADJ", "PROPN") & ~grammar.is_year)
+    partner = grammar.parents[found]
+    left, right = grammar.trimmed(found)
+    good = (pos[found] == pos[partner]) & (tags[found] == tags[partner]) & (partner < found)
+    good &= grammar.is_word({"and", "or"}, left) & (left == partner + 1) & (right == found)
+    counts = np.bincount(grammar.parents[np.flatnonzero(joined)], minlength=len(grammar))
+    good &= (counts[partner] == 1) & (found - left <= 3)
+    own = grammar.child(grammar.is_dep(*_OWN))
+    in_front = (own[partner] >= 0) & (own[partner] < partner)
+    first = np.where(in_front, np.minimum(grammar.edges[0][own[partner]], partner), partner)
+    has_own = (own[found] >= 0) & (own[found] < found)
+    good &= ((first != partner) == has_own) & ~(grammar.is_pos("ADJ", at=found) & (first != partner))
+    inner = grammar.is_pos("ADP", "PUNCT", "CCONJ", "SCONJ", "VERB", "AUX") | grammar.is_dep("advmod")
+    # `two hours and ten minutes` is one measure; "his" in `a plumber and his niece` looks back.
+    inner |= grammar.is_pos("NUM") | grammar.is_tag("PRP$") | grammar.is_word(_QUANTITIES)
+    good &= (grammar.count(inner, first, partner) == 0) & (grammar.count(inner, left + 1, found) == 0)
+    good &= grammar.is_whole(found, left, right)
+    # `a university's hospital and medical school`: the article or owner may be that of both.
+    owned = grammar.has_child(grammar.is_dep("det", "nmod:poss"))
+    good &= owned[partner] == owned[found]
+    opens = first == grammar.openings[grammar.rows[found]]
+    good &= ~opens & ~grammar.rows_with(grammar.is_word(_ORDERED))[grammar.rows[found]]
+    # A word in front that says something of the first alone, or of both, must not become the second's.
+    before = np.maximum(first - 1, 0)
+    good &= ~grammar.is_pos("ADJ", "NUM", "ADV", "PROPN", at=before) & ~grammar.is_word(
+        {"a", "an", "-", "/"}, before
+    )
+    behind = grammar.next_in_row(found)
+    good &= ~grammar.is_word({"-", "/", "of", "alike", "(", "'s", "’s"}, at=behind) & ~grammar.is_pos(
+        "PROPN", at=behind
+    )
+    # A name of several parts (`the Department of Health and Education`) keeps their order.
+    named = grammar.is_name[found]
+    titled = grammar.is_word({"of", "for", "the", "by", "&"}, at=before) | grammar.is_pos("NOUN", at=before)
+    good &= ~(named & (titled | grammar.is_mark[before]))
+    good &= ~(named & grammar.is_pos("NOUN", "VERB", at=behind) & ~grammar.is_verb[behind])
+    # `the names Ann and Bea are those of Carl and Dan`: the first belongs to the first.
+    pairs_of_names = np.bincount(grammar.rows[joined & grammar.is_name], minlength=len(grammar.parses))
+    good &= ~named | (pairs_of_names[grammar.rows[found]] == 1)
+    noun_behind = grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found)
+    good &= ~noun_behind & ~grammar.is_tag("VBN", "VBG", at=behind)
+    pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
+    fixed = frozenset(word_list("fixed_pairs"))
+    good &= ~np.array([pair in fixed for pair in pairs], bool)
+    good &= (
+        ~grammar.is_tag("JJR", "JJS", at=found)
+        & ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
+    )
+
+    def write(begin: int, inner_end: int, link: int, end: int) -> list[Edit]:
+        text = f"{grammar.text(link + 1, end)} {grammar.text(link)} {grammar.text(begin, inner_end)}"
+        return [grammar.edit(begin, end, text)]
+
+    return Places("partners_swapped", PHRASE, [(first, found)], (first, partner, left, found), write).where(
+        good
+    )
+
+
+def _list_order(grammar: Grammar) -> Places:
+    """`apples, pears and plums` to `apples, plums and pears`: the last two of a list."""
+    joined = grammar.is_dep("conj") & grammar.is_pos("NOUN", "PROPN", "ADJ")
+    last = np.flatnonzero(joined & grammar.has_child(grammar.is_word({"and", "or"}) & grammar.is_dep("cc")))
+    left, right = grammar.trimmed(last)
+    link = left
+    good = grammar.is_word({"and", "or"}, at=link) & (right == last) & (last > link)
+    last, link = last[good], link[good]
+    # The item in front: it ends before the comma, or the conjunction, and belongs to the same list.
+    comma = grammar.is_comma[np.maximum(link - 1, 0)]
+    item = np.maximum(link - 1 - comma, 0)
+    begin, end = grammar.trimmed(item)
+    good = joined[item] & (grammar.parents[item] == grammar.parents[last]) & (end == item)
+    good &= grammar.rows[item] == grammar.rows[last]
+    good &= comma | (begin == item)  # `dirt, grain size and shape`: the grain is that of both
+    good &= grammar.is_comma[np.maximum(begin - 1, 0)] & (item - begin < 5) & (last - link < 6)
+    good &= (grammar.parses.pos.codes[item] == grammar.parses.pos.codes[last]) & (begin <= item)
+    inner = grammar.is_pos("PUNCT", "VERB", "AUX", "SCONJ", "PRON", "ADP") | grammar.is_dep("advmod", "cc")
+    good &= (grammar.count(inner, begin, item) == 0) & (grammar.count(inner, link + 1, last) == 0)
+    inner = grammar.is_word(
+        words("other others etc more finally even then lastly many several all such same")
+    )
+    good &= grammar.count(inner | grammar.is_tag("JJS", "PRP$"), link + 1, last) == 0
+    good &= ~grammar.rows_with(grammar.is_word(_ORDERED | {"order"}))[grammar.rows[last]]
+    behind = grammar.next_in_row(last)
+    good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "PRON", at=behind)
+    good &= ~grammar.is_word({"-", "/", "(", "of", "'s", "’s", '"', "”"}, at=behind)
+    # `Paris, Texas` and `Berg am Irchel`
+    named = grammar.is_name[last] & (grammar.is_comma[behind] | ~grammar.is_mark[behind])
+    good &= ~named & ~grammar.is_year[last]
+
+    def write(first: int, inner_end: int, conjunction: int, end: int) -> list[Edit]:
+        middle = grammar.between(inner_end, conjunction + 1)
+        text = f"{grammar.text(conjunction + 1, end)}{middle}{grammar.text(first, inner_end)}"
+        return [grammar.edit(first, end, text)]
+
+    return Places("list_reordered", PHRASE, [(begin, last)], (begin, item, link, last), write).where(good)
+
+
+def _words(grammar: Grammar, tokens: np.ndarray) -> list[str]:
+    lower = grammar.parses.lower
+    return [lower.values[code] for code in lower.codes[tokens].tolist()]
+
+
+def _located(grammar: Grammar) -> Places:
+    """`is a village in Poland` to `is a village located in Poland`."""
+    kinds = grammar.is_lemma(_SETTLEMENTS) & grammar.is_pos("NOUN") & grammar.has_child(grammar.is_dep("cop"))
+    prepositions = np.flatnonzero(grammar.is_word({"in"}) & grammar.is_dep("case"))
+    places = grammar.parents[prepositions]
+    nouns = grammar.parents[places]
+    good = grammar.is_dep("nmod", at=places) & kinds[nouns] & (prepositions == nouns + 1)
+    good &= (places > prepositions) & grammar.is_name[places] & ~grammar.is_time[places]
+
+    def write(token: int) -> list[Edit]:
+        return [grammar.put_before(token, "located ")]
+
+    return Places("located_put_in", PHRASE, [(prepositions, prepositions)], (prepositions,), write).where(
+        good
+    )

@@ -1,0 +1,1 @@
+"""Words of sentences: their readings, what may replace them, and the edits that do."""

@@ -1,0 +1,183 @@
+"""Which words may be replaced: by themselves, and by a wider noun.
+
+None that means something only together with its neighbours. A wider noun leaves a sentence true outside
+negations, quantifiers and conditions (MacCartney and Manning 2007, Natural logic for textual inference): in
+the scope of `no`, `every`, `if`, `without` or a superlative the direction turns round, or is lost.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.english.words.phrases import PhraseTable
+from augment_cli.english.words.readings import token_of_each_word
+from augment_cli.english.words.words import Words
+from augment_cli.resources.collocations import load_collocations
+from augment_cli.resources.word_lists import word_list
+from augment_cli.resources.wordnet import NOUN, TAGS, VERB, load_wordnet
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import words as words_of
+from augment_cli.text.spans import ranges
+from augment_cli.text.untouched import has_gap, is_quoted
+
+# A pair of neighbours met so much more often than chance would have it, and so often, is one expression.
+_LEAST_RATIO, _LEAST_OFTEN = 60.0, 25
+_NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "NUM"})
+
+
+@lru_cache(maxsize=1)
+def _expressions() -> PhraseTable:
+    """WordNet's entries of several words, inflected: verbs in the first word, nouns in either end."""
+    wordnet = load_wordnet()
+    lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist()
+    numbers = {(lemma, part): entry for entry, (lemma, part) in enumerate(zip(lemmas, parts, strict=True))}
+    forms: dict[int, list[str]] = {}
+    for entry, form in zip(wordnet.form_entries.tolist(), wordnet.forms.to_pylist(), strict=True):
+        forms.setdefault(entry, []).append(form)
+    phrases = []
+    for lemma, part in zip(lemmas, parts, strict=True):
+        if " " in lemma:
+            words = lemma.split(" ")
+            phrases.append(lemma)
+            for place in {VERB: [0], NOUN: [0, len(words) - 1]}.get(part, []):
+                inflected = forms.get(numbers.get((words[place], part), -1), [])
+                phrases += [" ".join([*words[:place], form, *words[place + 1 :]]) for form in inflected]
+    return PhraseTable([*phrases, *word_list("fixed_phrases")])
+
+
+def may_be_replaced(words: Words, parses: ParseRows | None) -> np.ndarray:
+    """bool (N,): words outside quotation marks, expressions, compounds, titles and texts with gaps."""
+    if not len(words):
+        return np.zeros(0, bool)
+    free = ~has_gap(words.texts)[words.rows] & ~is_quoted(words.texts)[words.flat_starts]
+    matches = _expressions().find(words)
+    free[ranges(matches.first, matches.last - matches.first + 1)] = False
+    free &= ~_in_collocation(words)
+    nominal, noun = np.ones(len(words), bool), np.zeros(len(words), bool)
+    if parses is not None:
+        tokens, is_token = token_of_each_word(words, parses)
+        nominal = ~is_token | parses.pos.among(_NOMINAL)[tokens]
+        noun = is_token & parses.pos.among({"NOUN", "PROPN"})[tokens]
+    return free & ~(nominal & _beside(words, _is_capital(words))) & ~(noun & _beside(words, noun))
+
+
+def _is_capital(words: Words) -> np.ndarray:
+    """bool (N,): words with a capital of their own; that at a beginning tells nothing."""
+    codes, distinct = words.lower
+    first_person = pc.match_substring_regex(distinct, r"^i(?:$|['’])").to_numpy(zero_copy_only=False)
+    return words.has_capital & (words.positions > 0) & ~first_person[codes]
+
+
+def _beside(words: Words, mask: np.ndarray) -> np.ndarray:
+    """bool (N,): words with one of a mask directly before or behind them."""
+    joined = words.follows_space
+    before = np.append(False, mask[:-1]) & joined
+    behind = np.append(mask[1:] & joined[1:], False)
+    return before | behind
+
+
+def _in_collocation(words: Words) -> np.ndarray:
+    """bool (N,): content words of pairs that stand together far more often than chance would have it."""
+    table = load_collocations()
+    codes, distinct = words.lower
+    names = distinct.to_pylist()
+    known = np.array([table.numbers.get(word, -1) for word in names], np.int64)[codes]
+    grammar = np.isin(names, list(word_list("function_words")))[codes]
+    pair = words.follows_space.copy()
+    pair[0] = False
+    pair[1:] &= (known[1:] >= 0) & (known[:-1] >= 0) & ~grammar[1:] & ~grammar[:-1]
+    second = np.flatnonzero(pair)
+    together = table.together(known[second - 1], known[second])
+    chance = table.counts[known[second - 1]] * table.counts[known[second]] / table.counts.sum()
+    second = second[(together >= _LEAST_OFTEN) & (together > _LEAST_RATIO * chance)]
+    found = np.zeros(len(words), bool)
+    found[second] = found[second - 1] = True
+    return found
+
+
+# What turns the whole clause that it is in,
+_IN_CLAUSE = words_of(
+    "no not n't n’t never none nobody nothing nowhere nor neither without few fewer little hardly scarcely "
+    "rarely seldom barely only merely except than cannot anything anyone rather instead "
+    # what is said of a word, and not of a thing,
+    "called named termed means meaning meant word words term terms name names known translated defined"
+)
+# what turns all below its head,
+_BELOW_HEAD = words_of(
+    "unless if whether before until till lest every each all any most more less least many both either "
+    "same other another such exactly enough too so like unlike as half dozen hundred hundreds thousand "
+    "thousands kind kinds sort sorts type types species first second third last next final sole single "
+    "against fourth fifth sixth number numbers amount especially particularly besides institution"
+)
+# and what turns all below itself.
+_BELOW = words_of(
+    "lack lacks lacked deny denies denied refuse refused refuses fail fails failed avoid avoids avoided "
+    "doubt doubted prevent prevents prevented prohibit prohibits prohibited forbid forbids forbidden "
+    "forbade ban bans banned"
+)
+_TURNING_TAGS = frozenset({"JJR", "JJS", "RBR", "RBS"})
+_COMPARED = TAGS["JJR"] | TAGS["JJS"] | TAGS["RBR"] | TAGS["RBS"]
+_DETERMINERS = frozenset({"det", "poss", "nmod:poss", "nummod", "predet", "det:predet"})
+_DEEPEST = 40  # steps from a word to its root
+
+
+def entails_wider(words: Words, parses: ParseRows | None) -> np.ndarray:
+    """bool (N,): words in whose place a wider noun leaves the sentence true; by texts without a parse."""
+    turning = words.among(pa.array(sorted(_IN_CLAUSE | _BELOW_HEAD | _BELOW))) | words.among(_compared())
+    asks = np.zeros(len(words.counts), bool)
+    places = np.flatnonzero(words.texts.values == ord("?"))
+    asks[np.searchsorted(words.texts.offsets, places, "right") - 1] = True
+    kept = ~asks[words.rows]
+    if parses is None:
+        return kept & (np.bincount(words.rows, turning, len(words.counts)) == 0)[words.rows]
+    tokens, is_token = token_of_each_word(words, parses)
+    if not len(parses.starts):
+        return kept
+    result: np.ndarray = kept & is_token & ~(_in_scope(parses) | _is_generic(parses))[tokens]
+    return result
+
+
+@lru_cache(maxsize=1)
+def _compared() -> pa.StringArray:
+    """Superlatives and comparatives, for texts without a parse."""
+    wordnet = load_wordnet()
+    return pc.unique(wordnet.forms.filter(pa.array(wordnet.form_bits & _COMPARED > 0)))
+
+
+def _in_scope(parses: ParseRows) -> np.ndarray:
+    """bool (T,): tokens below what a word turns the direction of."""
+    parents, verbs, lower = parses.parents, parses.pos.among({"VERB"}), parses.lower
+    clause = np.flatnonzero(lower.among(_IN_CLAUSE))
+    for _ in range(_DEEPEST):
+        clause = np.where(verbs[clause], clause, parents[clause])
+    scope = lower.among(_BELOW)
+    scope[clause] = True
+    head = lower.among(_BELOW_HEAD) | parses.tags.among(_TURNING_TAGS)
+    # "so" and "first" of a verb say why and when.
+    head &= ~(parses.deps.among({"advmod"}) & verbs[parents])
+    head |= parses.tags.among({"CD"}) & parses.deps.among({"nummod"})
+    scope[parents[np.flatnonzero(head)]] = True
+    # "the most powerful hurricane": what compares an adjective compares its noun.
+    adjectives = np.flatnonzero(scope & parses.deps.among({"amod"}) & parses.pos.among({"ADJ"}))
+    scope[parents[adjectives]] = True
+    for _ in range(_DEEPEST):
+        wider = scope | scope[parents]
+        if (wider == scope).all():
+            break
+        scope = wider
+    return scope
+
+
+def _is_generic(parses: ParseRows) -> np.ndarray:
+    """bool (T,): bare plurals that a clause is about: `Wolves hunt in packs` is said of all of them."""
+    determined = np.zeros(len(parses.starts), bool)
+    determined[parses.parents[np.flatnonzero(parses.deps.among(_DETERMINERS))]] = True
+    subject = parses.deps.among({"nsubj", "nsubj:pass", "nsubjpass"})
+    # "the wolf and the bear": joined to a subject it is one.
+    joined = parses.deps.among({"conj"})
+    subject |= joined & subject[parses.parents]
+    return ~determined & subject & parses.tags.among({"NNS", "NN"})

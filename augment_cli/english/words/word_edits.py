@@ -1,0 +1,173 @@
+"""Edits on words: choosing them, replacing them in their case."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.english.words.word_case import article_changes
+from augment_cli.english.words.words import Words
+from augment_cli.text.letter_case import capitalised_where, case_pattern, in_patterns
+from augment_cli.text.spans import Edits
+
+AMOUNTS = ("ceil", "floor", "coin")
+AMOUNT_HELP = (
+    "how many words a rate means: ceil, ⌈rate·words⌉; floor, ⌊rate·words⌋ but at least one; "
+    "coin, each word on its own with this probability"
+)
+
+
+def rate_parameter(default: float, help: str) -> float:
+    """The parameter `rate`."""
+    return parameter(default, help, minimum=0, maximum=1)
+
+
+def amount_parameter(default: str) -> str:
+    """The parameter `amount`."""
+    return parameter(default, AMOUNT_HELP, choices=AMOUNTS)
+
+
+def maximum_parameter(default: int) -> int:
+    """The parameter `maximum`."""
+    return parameter(default, "at most so many words of a sentence; 0 for no limit", minimum=0)
+
+
+def counts_of(words: np.ndarray, rate: float, amount: str, maximum: int) -> np.ndarray:
+    """int64 (n,): how many of `words` (n,) a rate means; at least one where the rate is above 0."""
+    # 0.1·30 is 3.0000000000000004 for some factors: a rounding error is not another word.
+    counts = np.ceil(rate * words - 1e-9) if amount == "ceil" else np.floor(rate * words + 1e-9)
+    counts = np.maximum(counts, 1 if rate > 0 else 0)
+    if maximum:
+        counts = np.minimum(counts, maximum)
+    return counts.astype(np.int64)
+
+
+def choose(
+    words: Words,
+    row_ids: np.ndarray,
+    eligible: np.ndarray,
+    key: int,
+    rate: float,
+    amount: str = "ceil",
+    maximum: int = 0,
+) -> np.ndarray:
+    """Choose some of the eligible words of each text."""
+    # row_ids: ndarray of int64, shape (n,)
+    # eligible: ndarray of bool, shape (N,)
+    # Returns ndarray of int64, shape (m,); indices of the chosen words, rising.
+    index = np.flatnonzero(eligible)
+    rows = words.rows[index]
+    draws = uniform(key, row_ids[rows], words.positions[index])
+    if amount == "coin":
+        drawn = draws < rate
+        index, rows, draws = index[drawn], rows[drawn], draws[drawn]
+        limit = np.full(len(words.counts), maximum or np.iinfo(np.int64).max)
+        if not maximum:
+            return index
+    else:
+        limit = counts_of(words.counts, rate, amount, maximum)
+    return np.sort(index[ranks_within(rows, draws) < limit[rows]])
+
+
+def ranks_within(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """int64 (m,): rank of each of `values`, in [0, 1), among those of its row; rows (m,) rise."""
+    order = np.argsort(rows + values, kind="stable")  # one sort for both keys
+    first = np.searchsorted(rows, rows, "left")
+    ranks = np.empty(len(rows), np.int64)
+    ranks[order] = np.arange(len(rows))
+    return ranks - first
+
+
+def reasons_for(words: Words, eligible: np.ndarray) -> np.ndarray:
+    """Why rows without an edit have none: no words, no eligible one, or none drawn; object (n,)."""
+    count = len(words.counts)
+    reasons = np.full(count, Reason.NO_POSITION_DRAWN, object)
+    reasons[np.bincount(words.rows[eligible], minlength=count) == 0] = Reason.NO_ELIGIBLE_TOKEN
+    reasons[words.counts == 0] = Reason.NO_TOKEN
+    return reasons
+
+
+def reasons_without(words: Words, index: np.ndarray) -> np.ndarray:
+    """As `reasons_for`, where the words of `index` (m,) are the eligible ones."""
+    eligible = np.zeros(len(words), bool)
+    eligible[index] = True
+    return reasons_for(words, eligible)
+
+
+def count_fields(*names: str) -> tuple[pa.Field, ...]:
+    """Columns of numbers a row, for an augmentation's descriptor."""
+    return tuple(pa.field(name, pa.int32(), nullable=False) for name in names)
+
+
+def count_columns(**counts: np.ndarray) -> dict[str, pa.Array]:
+    """Numbers a row (n,) as int32 columns."""
+    return {name: pa.array(values.astype(np.int32)) for name, values in counts.items()}
+
+
+def edits_of(
+    words: Words, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, replacements: pa.Array
+) -> Edits:
+    """Edits from rows and spans (m,) in the flattened code points, in any order; none may overlap."""
+    order = np.lexsort((ends, starts, rows))
+    rows, starts, ends = rows[order], starts[order], ends[order]
+    base = words.texts.offsets[rows]
+    return Edits(
+        rows.astype(np.int64),
+        (starts - base).astype(np.int32),
+        (ends - base).astype(np.int32),
+        replacements.take(pa.array(order)).cast(pa.string()),
+    )
+
+
+def merged(one: Edits, other: Edits) -> Edits:
+    """The edits of both, which touch different rows."""
+    rows = np.concatenate([one.rows, other.rows])
+    order = np.argsort(rows, kind="stable")
+    return Edits(
+        rows[order],
+        np.concatenate([one.starts, other.starts])[order],
+        np.concatenate([one.ends, other.ends])[order],
+        pa.concat_arrays([one.replacements, other.replacements]).take(pa.array(order)),
+    )
+
+
+def some_edits(edits: Edits, keep: np.ndarray) -> Edits:
+    """The edits of a bool mask (m,)."""
+    replacements = edits.replacements.filter(pa.array(keep))
+    return Edits(edits.rows[keep], edits.starts[keep], edits.ends[keep], replacements)
+
+
+def nothing() -> pa.StringArray:
+    """No strings."""
+    return pa.array([], pa.string())
+
+
+def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.StringArray:
+    """Replacements (m,) in the case pattern of the words they stand for: as it is, Capitalised, CAPITALS."""
+    return in_patterns(
+        replacements, case_pattern(words.texts, words.flat_starts[index], words.flat_ends[index])
+    )
+
+
+def in_case_of_first(words: Words, index: np.ndarray, strings: pa.Array) -> pa.StringArray:
+    """Strings (m,), with a capital where the word they begin in the place of has one."""
+    return capitalised_where(strings, words.has_capital[index])
+
+
+def replace_words(words: Words, index: np.ndarray, replacements: pa.Array) -> Edits:
+    """Edits that put strings (m,) in the place of words (m,), with `a` and `an` adapted before them."""
+    return replace_spans(words, index, index, replacements)
+
+
+def replace_spans(words: Words, first: np.ndarray, last: np.ndarray, replacements: pa.Array) -> Edits:
+    """As `replace_words`, for stretches from word first[i] to word last[i]."""
+    articles, forms = article_changes(words, first - 1, replacements, words.follows_space[first])
+    free = ~np.isin(articles, np.concatenate([first, last]))
+    articles, forms = articles[free], forms.filter(pa.array(free))
+    starts = np.concatenate([words.flat_starts[first], words.flat_starts[articles]])
+    ends = np.concatenate([words.flat_ends[last], words.flat_ends[articles]])
+    rows = words.rows[np.concatenate([first, articles])]
+    return edits_of(words, rows, starts, ends, pa.concat_arrays([replacements.cast(pa.string()), forms]))

@@ -1,0 +1,220 @@
+"""The words of sentences as spans of the original text: what word-level augmentations move and replace.
+
+A word is a stretch between white space, brackets, double quotation marks and dashes, without the
+punctuation at its ends: `don't`, `well-known`, `3.5`, `AT&T`, `$5`, `50%` and `U.S.` are one word each,
+and commas, full stops and quotation marks never are. The Treebank tokens of the TF-IDF stages would
+tear contractions and amounts apart, and deleting half of `can't` helps nobody.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import repeat
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.resources.word_lists import word_set
+from augment_cli.text.letter_case import UPPER, character_classes
+from augment_cli.text.spans import CodePoints, ascending_slices, ranges, strings_of
+from augment_cli.text.surface import slices
+
+_SEPARATOR, _LETTER, _SYMBOL, _SPACE, _HYPHEN, _PERIOD = 1, 2, 4, 8, 16, 32
+_CORE = _LETTER | _SYMBOL
+# Marks that part words although no space stands beside them.
+_SEPARATORS = '()[]{}<>"“”„«»‹›—–―…|*=~^\\'
+# Signs that belong to the word they touch: $5, 50%, #tag, @name, C++, 5°, R&B, x_y.
+_SYMBOLS = "%‰°#@+&_§"
+
+
+@lru_cache(maxsize=1)
+def _flags() -> np.ndarray:
+    """uint8 flags of every code point (a pure table)."""
+    kinds = {
+        "Z": _SEPARATOR | _SPACE,
+        "L": _LETTER,
+        "M": _LETTER,
+        "N": _LETTER,
+        "Sc": _SYMBOL,
+        "Cc": _SEPARATOR,
+        "So": _SYMBOL,
+    }
+    categories = [unicodedata.category(chr(code)) for code in range(0x110000)]
+    by_category = {name: kinds.get(name, kinds.get(name[0], 0)) for name in set(categories)}
+    flags = np.fromiter(map(by_category.__getitem__, categories), np.uint8, len(categories))
+    flags[[ord(character) for character in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"]] = _SEPARATOR | _SPACE
+    flags[[ord(character) for character in _SEPARATORS]] = _SEPARATOR
+    flags[[ord(character) for character in _SYMBOLS]] = _SYMBOL
+    flags[ord("-")] = _HYPHEN
+    flags[ord(".")] = _PERIOD
+    return flags
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of n texts, flattened over all N of them."""
+
+    texts: CodePoints
+    offsets: np.ndarray  # words of row i are offsets[i]:offsets[i+1]
+    # half-open spans in the flattened code points of all texts, as `word_edits.edits_of` and `slices` take
+    # them. `EditList` wants places in the row's own text: `row_starts` and `row_ends`.
+    flat_starts: np.ndarray
+    flat_ends: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.flat_starts)
+
+    @classmethod
+    def of(cls, texts: CodePoints) -> Words:
+        """Find the words of some texts."""
+        bounds = texts.offsets
+        flags = _flags()[texts.values]
+        hyphens = np.flatnonzero(flags & _HYPHEN)
+        double = np.flatnonzero(np.diff(hyphens) == 1)  # two hyphens are a dash
+        flags[hyphens[double]] = flags[hyphens[double + 1]] = _SEPARATOR
+
+        is_core = flags & _CORE > 0
+        # Runs of letters, digits and signs, cut where a row ends.
+        begins = is_core.copy()
+        begins[1:] &= ~is_core[:-1]
+        inner = bounds[1:-1]
+        inner = inner[inner < len(flags)]
+        begins[inner] = is_core[inner]
+        finishes = is_core.copy()
+        finishes[:-1] &= ~is_core[1:]
+        finishes[inner[inner > 0] - 1] = is_core[inner[inner > 0] - 1]
+        first, last = np.flatnonzero(begins), np.flatnonzero(finishes) + 1
+
+        # Runs with only punctuation between them are one word: don't, 3.5, well-known.
+        gap = first[1:] - last[:-1]
+        apart = flags[last[:-1]] & _SEPARATOR > 0
+        apart |= flags[first[1:] - 1] & _SEPARATOR > 0
+        apart |= gap == 0  # only a row's end parts neighbours
+        rows = np.searchsorted(bounds, first, "right")
+        apart |= rows[1:] != rows[:-1]
+        wide = np.flatnonzero(~apart & (gap > 2))
+        if len(wide):
+            separators = np.flatnonzero(flags & _SEPARATOR)
+            before = np.searchsorted(separators, last[:-1][wide])
+            apart[wide] = np.searchsorted(separators, first[1:][wide]) > before
+        leads = np.flatnonzero(np.append(True, apart)[: len(first)])
+        starts = first[leads]
+        ends = last[np.append(leads[1:], len(first)) - 1] if len(first) else last
+        rows = rows[leads]
+
+        has_letter = flags[starts] & _LETTER > 0
+        others = np.flatnonzero(~has_letter)
+        lengths = ends[others] - starts[others]
+        letters = flags[ranges(starts[others], lengths)] & _LETTER > 0
+        has_letter[others] = np.bincount(np.repeat(np.arange(len(others)), lengths), letters, len(others)) > 0
+        starts, ends, rows = starts[has_letter], ends[has_letter], rows[has_letter]
+        offsets = np.searchsorted(rows, np.arange(1, len(bounds) + 1)).astype(np.int64)
+        words = cls(texts, offsets, starts, ends)
+        words._take_in_periods(flags)
+        return words
+
+    def _take_in_periods(self, flags: np.ndarray) -> None:
+        """Let U.S., e.g., J. and Dr. keep their full stop; not at a row's end, where it ends the sentence."""
+        last_of_row = self.texts.offsets[1:][self.rows]
+        followed = np.flatnonzero(self.flat_ends < last_of_row)
+        followed = followed[flags[self.flat_ends[followed]] & _PERIOD > 0]
+        followed = followed[self.flat_ends[followed] + 1 < last_of_row[followed]]
+        # What comes next must be white space; quotation marks and further stops end a sentence.
+        followed = followed[flags[self.flat_ends[followed] + 1] & _SPACE > 0]
+        if not len(followed):
+            return
+        before_periods = slices(self.texts, self.flat_starts[followed], self.flat_ends[followed])
+        pattern = r"^(\p{L}|\p{L}+(\.\p{L}+)+)$"
+        keeps = pc.match_substring_regex(before_periods, pattern).to_numpy(zero_copy_only=False)
+        listed = pc.is_in(pc.utf8_lower(before_periods), word_set("abbreviations"))
+        keeps |= listed.to_numpy(zero_copy_only=False)
+        self.flat_ends[followed[keeps]] += 1
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64 (N,): the text of each word, 0 … n−1."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """int64 (n,): number of words of each text."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """int64 (N,): place of each word in its text, 0, 1, ….: the counter of its draws."""
+        return np.arange(len(self)) - self.offsets[:-1][self.rows]
+
+    @cached_property
+    def row_starts(self) -> np.ndarray:
+        """int64 (N,): where each word begins, in code points of its own text."""
+        return self.flat_starts - self.texts.offsets[self.rows]
+
+    @cached_property
+    def row_ends(self) -> np.ndarray:
+        """int64 (N,): where each word ends, in code points of its own text."""
+        return self.flat_ends - self.texts.offsets[self.rows]
+
+    @cached_property
+    def strings(self) -> pa.StringArray:
+        """The words as they stand."""
+        first, last = (self.texts.byte_positions[edge] for edge in (self.flat_starts, self.flat_ends))
+        return ascending_slices(self.texts.data, first, last).take(pa.array(np.arange(0, 2 * len(self), 2)))
+
+    @cached_property
+    def has_capital(self) -> np.ndarray:
+        """bool (N,): whether each word begins with a capital letter."""
+        return character_classes()[self.texts.values[self.flat_starts]] & UPPER > 0
+
+    @cached_property
+    def follows_space(self) -> np.ndarray:
+        """bool (N,): whether only white space stands between a word and the one before it in its row."""
+        result = np.zeros(len(self), bool)
+        if len(self) < 2:
+            return result
+        gap = self.flat_starts[1:] - self.flat_ends[:-1]
+        flags = _flags()
+        values = self.texts.values
+        near = (self.positions[1:] > 0) & (gap > 0)
+        near &= flags[values[self.flat_ends[:-1] % len(values)]] & _SPACE > 0
+        near &= flags[values[self.flat_starts[1:] - 1]] & _SPACE > 0
+        for index in np.flatnonzero(near & (gap > 2)).tolist():
+            between = values[self.flat_ends[index] : self.flat_starts[index + 1]]
+            near[index] = bool((flags[between] & _SPACE > 0).all())
+        result[1:] = near
+        return result
+
+    @cached_property
+    def lower(self) -> tuple[np.ndarray, pa.StringArray]:
+        """Codes, int64 (N,), into the distinct lower-cased words, and those words; ’ counts as '."""
+        encoded = self.strings.dictionary_encode()
+        lowered = pc.replace_substring(pc.utf8_lower(encoded.dictionary), "’", "'").dictionary_encode()
+        mapping = lowered.indices.to_numpy().astype(np.int64)
+        return mapping[encoded.indices.to_numpy()], lowered.dictionary
+
+    def among(self, wanted: Iterable[str] | pa.Array) -> np.ndarray:
+        """bool (N,): whether each word, lower-cased, is one of `wanted`."""
+        codes, distinct = self.lower
+        if not len(distinct):
+            return np.zeros(0, bool)
+        if not isinstance(wanted, pa.Array):
+            wanted = pa.array(sorted(wanted))
+        return pc.is_in(distinct, wanted).to_numpy(zero_copy_only=False)[codes]
+
+    def numbers(self, table: Mapping[str, int]) -> np.ndarray:
+        """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing."""
+        # For large tables: Arrow's `index_in` would hash all of one for each rows.
+        codes, distinct = self.lower
+        own = np.fromiter(map(table.get, strings_of(distinct), repeat(-1)), np.int64, len(distinct))
+        return own[codes]
+
+    def index_in(self, wanted: pa.Array) -> np.ndarray:
+        """int64 (N,): position of each word, lower-cased, in `wanted` (the first); −1 where it is not."""
+        codes, distinct = self.lower
+        if not len(distinct):
+            return np.zeros(0, np.int64)
+        return pc.fill_null(pc.index_in(distinct, wanted), -1).to_numpy().astype(np.int64)[codes]

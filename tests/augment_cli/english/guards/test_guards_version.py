@@ -1,0 +1,92 @@
+"""What the guards say of fixed pairs: where it changes, the augmentations they guard need another version."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
+from augment_cli.augmentations.models.paraphrase import PARAPHRASE
+from augment_cli.contract.reasons import Reason
+from augment_cli.english.guards import fidelity
+
+# The versions, then a line for each pair: the verdict, the verdict on a model that knows English alone, the
+# original, the output. The first originals are sentences of the sample corpus, changed by rules; the others
+# were written for this file. A new pair is a line of its two texts alone.
+GOLDEN = Path(__file__).parent / "golden" / "guards.tsv"
+PASSES = "passes"
+ADVICE = (
+    "raise `version` in paraphrase.py and back_translate.py and name it in CHANGELOG.md as others are, then "
+    "write golden/guards.tsv anew with `python -m tests.augment_cli.english.guards.test_guards_version`"
+)
+
+
+def versions():
+    return ", ".join(f"{each.name} {each.version}" for each in (PARAPHRASE, BACK_TRANSLATE))
+
+
+def read(path):
+    """The versions, and the two verdicts of each pair; none of a new one."""
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    cells = [line.split("\t") for line in lines]
+    return first, {tuple(line[-2:]): line[:-2] for line in cells}
+
+
+def verdicts(original, output):
+    return [fidelity.unfaithful(original, output, is_english) or PASSES for is_english in (False, True)]
+
+
+def changes(recorded, found):
+    """Each pair with another verdict than the recorded one, in words."""
+    return [
+        f"{pair[0]} -> {pair[1]}: was {' and '.join(old)}, is {' and '.join(found[pair])}"
+        for pair, old in recorded.items()
+        if old and old != found[pair]
+    ]
+
+
+def write(path):
+    """Write the file anew; another verdict under a version that it names already is refused."""
+    named, recorded = read(path)
+    found = {pair: verdicts(*pair) for pair in recorded}
+    changed = changes(recorded, found)
+    if changed and {*named.split(", ")} & {*versions().split(", ")}:
+        raise SystemExit("\n".join([f"first {ADVICE}", *changed]))
+    lines = ["\t".join([*found[pair], *pair]) for pair in recorded]
+    path.write_text("\n".join([versions(), *lines, ""]), encoding="utf-8")
+
+
+def test_no_verdict_changes_without_another_version():
+    named, recorded = read(GOLDEN)
+    found = {pair: verdicts(*pair) for pair in recorded}
+    changed = changes(recorded, found)
+    assert not changed, "\n".join([f"{len(changed)} verdicts are others: {ADVICE}", *changed])
+    assert named == versions(), f"the versions are others: {ADVICE}"
+    assert all(recorded.values()), f"new pairs: {ADVICE}"
+
+
+def test_every_reason_that_the_guards_give_occurs():
+    source = Path(fidelity.__file__).read_text(encoding="utf-8")
+    reasons = {Reason[name] for name in re.findall(r"\bReason\.([A-Z_]+)", source)}
+    occurring = {verdict for pair in read(GOLDEN)[1].values() for verdict in pair}
+    assert occurring == reasons | {PASSES} and len(reasons) >= 9
+
+
+def test_another_verdict_is_written_only_with_another_version(tmp_path, monkeypatch):
+    path = tmp_path / "guards.tsv"
+    path.write_text("paraphrase 1, back-translate 1\nThe end.\tThe end.\n", encoding="utf-8")
+    monkeypatch.setattr(fidelity, "unfaithful", lambda *_: None)
+    write(path)
+    first = f"{versions()}\npasses\tpasses\tThe end.\tThe end.\n"
+    assert path.read_text(encoding="utf-8") == first
+    monkeypatch.setattr(fidelity, "unfaithful", lambda *_: Reason.WORD_LOST)
+    with pytest.raises(SystemExit, match=r"raise `version`[^\n]*\nThe end\. -> The end\.: was passes"):
+        write(path)
+    assert path.read_text(encoding="utf-8") == first
+    path.write_text(first.replace(versions(), "paraphrase 1, back-translate 1"), encoding="utf-8")
+    write(path)
+    assert path.read_text(encoding="utf-8") == first.replace("passes", "word_lost")
+
+
+if __name__ == "__main__":
+    write(GOLDEN)
