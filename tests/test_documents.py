@@ -20,6 +20,7 @@ DOCUMENTS = [
     *sorted(set(REPOSITORY.glob("*.md")) - {CHANGES}),
     *PAGES,
     *sorted(REPOSITORY.glob("augment_cli/*/*/README.md")),
+    *sorted(REPOSITORY.glob("train/methods/*/README.md")),
     REPOSITORY / "skills/augment-cli/SKILL.md",
     REPOSITORY / "augment_cli/sample/README.md",
     REPOSITORY / "data/models/encoder/README.md",

@@ -14,6 +14,8 @@ from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
+from train.additions import find
+from train.additions.base_teacher import TeacherAddition
 from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
@@ -58,15 +60,10 @@ def text_columns(recipe: Recipe) -> list[str]:
 
 def vector_columns(recipe: Recipe) -> list[str]:
     """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
-    tables = recipe.additions
-    reads = {name for name, table in tables.items() if table.get("vectors") == START}
+    reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == START]
     stages = [CORPUS] if reads or "mined-vectors" in (*recipe.positives, *recipe.negatives) else []
-    if reads - {"decay", "agreement"}:
-        stages += recipe.positives
-    if "decay" in reads:
-        stages += recipe.negatives
-    if "agreement" in reads:
-        stages.append(tables["agreement"]["stage"])
+    for addition in reads:
+        stages += addition.columns_of(recipe) if issubclass(addition, TeacherAddition) else ()
     return [stage for stage in dict.fromkeys(stages) if stage != SELF]
 
 

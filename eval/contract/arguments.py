@@ -1,31 +1,101 @@
-"""A command's arguments: argparse's, whose errors show what was typed without obeying it."""
+"""A command's arguments, read by typer; errors show what was typed without obeying it."""
 
 from __future__ import annotations
 
-import argparse
-from typing import Any, NoReturn
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand
 
 from augment_cli.errors.visible import visible_line
 from augment_cli.places import as_typed
 
 
-class ArgumentParser(argparse.ArgumentParser):
-    """argparse's parser; what an error repeats of the command line cannot command the terminal."""
+class _Command(TyperCommand):
+    def get_help(self, ctx: Any) -> str:
+        """The help, with commands as they are typed here, and no `<bool>` behind switches."""
+        for parameter in self.params:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return as_typed(super().get_help(ctx))
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.prog = as_typed(self.prog)
 
-    def format_help(self) -> str:
-        """The help, with commands as they are typed here."""
-        return as_typed(super().format_help())
+def call(function: Any, program: str, arguments: Sequence[str], examples: str = "") -> Any:
+    """Call a function with what the command line says of its parameters, each an annotated option.
 
-    def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and leave with exit code 2.
+    Parameters
+    ----------
+    function : callable
+        Its docstring is the summary of the help.
+    program : str
+        What the command is called, such as ``python -m eval table``.
+    arguments : sequence of str
+        The words behind it. Wrong ones end the program with exit code 2.
+    examples : str
+        What follows in the help, with its line breaks.
 
-        Parameters
-        ----------
-        message : str
-            What is wrong, perhaps with words of the command line.
-        """
-        super().error(visible_line(message))
+    Returns
+    -------
+    object
+        What the function returns; None after `--help`.
+    """
+    application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    epilog = "\n\n".join(f"\b\n{part}" for part in examples.strip().split("\n\n")) if examples else None
+    names = {"help_option_names": ["-h", "--help"]}
+    application.command(cls=_Command, epilog=epilog, context_settings=names)(function)
+    command = typer.main.get_command(application)
+    try:
+        value = command.main(list(arguments), prog_name=as_typed(program), standalone_mode=False)
+    except Exception as error:
+        message, show = getattr(error, "message", None), getattr(error, "show", None)
+        if not isinstance(message, str) or show is None:
+            raise
+        error.message = visible_line(message)  # type: ignore[attr-defined]
+        show()
+        raise SystemExit(2) from None
+    return value
+
+
+def taking(kind: Any, function: Callable[[Any], Any], more: Sequence[Any] = ()) -> Callable[..., Any]:
+    """A function of many options that calls `function` with a dataclass of them.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass whose fields are annotated options.
+    function : callable
+        Its docstring is the summary of the help.
+    more : sequence of dataclasses.Field or Setting
+        Further options by name, default and help; they come as the field `values`, a dict by name.
+
+    Returns
+    -------
+    callable
+        For `call`.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    own = [field for field in dataclasses.fields(kind) if field.name != "values"]
+    found = [_parameter(field.name, field.default, hints[field.name]) for field in own]
+    for one in more:
+        help = one.metadata["help"] if isinstance(one, dataclasses.Field) else one.help
+        option = typer.Option(f"--{one.name}", help=help)
+        found.append(
+            _parameter(one.name.replace("-", "_"), one.default, Annotated[type(one.default), option])
+        )
+
+    def flat(**given: Any) -> Any:
+        values = {one.name: given.pop(one.name.replace("-", "_")) for one in more}
+        return function(kind(**given, **({"values": values} if more else {})))
+
+    flat.__doc__ = function.__doc__
+    flat.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
+    flat.__annotations__ = {one.name: one.annotation for one in found}
+    return flat
+
+
+def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    known = inspect.Parameter.empty if default is dataclasses.MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=known, annotation=annotation)

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.stats import rankdata, ttest_ind, ttest_rel
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.results.files import ModelResults, StoredScore, read_items
+from eval.results.files import RESAMPLES, ModelResults, StoredScore, read_items
 
-RESAMPLES = 2000
 _MOST_RESAMPLES = 1_000_000
 _BLOCK = 200  # resamples ranked at once
 

@@ -26,6 +26,7 @@ from eval.tasks.table import Table
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"
+RESAMPLES = 2000  # draws of the examples, where two encoders are compared
 _MOST_ITEM_BYTES = 1 << 30  # of all values per example of a task; a million of them have 16 MB
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers")
 

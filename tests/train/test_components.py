@@ -7,7 +7,7 @@ from train.heads import make_head
 
 
 def test_a_loss_is_found_by_its_file():
-    assert {"info-nce", "symmetric", "ranking-pos-neg", "nt-xent"} <= set(components.names("losses"))
+    assert {"info-nce", "symmetric", "nt-xent"} <= set(components.names("losses"))
     for name in components.names("losses"):
         loss = losses.find(name)
         assert callable(loss.function)

@@ -36,7 +36,7 @@ def test_every_addition_says_what_its_settings_are(name):
 
 
 def test_every_addition_has_a_recipe():
-    used = {name for path in RECIPES.glob("*.toml") for name in load_recipe(path.stem).additions}
+    used = {name for recipe in RECIPES for name in load_recipe(recipe).additions}
     assert used == set(components.names("additions"))
 
 

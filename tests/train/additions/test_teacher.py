@@ -55,6 +55,6 @@ def test_views(tiny_encoder):
 
 def test_adapt_trains_on_nothing_but_similarities():
     recipe = load_recipe("adapt")
-    assert recipe.contrastive_weight == 0
+    assert recipe.contrast.weight == 0
     assert set(recipe.additions) == {"teacher", "agreement"}
     assert recipe.static_learning_rate > recipe.learning_rate
