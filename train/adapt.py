@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,6 @@ from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
-from train.additions import find
-from train.additions.base_teacher import TeacherAddition
 from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
@@ -60,11 +59,15 @@ def text_columns(recipe: Recipe) -> list[str]:
 
 def vector_columns(recipe: Recipe) -> list[str]:
     """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
+    from train.additions import find  # loads torch
+    from train.additions.base_teacher import TeacherAddition
+
+    texts = (*recipe.positives, *recipe.negatives)
     reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == START]
-    stages = [CORPUS] if reads or "mined-vectors" in (*recipe.positives, *recipe.negatives) else []
-    for addition in reads:
-        stages += addition.columns_of(recipe) if issubclass(addition, TeacherAddition) else ()
-    return [stage for stage in dict.fromkeys(stages) if stage != SELF]
+    others = [kind.columns_of(recipe) for kind in reads if issubclass(kind, TeacherAddition)]
+    stages = sorted(itertools.chain(*others), key=[*texts, *itertools.chain(*others)].index)
+    first = [CORPUS] if reads or "mined-vectors" in texts else []
+    return [stage for stage in dict.fromkeys((*first, *stages)) if stage != SELF]
 
 
 def has_teacher(recipe: Recipe) -> bool:

@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
         if known is None:
             raise
         code = known
-    sys.exit(code)
+    sys.exit(code or 0)
 
 
 def _with_every_change(given: list[str]) -> list[str]:

@@ -47,8 +47,13 @@ def call(function: Any, program: str, arguments: Sequence[str], examples: str = 
     names = {"help_option_names": ["-h", "--help"]}
     application.command(cls=_Command, epilog=epilog, context_settings=names)(function)
     command = typer.main.get_command(application)
+    for parameter in command.params:  # whether a path can be read is for the command to say
+        vars(parameter.type).update(readable=False)
     try:
-        value = command.main(list(arguments), prog_name=as_typed(program), standalone_mode=False)
+        with command.make_context(as_typed(program), list(arguments)) as context:
+            return command.invoke(context)
+    except typer.Exit:  # after --help
+        return None
     except Exception as error:
         message, show = getattr(error, "message", None), getattr(error, "show", None)
         if not isinstance(message, str) or show is None:
@@ -56,7 +61,6 @@ def call(function: Any, program: str, arguments: Sequence[str], examples: str = 
         error.message = visible_line(message)  # type: ignore[attr-defined]
         show()
         raise SystemExit(2) from None
-    return value
 
 
 def taking(kind: Any, function: Callable[[Any], Any], more: Sequence[Any] = ()) -> Callable[..., Any]:

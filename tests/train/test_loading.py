@@ -153,7 +153,7 @@ def test_the_papers_settings_of_additions():
     table = augcse.additions["discriminator"]
     assert (table["weight"], table["alpha"], table["positive"], table["dropout"]) == (5e-3, -1.0, "self", 0.2)
     assert len(table["stages"]) == 6  # 8-2-Aug
-    assert (vascl.schedule, vascl.epochs, vascl.clip) == ("constant", 5, 0.0)
+    assert (vascl.schedule, vascl.epochs, vascl.optimizer.clip) == ("constant", 5, 0.0)
     assert (esimcse.batch, esimcse.additions["momentum"]["queue"]) == (64, 160)
     sncse = load_recipe("sncse").additions["soft_negative"]
     assert (sncse["least"], sncse["most"], sncse["weight"]) == (0.1, 0.3, 1e-3)
