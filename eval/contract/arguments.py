@@ -42,13 +42,14 @@ def call(function: Any, program: str, arguments: Sequence[str], examples: str = 
     object
         What the function returns; None after `--help`.
     """
+    for hint in get_type_hints(function, include_extras=True).values():
+        for option in getattr(hint, "__metadata__", ()):
+            option.readable = False  # whether a path can be read is for the command to say
     application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     epilog = "\n\n".join(f"\b\n{part}" for part in examples.strip().split("\n\n")) if examples else None
     names = {"help_option_names": ["-h", "--help"]}
     application.command(cls=_Command, epilog=epilog, context_settings=names)(function)
     command = typer.main.get_command(application)
-    for parameter in command.params:  # whether a path can be read is for the command to say
-        vars(parameter.type).update(readable=False)
     try:
         with command.make_context(as_typed(program), list(arguments)) as context:
             return command.invoke(context)
