@@ -19,7 +19,7 @@ from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 
-RECIPES = ("adapt", "adapt-contrastive")  # those whose columns are made
+RECIPES = ("adapt", "adapt-contrastive")  # recipes whose columns are made
 START = "start"  # the set of vectors that the starting encoder makes
 COMBINED = "combined"  # the set that is combined from it and from other encoders'
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}

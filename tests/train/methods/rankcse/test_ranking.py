@@ -9,8 +9,8 @@ import torch
 from augment_cli.errors import UsageError
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
-from train.additions.ranking import consistency, list_mle, list_net
 from train.loading import make_recipe
+from train.methods.rankcse.ranking_addition import consistency, list_mle, list_net
 
 TAU, TEACHER = 0.5, 0.3
 

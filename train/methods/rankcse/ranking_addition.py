@@ -11,26 +11,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
 from train.additions.base_teacher import TeacherAddition, vectors_setting
-
-_LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
-
-
-def list_net(
-    student: Tensor, teacher: Tensor, left_out: Tensor, temperature: float, teacher_temperature: float
-) -> Tensor:
-    """Cross entropy of the student's distribution over a row's list to the teacher's.
-
-    L_i = −Σ_j σ(S^T_i / τ3)_j · log σ(S_i / τ2)_j, σ being softmax.
-
-    `student, teacher`: S and S^T, similarities of each row's anchor to the list, (B, C); `left_out`: what is
-    in no list, (B, C), bool; a row without a list has loss 0. Returns: (B,), nats, at least the entropy of
-    the teacher's distribution.
-
-    Source: Liu et al. 2023 (RankCSE), the equation of L_ListNet; Cao et al. 2007 (ListNet, top one).
-    """
-    log_own = (student / temperature).masked_fill(left_out, _LEFT_OUT).log_softmax(dim=1)
-    right = (teacher / teacher_temperature).masked_fill(left_out, _LEFT_OUT).softmax(dim=1)
-    return -(right * log_own).masked_fill(left_out, 0).sum(dim=1)
+from train.additions.teacher import LEFT_OUT, list_net
 
 
 def list_mle(student: Tensor, teacher: Tensor, left_out: Tensor, temperature: float) -> Tensor:
@@ -45,7 +26,7 @@ def list_mle(student: Tensor, teacher: Tensor, left_out: Tensor, temperature: fl
     """
     order = teacher.masked_fill(left_out, -torch.inf).argsort(dim=1, descending=True, stable=True)
     missing = left_out.gather(1, order)
-    logits = (student / temperature).masked_fill(left_out, _LEFT_OUT).gather(1, order)
+    logits = (student / temperature).masked_fill(left_out, LEFT_OUT).gather(1, order)
     rest = logits.flip(1).logcumsumexp(dim=1).flip(1)
     return (rest - logits).masked_fill(missing, 0).sum(dim=1)
 
@@ -61,7 +42,7 @@ def consistency(first: Tensor, second: Tensor, left_out: Tensor, temperature: fl
     Source: Liu et al. 2023 (RankCSE), the equation of L_consistency.
     """
     logs = [
-        (side / temperature).masked_fill(left_out, _LEFT_OUT).log_softmax(dim=1) for side in (first, second)
+        (side / temperature).masked_fill(left_out, LEFT_OUT).log_softmax(dim=1) for side in (first, second)
     ]
     middle = torch.logaddexp(*logs) - torch.log(first.new_tensor(2.0))
     divergences = [(log.exp() * (log - middle)).masked_fill(left_out, 0).sum(dim=1) for log in logs]
