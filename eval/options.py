@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,7 +17,7 @@ from rich.table import Table as ScreenTable
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from eval.contract.arguments import option
 from eval.results import tables
-from eval.results.files import ModelResults
+from eval.results.files import ModelResults, without_nan
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 
@@ -120,15 +120,6 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=240)
 
 
-def finite(value: Any) -> Any:
-    """Values for JSON: null for a number that is none."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
-
-
 def print_tables(
     results: Sequence[ModelResults], built: Sequence[tables.ScoreTable], *, as_json: bool
 ) -> None:
@@ -142,7 +133,7 @@ def print_tables(
             }
             for result in results
         ]
-        print(visible_json(finite(scores), indent=2))
+        print(visible_json(without_nan(scores), indent=2))
         return
     terminal = console()
     for table in built:

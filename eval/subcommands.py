@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -21,12 +20,11 @@ from eval.options import (
     Tasks,
     cell,
     console,
-    finite,
     print_tables,
     read_data,
 )
 from eval.results import tables
-from eval.results.files import RESAMPLES, find_results, results_of_one, unlike_settings
+from eval.results.files import RESAMPLES, find_results, results_of_one, unlike_settings, without_nan
 from eval.tasks.registry import REGISTRY, choose_tasks, load_registry
 
 _PRINTED = {"markdown": tables.as_markdown, "latex": tables.as_latex, "csv": tables.as_csv}
@@ -94,18 +92,14 @@ def compare(
     before, after = (one[0] for one in seeds)
     if as_json:
         rows = [vars(item) | {"difference": item.difference} for item in comparisons]
-        print(visible_json(finite(rows), indent=2))
+        print(visible_json(without_nan(rows), indent=2))
         return
     if unlike := unlike_settings(before, after):
         print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
     labels = (cell(before.label), cell(after.label))
     screen = ScreenTable("task", "statistic", *labels, "difference", "95 % interval", "p")
     for item in comparisons:
-        numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
-        known = not math.isnan(item.low)
-        interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}" if known else "one value each"
-        p = "" if math.isnan(item.p) else f"{item.p:.4f}"
-        screen.add_row(cell(item.task), cell(item.statistic), *numbers, interval, p)
+        screen.add_row(*map(cell, item.in_points("one value each", "")))
     console().print(screen)
 
 

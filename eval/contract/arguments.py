@@ -24,24 +24,9 @@ class _Command(TyperCommand):
 
 
 def call(function: Any, program: str, arguments: Sequence[str], examples: str = "") -> Any:
-    """Call a function with what the command line says of its parameters, each an annotated option.
-
-    Parameters
-    ----------
-    function : callable
-        Its docstring is the summary of the help.
-    program : str
-        What the command is called, such as ``python -m eval table``.
-    arguments : sequence of str
-        The words behind it. Wrong ones end the program with exit code 2.
-    examples : str
-        What follows in the help, with its line breaks.
-
-    Returns
-    -------
-    object
-        What the function returns; None after `--help`.
-    """
+    """Call a function with what the command line says of its parameters; wrong words exit with code 2."""
+    # Its parameters are annotated options, its docstring is the summary of the help, which ends with the
+    # examples. Returns what the function returns; None after --help.
     for hint in get_type_hints(function, include_extras=True).values():
         for option in getattr(hint, "__metadata__", ()):
             option.readable = False  # whether a path can be read is for the command to say
@@ -65,37 +50,14 @@ def call(function: Any, program: str, arguments: Sequence[str], examples: str = 
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
-    """A field of a dataclass for `taking`: an option of its name.
-
-    Parameters
-    ----------
-    default : object
-        `dataclasses.MISSING` for what must be given.
-    help : str
-        One line.
-    **more
-        As of `typer.Option`.
-    """
+    """A field of a dataclass for `taking`: an option of its name; `more` as of `typer.Option`."""
     return dataclasses.field(default=default, metadata={"help": help, "more": more})
 
 
 def taking(kind: Any, function: Callable[[Any], Any], more: Sequence[Any] = ()) -> Callable[..., Any]:
-    """A function of many options that calls `function` with a dataclass of them.
-
-    Parameters
-    ----------
-    kind : type
-        A dataclass whose fields are made by `option`, or annotated with what typer makes of them.
-    function : callable
-        Its docstring is the summary of the help.
-    more : sequence
-        Further options, each with `name`, `default` and `help`; they come as the field `values`, by name.
-
-    Returns
-    -------
-    callable
-        For `call`.
-    """
+    """A function of many options that calls `function` with a dataclass of them."""
+    # The fields of the dataclass `kind` are made by `option`, or annotated with what typer makes of them.
+    # `more` are further options, each with `name`, `default` and `help`: they come as the field `values`.
     hints = get_type_hints(kind, include_extras=True)
     found = []
     for item in dataclasses.fields(kind):

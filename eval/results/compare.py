@@ -39,6 +39,12 @@ class Comparison:
         """First minus second."""
         return self.first - self.second
 
+    def in_points(self, unknown: str, no_p: str) -> tuple[str, ...]:
+        """Task, statistic, both values, difference, its interval and p, in points, as they are printed."""
+        interval = unknown if math.isnan(self.low) else f"{100 * self.low:+.2f} to {100 * self.high:+.2f}"
+        numbers = (f"{100 * value:.2f}" for value in (self.first, self.second, self.difference))
+        return self.task, self.statistic, *numbers, interval, no_p if math.isnan(self.p) else f"{self.p:.4f}"
+
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
