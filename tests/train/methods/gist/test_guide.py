@@ -10,7 +10,6 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run, logged_steps
-from train import run as run_module
 from train.data.vectors import CachedVectors
 from train.loading import make_recipe
 from train.machine.distributed import join
@@ -173,44 +172,9 @@ def guided_store(store_copy):
     return store_copy
 
 
-GUIDED = {
-    "positives": ["una"],
-    "labels": "kind",
-    "guide": {"margin": 0.5},
-    "learning_rate": 1e-3,
-    "precision": "float64",
-}
-
-
 def losses(events):
     """The loss of each step that is logged."""
     return {event["step"]: event["loss"] for event in events if "loss" in event}
-
-
-@pytest.mark.slow
-def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path, monkeypatch):
-    values = GUIDED | {"steps": 12, "checkpoint_every": 4}
-    _, whole = logged_run(guided_store, tiny_encoder, tmp_path / "whole", values)
-    original = run_module.learning_rate_at
-
-    class Killed(BaseException):
-        pass
-
-    def kill(number, steps, recipe):
-        if number == 10:
-            raise Killed
-        return original(number, steps, recipe)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run_module, "learning_rate_at", kill)
-        with pytest.raises(Killed):
-            logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
-    _, events = logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
-    assert losses(events) == losses(whole) and len(losses(whole)) == 12
-    # The mask takes part in it: without a guide the losses are others.
-    unguided = {key: value for key, value in values.items() if key != "guide"}
-    _, plain = logged_run(guided_store, tiny_encoder, tmp_path / "plain", unguided)
-    assert losses(plain)[1] > losses(whole)[1]
 
 
 @pytest.mark.slow
