@@ -27,8 +27,8 @@ from augment_cli.store.kinds import StageKind
 from augment_cli.store.schema import AUGMENTATION
 from eval.tasks.registry import load_registry
 from train import components
-from train.loading import load_recipe
-from train.recipe import Recipe
+from train.loading import RECIPES, load_recipe
+from train.recipe import TABLES, Recipe
 
 # Code that pages name in a link, and the page that is made from it.
 _MADE_FROM = {
@@ -143,15 +143,13 @@ def recipes() -> Iterable[str]:
     yield from ("# Recipes", "", "## Augmentation recipes: `augment-cli run NAME`", "")
     yield from _table(("recipe", "what"), ((f"`{name}`", text) for name, text in recipe.summaries().items()))
     yield from ("## Training recipes: `python -m train NAME`", "")
-    folder = Path(inspect.getfile(Recipe)).parent / "recipes"
-    read = [load_recipe(name) for name in sorted(path.stem for path in folder.glob("*.toml"))]
     head = ("recipe", "what", "positives", "negatives", "loss, head", "additions")
-    yield from _table(head, (_training_recipe(one) for one in read))
+    yield from _table(head, (_training_recipe(load_recipe(name)) for name in RECIPES))
 
 
 def _training_recipe(one: Recipe) -> tuple[str, ...]:
     """What a training recipe reads and adds; a contrastive loss of weight 0 is not trained."""
-    contrast = one.objective == "contrastive" and one.contrastive_weight > 0 and one.epochs + one.steps > 0
+    contrast = one.objective == "contrastive" and one.contrast.weight > 0 and one.epochs + one.steps > 0
     often = "" if one.alpha == 1 else f", every {one.alpha} steps"
     return (
         f"`{one.name}`",
@@ -171,6 +169,11 @@ def settings() -> Iterable[str]:
     """Settings of a training recipe; losses, heads and additions with what they do and their own settings."""
     yield from ("# Settings of a training recipe", "", "`--set KEY=VALUE` changes one.", "")
     yield from _fields(Recipe)
+    flat = "`--set TABLE.KEY=VALUE` changes one. So does the name in brackets, or else the key, alone."
+    yield from ("## Tables", "", flat, "")
+    for name, kind in TABLES.items():
+        yield from (f"### [{name}]", "")
+        yield from _fields(kind)
     yield from ("## Losses", "", "`loss = NAME`; its own settings stand in `[loss_settings]`.", "")
     for name in components.names("losses"):
         yield from _component("losses", name, components.function_name(name))
@@ -201,10 +204,11 @@ def _fields(kind: Any) -> Iterable[str]:
         about = item.metadata.get("help", "")
         if choices := item.metadata.get("choices"):
             about += f" ({', '.join(choices)})"
+        if flat := item.metadata.get("option"):
+            about += f" (`{flat}`)"
         default = getattr(defaults, item.name)
-        rows.append(
-            (f"`{item.name}`", f"`{list(default) if isinstance(default, tuple) else default}`", about)
-        )
+        shown = {} if dataclasses.is_dataclass(default) else default
+        rows.append((f"`{item.name}`", f"`{list(shown) if isinstance(shown, tuple) else shown}`", about))
     yield from _table(("setting", "default", "what"), rows)
 
 

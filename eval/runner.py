@@ -40,7 +40,7 @@ class Vectors:
 
 def score_task(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     """Score one task with an encoding function that knows its sentences."""
-    # encode: callable; Of n strings, returns vectors of shape (n, d); `Vectors`, or an encoder's method.
+    # encode: of n strings, returns vectors of shape (n, d); `Vectors`, or an encoder's method.
     protocol = protocols.get(table.task.protocol)
     notes: list[str] = []
     if options.whiten:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import re
 import sys
@@ -23,6 +22,7 @@ from augment_cli.errors.visible import visible, visible_line
 from augment_cli.store.store import Store
 from eval import protocols
 from eval.contract.options import Options, Progress
+from eval.options import ScoreOptions
 from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity
@@ -42,12 +42,12 @@ _BAR = (
 
 
 def score_model(
-    model: str, precision: str, data_tables: Sequence[Table], options: argparse.Namespace
+    model: str, precision: str, data_tables: Sequence[Table], options: ScoreOptions
 ) -> ModelResults:
     """Score one model and write its results."""
     label, path = split_label(model)
     encoder = _load(path, precision, options)
-    values = {setting.name: vars(options)[setting.name] for setting in protocols.settings()}
+    values = options.values
     recorded = [setting for setting in protocols.settings() if setting.recorded]
     settings = {
         "digest": encoder.digest,
@@ -97,7 +97,7 @@ def _queries(
     encoder: Encoder,
     data_tables: Sequence[Table],
     run: Options,
-    options: argparse.Namespace,
+    options: ScoreOptions,
     bars: RichBars,
     label: str,
 ) -> Vectors:
@@ -106,12 +106,12 @@ def _queries(
     if not found or options.whiten:
         why = "goes without --whiten" if found else "is for retrieval, and no task is one; add --beir FOLDER"
         raise UsageError(f"--query-prompt-name {options.query_prompt_name}: {why}")
-    prompt = encoder.prompts.text(options.query_prompt_name, label)
+    prompt = encoder.prompts.text(options.query_prompt_name or "", label)
     asking = dataclasses.replace(encoder, prompt=prompt)
     return Vectors(asking, found, run, _Bars(bars, label), lambda table: table.texts(QUERY_ROWS))
 
 
-def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder:
+def _load(path: str, precision: str, options: ScoreOptions) -> Encoder:
     if path.endswith(SUFFIXES) and Path(path).is_file():
         return load_static(Path(path))
     table = options.pooling if options.pooling in POOLINGS else ""
@@ -192,9 +192,7 @@ def number(value: float) -> str:
     return f"{value:.4f}" if value == value else "undefined"
 
 
-def write_overview(
-    results: Sequence[ModelResults], registry: dict[str, Task], options: argparse.Namespace
-) -> None:
+def write_overview(results: Sequence[ModelResults], registry: dict[str, Task], options: ScoreOptions) -> None:
     """Tables over the models of this run, and plots of their scores."""
     built = tables.build(results, registry)
     write_file(options.out / "table.md", tables.as_markdown(built).encode())

@@ -20,6 +20,7 @@ DOCUMENTS = [
     *sorted(set(REPOSITORY.glob("*.md")) - {CHANGES}),
     *PAGES,
     *sorted(REPOSITORY.glob("augment_cli/*/*/README.md")),
+    *sorted(REPOSITORY.glob("train/methods/*/README.md")),
     REPOSITORY / "skills/augment-cli/SKILL.md",
     REPOSITORY / "augment_cli/sample/README.md",
     REPOSITORY / "data/models/encoder/README.md",
@@ -139,7 +140,8 @@ def test_modules_and_their_options(document):
         sources = sorted(place.glob("**/*.py")) if place.is_dir() else [place.with_suffix(".py")]
         source = "".join(file.read_text("utf-8") for file in sources)
         for option in re.findall(r"(?<!\S)--[a-z-]+", match[2]):
-            field = rf"^    {option[2:].replace('-', '_')}: .* = parameter\("  # an option of that name
+            name = option[2:].replace("-", "_")
+            field = rf"^    {name}: (?:Annotated\[|.* = (?:option|parameter)\()"  # an option of that name
             known = f'"{option}"' in source or re.search(field, source, re.MULTILINE)
             assert known, f"{line}: {match[1]} has no option {option}"
 

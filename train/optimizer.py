@@ -54,8 +54,8 @@ def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
     return Optimizer(
         [group for group in groups if group["params"]],
         lr=recipe.learning_rate,
-        betas=recipe.betas,
-        weight_decay=recipe.weight_decay,
+        betas=recipe.optimizer.betas,
+        weight_decay=recipe.optimizer.weight_decay,
         fused=True,
     )
 

@@ -27,10 +27,10 @@ def plan(run: Run, ranks: Ranks) -> str:
     memory = memory_of(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
     used = sum(len(one.rows) for one in rows.weighting.corpora) if rows.weighting else rows.count
     left = store.rows - used
-    windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
-    losses = [recipe.loss] if recipe.objective == "contrastive" and recipe.contrastive_weight else []
+    windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.reading.workers + 1)
+    losses = [recipe.loss] if recipe.objective == "contrastive" and recipe.contrast.weight else []
     losses += [
-        *(["masked words"] if recipe.objective == "mlm" or recipe.mlm_weight else []),
+        *(["masked words"] if recipe.objective == "mlm" or recipe.masking.weight else []),
         *recipe.additions,
     ]
     lines = [

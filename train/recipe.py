@@ -1,11 +1,15 @@
 """The settings of a recipe: fields that know their default, their help and their range.
 
-A recipe is one method as a TOML file (`train/recipes`); `train/loading.py` reads and checks it.
+A recipe is one method as a TOML file (`train/recipes`, `train/methods`); `train/loading.py` reads and checks
+it. What is rarely changed is in tables, each with its own class. Each of their settings may also stand beside
+the others, by its flat name, as in checkpoints and cards: ``patience`` for ``watching.patience``.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +20,105 @@ from augment_cli.contract.parameters import parameter as setting
 # checkpoints is marked `later`.
 RENAMED = {"chunk": "gradient_cache", "head_rate_scale": "head_learning_rate_scale"}
 RENAMED_LOSSES = {"one-way": "info-nce"}
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Table ``[contrast]``: finer settings of the contrastive loss."""
+
+    hard_negative_weight: float = setting(0.0, "added to the logit of a row's own hard negative")
+    negative_scope: str = setting(
+        "all", "whose hard negatives a row meets: all rows', or its own (AugCSE)", choices=("all", "own")
+    )
+    mask_equal_texts: bool = setting(True, "an equal text elsewhere in the batch is not a negative")
+    weight: float = setting(
+        1.0,
+        "of the contrastive loss; 0: the additions' terms alone are learned",
+        minimum=0,
+        later=True,
+        option="contrastive_weight",
+    )
+    dimensions: tuple[int, ...] = setting(
+        (), "the loss counts for vectors cut to these lengths, too (Matryoshka)", later=True
+    )
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Table ``[masking]``: masked language modelling."""
+
+    weight: float = setting(
+        0.0, "of masked language modelling as an auxiliary loss", minimum=0, option="mlm_weight"
+    )
+    rate: float = setting(
+        0.15, "share of tokens hidden for it, BERT's by default", minimum=0, maximum=1, option="mask_rate"
+    )
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Table ``[optimizer]``: AdamW."""
+
+    betas: tuple[float, float] = setting((0.9, 0.999), "of AdamW")
+    weight_decay: float = setting(0.0, "of AdamW, for matrices", minimum=0)
+    clip: float = setting(1.0, "largest gradient norm; 0: none", minimum=0)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Table ``[reading]``: how batches are read and padded."""
+
+    workers: int = setting(1, "threads that read windows ahead", minimum=0)
+    slices: int = setting(4, "a batch is sorted by length and cut so often, to save padding", minimum=1)
+    length_homogeneous: bool = setting(
+        False,
+        "batches of like length: faster, and it changes which negatives meet, so it is never the default",
+    )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Table ``[machine]``: what depends on the machine and changes no method."""
+
+    fast: bool = setting(
+        True, "our own code where it is faster; false: transformers', torch's and gloo's alone", later=True
+    )
+    compile: bool = setting(False, "torch.compile the encoder")
+    threads: int = setting(0, "torch threads of a process; 0: chosen by train/machine/threads.py", minimum=0)
+    rank_timeout: float = setting(300.0, "seconds that a rank may hang; 0: any", minimum=0, later=True)
+
+
+@dataclass(frozen=True)
+class Watching:
+    """Table ``[watching]``: dev scores, log and checkpoints."""
+
+    dev: str = setting(
+        "auto",
+        "which dev score decides: auto is STS-B where there is one",
+        choices=("auto", "neighbours"),
+        later=True,
+    )
+    patience: int = setting(
+        0, "early stopping: after so many evaluations without a better score; 0: never", minimum=0
+    )
+    log_every: int = setting(10, "steps between two lines of the log", minimum=1)
+    tracker: str = setting(
+        "none", "gets what log.jsonl gets, offline", choices=("none", "trackio", "wandb"), later=True
+    )
+    checkpoint_every: int = setting(500, "steps between two checkpoints", minimum=1)
+    keep: int = setting(2, "checkpoints kept besides the best", minimum=1)
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Table ``[whitening]``: a whitening after training."""
+
+    sentences: int = setting(
+        0, "fit a whitening on so many sentences and store it with the model; 0: none", option="whiten"
+    )
+    dimension: int = setting(
+        0, "directions it keeps, those of largest variance; 0: all", minimum=0, option="whiten_dimension"
+    )
 
 
 @dataclass(frozen=True)
@@ -30,7 +133,7 @@ class Recipe:
         "contrastive", "what is learned; mlm: masked language modelling alone", choices=("contrastive", "mlm")
     )
     loss: str = setting("info-nce", "a loss, by the name of its file in train/losses")
-    loss_settings: dict[str, Any] = setting({}, "settings of a loss that has some, such as focal", later=True)
+    loss_settings: dict[str, Any] = setting({}, "settings of a loss that has some", later=True)
     temperature: float = setting(0.05, "τ, divides the cosines", above=0)
     head: str = setting("tanh", "between pooling and loss, a file of train/heads; never saved")
     pooling: str = setting("", "cls, mean, …; empty: what the starting encoder stores, else mean")
@@ -68,19 +171,8 @@ class Recipe:
         {}, "how often a row of an input file comes in an epoch, by its name or a pattern; others come once",
         later=True,
     )  # fmt: skip
-    hard_negative_weight: float = setting(0.0, "added to the logit of a row's own hard negative")
-    negative_scope: str = setting(
-        "all", "whose hard negatives a row meets: all rows', or its own (AugCSE)", choices=("all", "own")
-    )
-    mask_equal_texts: bool = setting(True, "an equal text elsewhere in the batch is not a negative")
-    contrastive_weight: float = setting(
-        1.0, "of the contrastive loss; 0: the additions' terms alone are learned", minimum=0, later=True
-    )
-    dimensions: tuple[int, ...] = setting(
-        (), "the loss counts for vectors cut to these lengths, too (Matryoshka)", later=True
-    )
-    mlm_weight: float = setting(0.0, "of masked language modelling as an auxiliary loss", minimum=0)
-    mask_rate: float = setting(0.15, "share of tokens hidden for it, BERT's by default", minimum=0, maximum=1)
+    contrast: Contrast = setting(Contrast(), "a table: finer settings of the contrastive loss")
+    masking: Masking = setting(Masking(), "a table: masked language modelling")
     additions: dict[str, dict[str, Any]] = setting({}, "tables by name; see the additions below")
 
     # --- how
@@ -104,9 +196,7 @@ class Recipe:
     )
     warmup_steps: int = setting(0, "steps in which the learning rate rises", minimum=0)
     decay_steps: int = setting(0, "length of the last phase of warmup-stable-decay", minimum=0)
-    betas: tuple[float, float] = setting((0.9, 0.999), "of AdamW")
-    weight_decay: float = setting(0.0, "of AdamW, for matrices", minimum=0)
-    clip: float = setting(1.0, "largest gradient norm; 0: none", minimum=0)
+    optimizer: Optimizer = setting(Optimizer(), "a table: AdamW")
     frozen: float = setting(
         0.0, "share of the layers, from the embeddings up, not trained", minimum=0, maximum=0.9, later=True
     )
@@ -121,46 +211,21 @@ class Recipe:
         minimum=0,
         maximum=1,
     )
-    workers: int = setting(1, "threads that read windows ahead", minimum=0)
-    slices: int = setting(4, "a batch is sorted by length and cut so often, to save padding", minimum=1)
-    length_homogeneous: bool = setting(
-        False,
-        "batches of like length: faster, and it changes which negatives meet, so it is never the default",
-    )
+    reading: Reading = setting(Reading(), "a table: how batches are read and padded")
     gradient_cache: int = setting(
         0, "gradient caching (GradCache): encode so many texts at a time; 0: all at once", minimum=0
     )
 
     # --- machine
     precision: str = setting("fp32", "bf16: by autocast", choices=("fp32", "bf16", "float64"))
-    fast: bool = setting(
-        True, "our own code where it is faster; false: transformers', torch's and gloo's alone", later=True
-    )
-    compile: bool = setting(False, "torch.compile the encoder")
-    threads: int = setting(0, "torch threads of a process; 0: chosen by train/machine/threads.py", minimum=0)
-    rank_timeout: float = setting(300.0, "seconds that a rank may hang; 0: any", minimum=0, later=True)
+    machine: Machine = setting(Machine(), "a table: what depends on the machine")
 
     # --- watching
     evaluate_every: int = setting(125, "steps between two dev scores; 0: none", minimum=0)
-    dev: str = setting(
-        "auto",
-        "which dev score decides: auto is STS-B where there is one",
-        choices=("auto", "neighbours"),
-        later=True,
-    )
-    patience: int = setting(
-        0, "early stopping: after so many evaluations without a better score; 0: never", minimum=0
-    )
-    log_every: int = setting(10, "steps between two lines of the log", minimum=1)
-    tracker: str = setting(
-        "none", "gets what log.jsonl gets, offline", choices=("none", "trackio", "wandb"), later=True
-    )
-    checkpoint_every: int = setting(500, "steps between two checkpoints", minimum=1)
-    keep: int = setting(2, "checkpoints kept besides the best", minimum=1)
+    watching: Watching = setting(Watching(), "a table: dev scores, log and checkpoints")
 
     # --- after training
-    whiten: int = setting(0, "fit a whitening on so many sentences and store it with the model; 0: none")
-    whiten_dimension: int = setting(0, "directions it keeps, those of largest variance; 0: all", minimum=0)
+    whitening: Whitening = setting(Whitening(), "a table: a whitening after training")
 
     # --- a new encoder
     new_encoder: dict[str, Any] = setting(
@@ -168,17 +233,42 @@ class Recipe:
     )
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as JSON values; of those that came later only what is not the default."""
-        defaults = Recipe()
+        """The settings by their flat names; of those that came later only what is not the default."""
         return {
-            item.name: value
-            for item, value in zip(dataclasses.fields(self), dataclasses.asdict(self).values(), strict=True)
-            if not item.metadata["later"] or value != getattr(defaults, item.name)
+            name: copy.deepcopy(value)
+            for (name, item, value), (_, _, default) in zip(_flat(self), _flat(Recipe()), strict=True)
+            if not item.metadata["later"] or value != default
         }
 
 
-def today(values: dict[str, Any]) -> dict[str, Any]:
-    """Settings under today's names; a name or loss of before 1.0 is replaced."""
+def _flat(recipe: Recipe) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
+    """Each setting by its flat name: its field and its value."""
+    for item in dataclasses.fields(recipe):
+        value = getattr(recipe, item.name)
+        if item.name in TABLES:
+            for inner in dataclasses.fields(value):
+                yield flat_name(inner), inner, getattr(value, inner.name)
+        else:
+            yield item.name, item, value
+
+
+def flat_name(item: dataclasses.Field[Any]) -> str:
+    """The name of a table's setting where it stands without its table."""
+    return item.metadata["option"] or item.name
+
+
+TABLES: dict[str, Any] = {
+    item.name: type(item.default)
+    for item in dataclasses.fields(Recipe)
+    if dataclasses.is_dataclass(item.default)
+}
+IN_TABLES = {
+    flat_name(item): (table, item.name) for table, kind in TABLES.items() for item in dataclasses.fields(kind)
+}
+
+
+def renamed(values: dict[str, Any]) -> dict[str, Any]:
+    """Settings under their present names; a name or loss of before 1.0 is replaced."""
     values = {RENAMED.get(key, key): value for key, value in values.items()}
     if isinstance(loss := values.get("loss"), str):  # whatever else a file may hold is refused later
         values["loss"] = RENAMED_LOSSES.get(loss, loss)

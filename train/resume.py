@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from train.outputs import checkpoint
-from train.recipe import Recipe, today
+from train.recipe import Recipe, renamed
 from train.watching.early_stopping import EarlyStopping
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
@@ -40,6 +40,6 @@ def resume(
     # A run with a constant rate until its last phase may be given its length while it runs.
     open_end = recipe.schedule == "warmup-stable-decay"
     free = FREE | ({"steps", "decay_steps"} if open_end else set())
-    checkpoint.check_same_run(saved[-1], today(state["settings"]), settings, free | {"negative_layout"})
+    checkpoint.check_same_run(saved[-1], renamed(state["settings"]), settings, free | {"negative_layout"})
     checkpoint.load(saved[-1], model, optimizer)
     return Progress(state["step"], EarlyStopping.from_json(state["watch"]), state["scores"])

@@ -79,7 +79,7 @@ def train(run: Run, ranks: Ranks) -> RunResult:
     """Train, continuing from the newest checkpoint in the run's folder if there is one."""
     # Raises `UserError` if something is missing or does not fit, or the training diverged.
     run = set_up_machine(run, ranks)
-    with ranks.watchdog.watching(run.recipe.rank_timeout):
+    with ranks.watchdog.watching(run.recipe.machine.rank_timeout):
         training = begin(run, ranks)
         with contextlib.closing(training.log):  # until then no other process writes to the run's folder
             with StopRequest() as request, ranks.watchdog.busy(False):
@@ -97,10 +97,11 @@ def set_up_machine(run: Run, ranks: Ranks) -> Run:
         if ranks.is_first:
             print("this CPU has no fast bf16 (AVX512-BF16 or AMX): fp32 is used", file=sys.stderr)
         recipe = dataclasses.replace(recipe, precision="fp32")
-    fast.use(recipe.fast)
-    recipe = dataclasses.replace(recipe, fast=fast.is_on())  # checkpoints know which way they were made
+    fast.use(recipe.machine.fast)
+    # Checkpoints know which way they were made.
+    recipe = dataclasses.replace(recipe, machine=dataclasses.replace(recipe.machine, fast=fast.is_on()))
     keep_freed_memory()
-    set_threads(recipe.threads, ranks.here)
+    set_threads(recipe.machine.threads, ranks.here)
     torch.use_deterministic_algorithms(True)
     # A debugging aid of deterministic mode that costs a quarter of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
@@ -112,7 +113,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
     recipe = run.recipe
     trainee = prepare_model(run, ranks)
     model, objective, tokenizer = trainee.model, trainee.objective, trainee.encoder.tokenizer
-    if recipe.compile:
+    if recipe.machine.compile:
         check_compiler()
         model.encoder.compile(dynamic=True)
     optimizer = make_optimizer(model, recipe)
@@ -124,8 +125,8 @@ def begin(run: Run, ranks: Ranks) -> Training:
         addition.steps = rows.steps  # type: ignore[assignment]
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
-        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
-        length_homogeneous=recipe.length_homogeneous, keep=rows.keep, usable=rows.usable,
+        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.reading.workers,
+        length_homogeneous=recipe.reading.length_homogeneous, keep=rows.keep, usable=rows.usable,
         weighting=rows.weighting, finish=objective.finish,
         vocabulary=1 + max(tokenizer.get_vocab().values()),
     )  # fmt: skip
@@ -143,14 +144,14 @@ def begin(run: Run, ranks: Ranks) -> Training:
             f"{run.out}: the machines do not see the same checkpoints (this one step {progress.done}); --out "
             "must be a folder that all of them share"
         )
-    patient = progress.early_stopping.is_patient(recipe.patience)
+    patient = progress.early_stopping.is_patient(recipe.watching.patience)
     progress.finished = progress.done >= rows.steps or not patient
     evaluate = dev_test(run.data, recipe, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
     log: Log | Quiet = Quiet()
     if ranks.is_first:
-        tracker = Tracker(recipe.tracker, run.out, recipe.as_json())
+        tracker = Tracker(recipe.watching.tracker, run.out, recipe.as_json())
         log = Log(run.out, progress.done, rows.steps, tracker)
     return Training(
         run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log
@@ -174,7 +175,7 @@ def loop(training: Training, request: StopRequest) -> int:
         return stopped_by
     speed = Speed(progress.done * recipe.batch)
     harm = HarmWatch(steps, log.warn)
-    floor = losses.find(recipe.loss).floor if recipe.contrastive_weight else -math.inf
+    floor = losses.find(recipe.loss).floor if recipe.contrast.weight else -math.inf
     # A static encoder's step is so short that two threads at Python's lock cost more than preparing takes.
     depth = 0 if isinstance(training.trainee.encoder, StaticEncoder) else 4
     with contextlib.closing(ahead(padded_batches(training), depth)) as batches:
@@ -184,7 +185,7 @@ def loop(training: Training, request: StopRequest) -> int:
             # Each rank has the gradient of its own rows; their sum is that of the whole batch.
             metrics = objective.backward(model, moved(batch, ranks.device), progress.done)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
-            norm = clip(model, recipe.clip)
+            norm = clip(model, recipe.optimizer.clip)
             # Whichever number is not finite stops the run; of finite ones the first, the loss that a collapse
             # would bring to zero, is watched.
             numbers = [*metrics.values(), norm]
@@ -196,7 +197,7 @@ def loop(training: Training, request: StopRequest) -> int:
             progress.done += 1
             progress.finished = progress.done == steps
 
-            if progress.done % recipe.log_every == 0 or progress.finished:
+            if progress.done % recipe.watching.log_every == 0 or progress.finished:
                 measured = speed.since_last(progress.done * recipe.batch)
                 log.write("step", progress.done, metrics | {"learning_rate": rate, "norm": norm} | measured)
             harm.loss(progress.early_stopping.loss, progress.done)
@@ -204,11 +205,11 @@ def loop(training: Training, request: StopRequest) -> int:
                 with speed.paused(), ranks.watchdog.busy():  # evaluation does not count as training time
                     score(training, evaluate, "last")
                 harm.scores(progress.scores.get("before", {}), progress.scores["last"], progress.done)
-                patient = progress.early_stopping.is_patient(recipe.patience)
+                patient = progress.early_stopping.is_patient(recipe.watching.patience)
                 progress.finished = progress.finished or not patient
             # All ranks leave after the same step.
             stopped_by, progress.finished = ranks.agree(request.signal, progress.finished)
-            due = progress.finished or stopped_by or progress.done % recipe.checkpoint_every == 0
+            due = progress.finished or stopped_by or progress.done % recipe.watching.checkpoint_every == 0
             if ranks.is_first and due:
                 save(training)
             if progress.finished or stopped_by:
@@ -267,7 +268,7 @@ def save(training: Training) -> None:
     state = {"settings": training.settings, "watch": watch, "scores": progress.scores}
     model, optimizer = training.trainee.model, training.optimizer
     checkpoint.save(folder, progress.done, model, optimizer, state)
-    checkpoint.rotate(folder, training.run.recipe.keep)
+    checkpoint.rotate(folder, training.run.recipe.watching.keep)
 
 
 # --- after the last step
@@ -288,10 +289,14 @@ def finish(training: Training, stopped_by: int) -> RunResult:
             if not is_beyond_noise(gain):  # the start is as good, and known
                 copy_model(training.trainee.folder, run.out / "best")
                 progress.scores["best"], best_step = progress.scores["before"], 0
-        if recipe.whiten:
+        if recipe.whitening.sentences:
             exported.append("whitened")
             store_whitened(
-                run.out / "best", run.out / "whitened", training.store, recipe.whiten, recipe.whiten_dimension
+                run.out / "best",
+                run.out / "whitened",
+                training.store,
+                recipe.whitening.sentences,
+                recipe.whitening.dimension,
             )
             if training.evaluate:
                 whitened = load_encoder(run.out / "whitened")

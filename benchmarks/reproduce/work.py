@@ -126,7 +126,7 @@ def train_unit(job: Job) -> dict[str, Any]:
         "encoder": job.unit.encoder,
         "store": str(job.store),
         "data": str(job.data),
-        "recipe": [recipe.pooling, recipe.precision, recipe.max_length, recipe.dev, recipe.held_out],
+        "recipe": [recipe.pooling, recipe.precision, recipe.max_length, recipe.watching.dev, recipe.held_out],
         "positives": recipe.positives if recipe.held_out else (),
     }
     measured = job.runs / _BEFORE / f"{sha256_of_json(same)[:12]}.json"

@@ -29,10 +29,8 @@ def train_and_predict(
     seed: int,
 ) -> np.ndarray:
     """Train on some rows, choose the iteration on others, predict the test part."""
-    # vectors, labels: numpy.ndarray; Embeddings (n, d) and their classes (n,).
-    # train, validation: numpy.ndarray; Numbers of the rows for either use.
-    # test: numpy.ndarray; Embeddings (m, d).
-    # Returns numpy.ndarray; the predicted class of each row of `test`, shape (m,).
+    # vectors, labels: embeddings (n, d) and their classes (n,). train, validation: numbers of the rows for
+    # either use. test: embeddings (m, d). Returns the predicted class of each row of `test`, shape (m,).
     names = np.unique(labels)
     generator = torch.Generator().manual_seed(seed)
     x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))

@@ -27,7 +27,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 def alignment(first: np.ndarray, second: np.ndarray) -> float:
     """Mean of ‖x − y‖² over positive pairs of unit vectors (Wang & Isola 2020); lower is closer."""
-    # first, second: numpy.ndarray; Shape (n, d) each, row i of one paired with row i of the other.
+    # first, second: (n, d) each, row i of one paired with row i of the other.
     if not len(first):
         return math.nan
     return float(((unit(first) - unit(second)) ** 2).sum(axis=1).mean())
@@ -50,7 +50,7 @@ def uniformity(vectors: np.ndarray) -> float:
 
 def anisotropy(vectors: np.ndarray) -> float:
     """Mean cosine over all pairs of different rows (Ethayarajh 2019): (‖Σ x̂‖² − Σ ‖x̂‖²) / (n(n−1))."""
-    # Returns float; in [-1/(n-1), 1]; 0 for directions spread evenly; NaN for fewer than two rows.
+    # Returns in [-1/(n-1), 1]; 0 for directions spread evenly; NaN for fewer than two rows.
     scaled = unit(vectors)
     n = len(scaled)
     if n < 2:
@@ -65,7 +65,7 @@ def singular_values(vectors: np.ndarray) -> np.ndarray:
 
 def effective_rank(vectors: np.ndarray) -> float:
     """exp of the entropy of σ / Σσ over the singular values σ (Roy & Vetterli 2007)."""
-    # Returns float; in [1, min(n, d)]; NaN for a matrix of zeros.
+    # Returns in [1, min(n, d)]; NaN for a matrix of zeros.
     return _effective_rank(singular_values(vectors))
 
 
@@ -106,8 +106,7 @@ def singular_value_gap(first: np.ndarray, second: np.ndarray) -> float:
 def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
     """Lower bound of the Gromov–Hausdorff distance: the bottleneck distance between persistence diagrams."""
     # Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
-    # gudhi, as AugCSE computes it.
-    # first, second: numpy.ndarray; Shape (n, d) and (m, d).
+    # gudhi, as AugCSE computes it. first, second: (n, d) and (m, d).
     if find_spec("gudhi") is None:
         raise MissingError(
             "the Gromov-Hausdorff distance needs the optional package gudhi; run: pip install gudhi"
@@ -130,8 +129,7 @@ def neighbourhood_purity(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: int = 10
 ) -> float:
     """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows."""
-    # vectors: numpy.ndarray; Shape (n, d).
-    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
+    # vectors: (n, d). labels: the class of each row, n.
     return neighbourhoods(vectors, labels, [neighbours])[f"purity_{neighbours}"]
 
 
@@ -150,11 +148,9 @@ def neighbourhoods_by_row(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, np.ndarray]:
     """Purity and mean distance of each row's nearest others, for several numbers of them in one pass."""
-    # vectors: numpy.ndarray; Shape (n, d).
-    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
-    # Returns dict of str to numpy.ndarray; shape (n,) each, for each number K: `purity_{K}`, the share of
-    # the K nearest of the row's class, in [0, 1], and `distance_{K}`, the mean cosine distance to the K
-    # nearest, in [0, 2].
+    # vectors: (n, d). labels: the class of each row, n. Returns (n,) each, for each number K: `purity_{K}`,
+    # the share of the K nearest of the row's class, in [0, 1], and `distance_{K}`, the mean cosine distance
+    # to the K nearest, in [0, 2].
     scaled = unit(vectors).astype(np.float32)
     most = max(neighbours)
     if min(neighbours) < 1 or most >= len(scaled):
@@ -180,8 +176,7 @@ def neighbourhoods_by_row(
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
     """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
-    # vectors: numpy.ndarray; All of them, shape (n, d).
-    # first, second: numpy.ndarray; The positive pairs, shape (pairs, d) each.
+    # vectors: all of them, shape (n, d). first, second: the positive pairs, shape (pairs, d) each.
     return {
         "alignment": alignment(first, second),
         "uniformity": uniformity(vectors),
@@ -192,7 +187,7 @@ def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict
 
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
     """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices."""
-    # spaces: dict of str to numpy.ndarray; Matrices by name, shape (n, d) each.
+    # spaces: matrices by name, shape (n, d) each.
     names = list(spaces)
     measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap, "alignment": alignment}
     if gromov:

@@ -25,8 +25,7 @@ def trec_order(identifiers: Sequence[str]) -> np.ndarray:
 
 def top(scores: np.ndarray, count: int) -> np.ndarray:
     """Places of the highest scores, best first; of equal scores the earlier place first, at the end too."""
-    # scores: numpy.ndarray; Shape (n,), finite or −inf.
-    # Returns numpy.ndarray; shape (min(n, count),), int64.
+    # scores: (n,), finite or −inf. Returns (min(n, count),), int64.
     if count < len(scores):
         # All that reach the last rank's score: which of those that tie there are in is for the sort to say.
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -46,7 +45,7 @@ def rankings(
     own: bool = False,
 ) -> list[list[str]]:
     """The documents nearest to each query by cosine, every document compared."""
-    # queries, documents: numpy.ndarray; Shapes (q, d) and (n, d); scaled to length 1 here.
+    # queries, documents: (q, d) and (n, d); scaled to length 1 here.
     order = trec_order(document_names)
     names = [document_names[place] for place in order]
     places = {name: place for place, name in enumerate(names)}

@@ -52,8 +52,7 @@ class LinearClassifier:
         self, vectors: np.ndarray, labels: np.ndarray, *, dev: tuple[np.ndarray, np.ndarray] | None
     ) -> Self:
         """Train; the weights with the best dev accuracy are kept."""
-        # vectors, labels: numpy.ndarray; Embeddings (n, d) and labels (n,).
-        # dev: tuple of (numpy.ndarray, numpy.ndarray) or None; The same of a dev part; None holds out a
+        # vectors, labels: embeddings (n, d) and labels (n,). dev: the same of a dev part; None holds out a
         # share of the rows.
         generator = torch.Generator().manual_seed(self.seed)
         self.labels = np.unique(labels)

@@ -23,8 +23,7 @@ def score(
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
     """Cluster embeddings into as many groups as there are classes, once per seed."""
-    # vectors: numpy.ndarray; Shape (n, d), as the encoder gives them (not normalised here).
-    # labels: sequence of str, or numpy.ndarray; The class of each row, n.
+    # vectors: (n, d), as the encoder gives them (not normalised here). labels: the class of each row, n.
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from joblib import delayed
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score

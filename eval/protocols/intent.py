@@ -22,10 +22,9 @@ SPLITS = 5
 
 def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Draw the training and validation rows of one fixed split."""
-    # labels: numpy.ndarray; Class of each row of train and dev together, shape (n,).
-    # Returns tuple of (numpy.ndarray, numpy.ndarray, list of str); row numbers to train on, row numbers to
-    # validate on, and the classes with fewer than 2·shots rows, which give the larger half (at most
-    # `shots`) to training and the rest to validation.
+    # labels: class of each row of train and dev together, shape (n,). Returns row numbers to train on, row
+    # numbers to validate on, and the classes with fewer than 2·shots rows, which give the larger half (at
+    # most `shots`) to training and the rest to validation.
     generator = np.random.default_rng([shots, number])
     train: list[int] = []
     validation: list[int] = []
@@ -50,9 +49,7 @@ def score(
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
     """Score embeddings at each number of shots."""
-    # pool: tuple of (numpy.ndarray, sequence of str); Embeddings (n, d) and labels, n, of train and dev
-    # together.
-    # test: tuple of (numpy.ndarray, sequence of str); The same for the test part.
+    # pool: embeddings (n, d) and labels, n, of train and dev together. test: the same for the test part.
     # Loaded here, so that listing tasks and printing tables do not wait for torch.
     from eval.measures import few_shot
 

@@ -26,9 +26,8 @@ def score(
     groups: Sequence[str] | None = None,
 ) -> TaskScore:
     """Score ordering."""
-    # premises: tuple of (sequence of str, numpy.ndarray); The n premises as text (equal text is one
-    # premise) and as embeddings (n, d).
-    # hypotheses: numpy.ndarray; Embeddings (n, d).
+    # premises: the n premises as text (equal text is one premise) and as embeddings (n, d). hypotheses:
+    # embeddings (n, d).
     texts, vectors = premises
     reason = flaw(vectors) or flaw(hypotheses)
     if reason:

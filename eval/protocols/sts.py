@@ -59,7 +59,7 @@ class STSScore:
 
 def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
     """Score an encoder on sentence pairs."""
-    # encode: callable; A function of n strings that returns vectors of shape (n, d).
+    # encode: a function of n strings that returns vectors of shape (n, d).
     count = len(pairs.gold)
     vectors = encode([*pairs.first, *pairs.second])
     similarity = cosine(vectors[:count], vectors[count:])

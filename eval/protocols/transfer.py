@@ -30,8 +30,8 @@ def score(
     jobs: int = 1,
 ) -> TaskScore:
     """Score embeddings on one transfer task."""
-    # splits: dict of str to tuple of (numpy.ndarray, numpy.ndarray); By name: `all`; or `train` and `test`;
-    # or `train`, `dev` and `test`. Embeddings (n, d), labels (n,).
+    # splits: by name: `all`; or `train` and `test`; or `train`, `dev` and `test`. Embeddings (n, d), labels
+    # (n,).
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn and torch.
     from sklearn.metrics import f1_score
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,11 +26,8 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
         "|---|---|---:|---:|---:|---|---:|",
     ]
     for one in comparisons:
-        first, second = (f"{100 * value:.2f}" for value in (one.second, one.first))
-        known = not math.isnan(one.low)
-        interval = f"{100 * one.low:+.2f} to {100 * one.high:+.2f}" if known else "–"
-        p = "–" if math.isnan(one.p) else f"{one.p:.4f}"
-        cells = (one.task, one.statistic, first, second, f"{100 * one.difference:+.2f}", interval, p)
+        task, what, second, first, _, interval, p = one.in_points("–", "–")
+        cells = (task, what, first, second, f"{100 * one.difference:+.2f}", interval, p)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, END])
 

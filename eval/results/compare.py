@@ -10,9 +10,8 @@ import numpy as np
 from scipy.stats import rankdata, ttest_ind, ttest_rel
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.results.files import ModelResults, StoredScore, read_items
+from eval.results.files import RESAMPLES, ModelResults, StoredScore, read_items
 
-RESAMPLES = 2000
 _MOST_RESAMPLES = 1_000_000
 _BLOCK = 200  # resamples ranked at once
 
@@ -40,6 +39,12 @@ class Comparison:
         """First minus second."""
         return self.first - self.second
 
+    def in_points(self, unknown: str, no_p: str) -> tuple[str, ...]:
+        """Task, statistic, both values, difference, its interval and p, in points, as they are printed."""
+        interval = unknown if math.isnan(self.low) else f"{100 * self.low:+.2f} to {100 * self.high:+.2f}"
+        numbers = (f"{100 * value:.2f}" for value in (self.first, self.second, self.difference))
+        return self.task, self.statistic, *numbers, interval, no_p if math.isnan(self.p) else f"{self.p:.4f}"
+
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
@@ -65,10 +70,9 @@ def paired_bootstrap(
     seed: int = 0,
 ) -> tuple[float, float, float, float, float]:
     """Resample the examples, the same for both, and look at the difference."""
-    # first, second: numpy.ndarray; Values of the two encoders on the same n examples, shape (n,):
-    # similarities where `gold` is given (the statistic is then Spearman), else correctness in [0, 1] (the
-    # statistic is the mean).
-    # gold: numpy.ndarray, optional; Gold similarity of each example, shape (n,).
+    # first, second: values of the two encoders on the same n examples, shape (n,): similarities where `gold`
+    # is given (the statistic is then Spearman), else correctness in [0, 1] (the statistic is the mean). gold:
+    # gold similarity of each example, shape (n,).
     n = len(first)
     if not 0 < resamples <= _MOST_RESAMPLES:
         raise UsageError(f"--resamples {resamples}: must be from 1 to {_MOST_RESAMPLES:,}")

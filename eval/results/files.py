@@ -26,6 +26,7 @@ from eval.tasks.table import Table
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"
+RESAMPLES = 2000  # draws of the examples, where two encoders are compared
 _MOST_ITEM_BYTES = 1 << 30  # of all values per example of a task; a million of them have 16 MB
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers")
 
@@ -127,7 +128,7 @@ def as_mteb(table: Table, score: TaskScore, seconds: float) -> dict[str, Any]:
         "mteb_version": MTEB_VERSION,
         "evaluation_time": round(seconds, 3),
         "kg_co2_emissions": None,
-        "scores": {task.split: [_without_nan(entry)]},
+        "scores": {task.split: [without_nan(entry)]},
     }
 
 
@@ -212,19 +213,19 @@ def find_results(root: Path) -> list[ModelResults]:
     return results
 
 
-_SCORED_WITH = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
+SCORED_WITH = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
 
 
 def unlike_settings(first: ModelResults, second: ModelResults) -> str:
     """What two encoders were scored with unlike, in words, since it may be the whole difference; or empty."""
-    found = [(key, *(one.settings.get(key) for one in (first, second))) for key in _SCORED_WITH]
+    found = [(key, *(one.settings.get(key) for one in (first, second))) for key in SCORED_WITH]
     return "; ".join(f"{key} {here} and {there}" for key, here, there in found if here != there)
 
 
 def results_of_one(root: Path) -> list[ModelResults]:
     """The results of one encoder at or below a folder: one, or those of its seeds."""
     results = find_results(root)
-    kinds = {(one.label, *(str(one.settings.get(key)) for key in _SCORED_WITH)) for one in results}
+    kinds = {(one.label, *(str(one.settings.get(key)) for key in SCORED_WITH)) for one in results}
     if len(kinds) > 1:
         folders = ", ".join(str(one.folder) for one in results[:8]) + (", …" if len(results) > 8 else "")
         raise UsageError(f"{root}: holds results of {len(kinds)} encoders or settings; name one of {folders}")
@@ -260,11 +261,12 @@ def _read(path: Path) -> Any:
         raise BadInputError(f"{path} is not readable JSON ({error}); score the task again") from error
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
+    """A value for JSON: null for a number that is none."""
     if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
+        return {key: without_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
+        return [without_nan(item) for item in value]
     if isinstance(value, np.generic):
-        return _without_nan(value.item())
+        return without_nan(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -16,7 +16,7 @@ import numpy as np
 from augment_cli.errors import BadInputError
 from augment_cli.errors.visible import visible_line
 from eval import protocols
-from eval.results.files import ModelResults, StoredScore
+from eval.results.files import SCORED_WITH, ModelResults, StoredScore
 from eval.tasks import labelled
 from eval.tasks.beir import retrieval_task
 from eval.tasks.registry import Task
@@ -24,7 +24,6 @@ from eval.tasks.registry import Task
 PUBLISHED = Path(__file__).with_name("published.toml")
 # Suites whose tasks have no mean: they are of different kinds, or no paper averages them.
 _NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli", "labelled"})
-_ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row
     recorded = [setting.name for setting in protocols.settings() if setting.recorded]
     for result in results:
         # Seeds differ in their weights and in nothing else; other settings make another row.
-        same = (str(result.settings.get(key)) for key in (*_ENCODER_SETTINGS, *recorded))
+        same = (str(result.settings.get(key)) for key in (*SCORED_WITH, *recorded))
         by_label.setdefault((result.label, *same), []).append(result)
     rows = []
     for (label, *_), seeds in by_label.items():

@@ -56,10 +56,6 @@ def settings():
             f"{precision} symmetric",
             {"precision": precision, "loss": "symmetric", "hard_negative_weight": 0.5, "negatives": ("una",)},
         )
-        yield (
-            f"{precision} ranking-pos-neg",
-            {"precision": precision, "loss": "ranking-pos-neg", "negatives": ("una", "pi")},
-        )
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
     # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
@@ -135,7 +131,7 @@ def main():
             gradients = [p.grad.to_dense().reshape(-1) for p in model.parameters() if p.grad is not None]
             results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
             if name.endswith("static"):  # its optimiser is our own: the model after the step, too
-                clip(model, recipe.clip)
+                clip(model, recipe.optimizer.clip)
                 optimizer.step()
                 results[f"{name}|{step}|table"] = next(model.parameters()).detach().numpy().copy()
     if ranks.is_first:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.core import TyperCommand
 
 from tests.helpers import pages
 from tests.helpers.commands import command_named
@@ -89,11 +90,13 @@ def read_arguments(line: str, monkeypatch) -> None:
         parse = argparse.ArgumentParser.parse_args
 
         def stop(parser, *given, **named):
-            parse(parser, *given, **named)
+            if parser is not None:
+                parse(parser, *given, **named)
             raise ArgumentsReadError
 
         with monkeypatch.context() as patch, pytest.raises(ArgumentsReadError):
             patch.setattr(argparse.ArgumentParser, "parse_args", stop)
+            patch.setattr(TyperCommand, "invoke", lambda *given: stop(None))
             patch.setattr(sys, "argv", words[module:])
             # Another test may have imported it, of which runpy would warn. A package stays: its second import
             # would be another than the one that its modules are parts of.

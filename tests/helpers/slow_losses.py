@@ -28,20 +28,6 @@ def reference_symmetric(z, candidates, excluded, tau, logit_bias):
     return (reference_info_nce(z, candidates, excluded, tau, logit_bias) + back) / 2
 
 
-def reference_ranking_pos_neg(z, candidates, excluded, tau, logit_bias):
-    n = len(z)
-    back = []
-    for j in range(n):  # pair j: its positive and its negatives are every n-th candidate
-        terms = {
-            (i, c): math.exp(cos(z[i], candidates[c]) / tau + logit_bias[i, c])
-            for i in range(n)
-            for c in range(j, len(candidates), n)
-            if not excluded[i, c]
-        }
-        back.append(-math.log(terms[j, j] / sum(terms.values())))
-    return (reference_info_nce(z, candidates, excluded, tau, logit_bias) + np.array(back)) / 2
-
-
 def reference_nt_xent(first, second, excluded, tau):
     views, m = np.concatenate([first, second]), len(first)
     losses = []

@@ -4,10 +4,11 @@ import torch
 
 from train import components, losses
 from train.heads import make_head
+from train.loading import load_recipe
 
 
 def test_a_loss_is_found_by_its_file():
-    assert {"info-nce", "symmetric", "ranking-pos-neg", "nt-xent"} <= set(components.names("losses"))
+    assert {"info-nce", "symmetric", "nt-xent"} <= set(components.names("losses"))
     for name in components.names("losses"):
         loss = losses.find(name)
         assert callable(loss.function)
@@ -16,3 +17,17 @@ def test_a_loss_is_found_by_its_file():
     for name in components.names("heads"):
         head = make_head(name, 6)
         assert head(torch.ones(3, 6)).shape == (3, head.dimension)
+
+
+def test_the_core_is_enough_for_its_own_recipes(monkeypatch):
+    recipes = [path.stem for path in components.HERE.glob("recipes/*.toml")]
+    monkeypatch.setattr(
+        components,
+        "_own",
+        lambda kind, own=components._own: {
+            name: place for name, place in own(kind).items() if "methods" not in place.module
+        },
+    )
+    for name in recipes:
+        assert load_recipe(name).name == name
+    assert {"adapt", "simcse", "una", "sda", "static"} <= set(recipes)

@@ -9,6 +9,7 @@ from augment_cli.contract import plugins
 from augment_cli.errors import UsageError
 from tests.helpers.installing import install
 from train import additions, components, heads, loading, losses
+from train.objectives.contrastive import contrast
 
 LOSS = """
 from dataclasses import dataclass
@@ -20,6 +21,11 @@ FURTHER_NEGATIVES = False
 @dataclass(frozen=True)
 class Settings:
     margin: float = 0.5
+    form: str = "hinge"
+
+    def __post_init__(self):
+        if self.margin < 0:
+            raise ValueError(f"margin = {self.margin} must not be below 0")
 
 
 def far_away(anchors, candidates, excluded, temperature, logit_bias=None, *, settings):
@@ -75,14 +81,30 @@ def package(tmp_path, monkeypatch):
     forget()
 
 
-def test_a_loss(package):
+def test_a_loss(package, tmp_path):
     package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
     assert "far-away" in components.names("losses")
-    recipe = loading.make_recipe({"loss": "far-away", "loss_settings": {"margin": 2}})
-    assert recipe.loss_settings == {"margin": 2.0}
-    found = losses.find("far-away").with_settings(recipe.loss_settings)
-    assert found(torch.ones(3, 4), torch.ones(3, 4), None, 1.0).tolist() == [2, 2, 2]
     assert components.layout("far-away") == "columns"
+    assert loading.make_recipe({"loss": "far-away"}).loss_settings == {"margin": 0.5, "form": "hinge"}
+    (tmp_path / "mine.toml").write_text('loss = "far-away"\n[loss_settings]\nmargin = 2\n')
+    recipe = loading.load_recipe(str(tmp_path / "mine.toml"), ["loss_settings.form=soft"])
+    assert recipe.loss_settings == {"margin": 2.0, "form": "soft"}
+    assert loading.make_recipe(recipe.as_json()) == recipe  # as a checkpoint has it
+    assert contrast(recipe, torch.ones(3, 2, 4), torch.arange(6).reshape(3, 2), []) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"size": 1}, r"\[loss_settings\]: unknown setting 'size'; known: margin, form"),
+        ({"margin": "wide"}, r"\[loss_settings\]: margin = 'wide' should be a number"),
+        ({"margin": -1.0}, r"\[loss_settings\]: margin = -1.0 must not be below 0"),
+    ],
+)
+def test_wrong_settings_of_a_loss_are_named(package, table, message):
+    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
+    with pytest.raises(UsageError, match=message):
+        loading.make_recipe({"loss": "far-away", "loss_settings": table})
 
 
 def test_a_head(package):

@@ -74,7 +74,7 @@ def test_the_setting_decides_which_dropout_draws(tiny_encoder):
 def test_only_a_training_without_it_says_so(tiny_store, tiny_encoder, tmp_path, monkeypatch):
     """Checkpoints from before there was the setting are continued; one made in the other way is refused."""
     assert "fast" not in Recipe().as_json()
-    assert Recipe(fast=False).as_json()["fast"] is False
+    assert make_recipe({"fast": False}).as_json()["fast"] is False
     quick_run(tiny_store, tiny_encoder, tmp_path / "ours", steps=2)
     quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2, fast=False)
 

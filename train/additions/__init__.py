@@ -1,9 +1,9 @@
 """Additions: what a method adds to plain contrastive learning.
 
-To add one, add one file: `train/additions/my_addition.py` with a class `MyAddition`, a subclass of
-`train.additions.base.Addition`, is what a recipe gets that has a table ``[my_addition]``. The keys of the
-table are the fields of its `settings_class`, a dataclass. Nothing else needs to know of it; `base.py` says
-which hooks there are and when they are called.
+To add one, add one file: `train/methods/mine/my_own_addition.py` with a class `MyOwn`, a subclass of
+`train.additions.base.Addition`, is what a recipe gets that has a table ``[my_own]``. The keys of the table
+are the fields of its `settings_class`, a dataclass. Nothing else needs to know of it; `base.py` says which
+hooks there are and when they are called.
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:
 def anchors_alone(recipe: Recipe) -> bool:
     """Whether no positive is encoded: nothing is contrasted, and no addition reads one."""
     kinds = [find(name) for name in recipe.additions]
-    return not recipe.contrastive_weight and bool(kinds) and all(kind.anchors_alone for kind in kinds)
+    return not recipe.contrast.weight and bool(kinds) and all(kind.anchors_alone for kind in kinds)

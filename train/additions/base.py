@@ -122,6 +122,8 @@ class Addition(nn.Module):
         (`augment_cli.contract.parameters.parameter`). `weight` multiplies the term of `loss`.
     anchors_alone : bool
         Whether `loss` reads no view but the anchor, so that a recipe without contrast needs no positives.
+    chooses_positives : bool
+        Whether `views` may put another positive in a row's place, for which a teacher has no vectors.
     steps : int
         Length of the run, once that is known.
     noted : dict of str to float
@@ -130,6 +132,7 @@ class Addition(nn.Module):
 
     settings_class: ClassVar[type[Any]]
     anchors_alone: ClassVar[bool] = False
+    chooses_positives: ClassVar[bool] = False
     steps: int = 0
 
     def __init__(self, settings: Any, host: Host) -> None:

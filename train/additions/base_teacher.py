@@ -9,6 +9,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from augment_cli.store.store import Store
+from train.additions import find
 from train.additions.base import Addition, Host, Row, Views
 from train.data.texts import SELF, Ids
 from train.data.vectors import CachedVectors
@@ -62,9 +63,9 @@ class TeacherAddition(Addition):
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:
-        if "discriminator" in recipe.additions:
-            return "does not go with [discriminator], which chooses other positives; leave out one of the two"
-        return ""
+        others = (name for name in recipe.additions if find(name).chooses_positives)
+        said = "does not go with [{}], which chooses other positives; leave out one of the two"
+        return next(map(said.format, others), "")
 
     @classmethod
     def views(cls, settings: Any, recipe: Recipe) -> Views:

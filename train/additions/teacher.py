@@ -12,7 +12,26 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
 from train.additions.base_teacher import TeacherAddition, vectors_setting
-from train.additions.ranking import list_net
+
+LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
+
+
+def list_net(
+    student: Tensor, teacher: Tensor, left_out: Tensor, temperature: float, teacher_temperature: float
+) -> Tensor:
+    """Cross entropy of the student's distribution over a row's list to the teacher's.
+
+    L_i = −Σ_j σ(S^T_i / τ3)_j · log σ(S_i / τ2)_j, σ being softmax.
+
+    `student, teacher`: S and S^T, similarities of each row's anchor to the list, (B, C); `left_out`: what is
+    in no list, (B, C), bool; a row without a list has loss 0. Returns: (B,), nats, at least the entropy of
+    the teacher's distribution.
+
+    Source: Liu et al. 2023 (RankCSE), the equation of L_ListNet; Cao et al. 2007 (ListNet, top one).
+    """
+    log_own = (student / temperature).masked_fill(left_out, LEFT_OUT).log_softmax(dim=1)
+    right = (teacher / teacher_temperature).masked_fill(left_out, LEFT_OUT).softmax(dim=1)
+    return -(right * log_own).masked_fill(left_out, 0).sum(dim=1)
 
 
 @dataclass(frozen=True)

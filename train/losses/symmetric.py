@@ -44,7 +44,7 @@ def symmetric(
     Notes
     -----
     Source: the authors' code of Tang et al. 2022 (AugCSE), for all settings without hard negatives; the form
-    is CLIP's. With hard negatives their code does otherwise, see `train.losses.ranking_pos_neg`.
+    is CLIP's. With hard negatives their code does otherwise: they count on the way back, too.
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, None)
     forth = logits if logit_bias is None else logits + logit_bias

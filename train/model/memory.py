@@ -45,7 +45,7 @@ def memory_of(model: Model, views: int, recipe: Recipe, ranks: Ranks, rows: int)
         config: Any = model.encoder.config
         activations = tokens * _numbers_a_token(config, recipe.max_length)
         if model.masked_head is not None:  # logits of the hidden tokens, their softmax, its gradient
-            activations += int(tokens * recipe.mask_rate) * config.vocab_size * 3
+            activations += int(tokens * recipe.masking.rate) * config.vocab_size * 3
     # What is gathered of all processes: the vectors before and after the head, with their gradients.
     vectors = 4 * recipe.batch * views * model.dimension
     loss = _numbers_of_the_loss(recipe) + (vectors if recipe.objective != "mlm" else 0)
@@ -67,7 +67,9 @@ def _numbers_of_the_loss(recipe: Recipe) -> int:
     views = 2 + (2 if pooled else 1) * len(recipe.negatives)
     logits = (views * recipe.batch) ** 2 if pooled else recipe.batch**2 * (views - 1)
     # A shorter vector has a softmax of its own; an addition compares rows with rows.
-    return (_MATRICES + 2 * len(recipe.dimensions)) * logits + len(recipe.additions) * recipe.batch**2
+    return (_MATRICES + 2 * len(recipe.contrast.dimensions)) * logits + len(
+        recipe.additions
+    ) * recipe.batch**2
 
 
 def check_batch(recipe: Recipe, ranks: Ranks, available: int | None = None) -> None:

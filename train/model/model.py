@@ -42,7 +42,7 @@ class Model(nn.Module):
         self.head = make_head(recipe.head, config.hidden_size * joined) if recipe.objective != "mlm" else None
         self.recipe = recipe
         self.masked_head = None
-        if recipe.objective == "mlm" or recipe.mlm_weight:
+        if recipe.objective == "mlm" or recipe.masking.weight:
             words = encoder.get_input_embeddings()  # type: ignore[operator]
             self.masked_head = MaskedHead(config.hidden_size, config.vocab_size, words)
         self.additions = make_additions(recipe, self)
@@ -54,7 +54,7 @@ class Model(nn.Module):
             return True
         additions = [item for item in self.additions.values() if isinstance(item, Addition)]
         hooked = any(addition.changes_hidden_states() for addition in additions)
-        return is_known(self.encoder) and not hooked and not self.recipe.compile
+        return is_known(self.encoder) and not hooked and not self.recipe.machine.compile
 
     def hidden_states(self, items: Sequence[Slice]) -> list[Tensor]:
         """Last layer's token vectors of each slice, shape (n, length, d)."""

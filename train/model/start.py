@@ -70,7 +70,7 @@ def _fit(encoder: Encoder, recipe: Recipe, device: torch.device) -> None:
         for module in encoder.model.modules():
             if isinstance(module, nn.Dropout):
                 module.p = recipe.dropout
-    if device.type == "cpu" and recipe.fast:
+    if device.type == "cpu" and recipe.machine.fast:
         use_bit_dropout(encoder.model)
     encoder.model.set_attn_implementation(attention_for(device))
 

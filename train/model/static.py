@@ -18,7 +18,7 @@ from train.recipe import Recipe
 def check(recipe: Recipe, name: str) -> None:
     """Refuse what a static encoder cannot learn from, or does not have."""
     where = f"recipe {recipe.name}: {name} is a static encoder, "
-    if recipe.objective == "mlm" or recipe.mlm_weight:
+    if recipe.objective == "mlm" or recipe.masking.weight:
         raise UsageError(f"{where}which cannot tell hidden tokens; leave masked language modelling out")
     alone = not recipe.proportion or set(recipe.positives) <= {SELF, CORPUS}
     if (
@@ -35,8 +35,9 @@ def check(recipe: Recipe, name: str) -> None:
             raise UsageError(f"{where}which has no layers; leave [{addition}] out, which changes them")
     if recipe.pooling and recipe.pooling.rpartition(":")[2] not in ("mean", "avg"):
         raise UsageError(f"{where}which pools by mean alone; write --set pooling=mean, idf:mean or sif:mean")
-    for key in ("compile", "weight_decay", "gradient_cache"):
-        if getattr(recipe, key):
+    unfit = {"compile": recipe.machine.compile, "weight_decay": recipe.optimizer.weight_decay}
+    for key, value in (unfit | {"gradient_cache": recipe.gradient_cache}).items():
+        if value:
             raise UsageError(f"{where}for which there is no {key}; leave it out")
 
 

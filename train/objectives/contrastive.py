@@ -48,7 +48,7 @@ class ContrastiveObjective:
         self.columns, self.once = self.views.columns, self.views.once
         self.views_a_row = self.views.count(0)[1]  # at most: a step without negatives has fewer
         self.finish = self.views.finish if bags else None
-        self.masking = make_masking(recipe, tokenizer) if recipe.mlm_weight else None
+        self.masking = make_masking(recipe, tokenizer) if recipe.masking.weight else None
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
 
@@ -57,12 +57,16 @@ class ContrastiveObjective:
     def prepare(self, batch: Batch, step: int) -> ViewBatch:
         """Choose the views of each row, pad and number their texts."""
         grid, labels = self.views.choose(batch, step)
-        pieces = in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.slices, self.pad)
+        pieces = (
+            in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.reading.slices, self.pad)
+        )
         texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
         masked = []
         if self.masking is not None:
             anchors = batch.columns[CORPUS].or_empty()
-            masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
+            masked = self.masking.hide(
+                anchors, step, self.rows, self.recipe.batch, self.recipe.reading.slices
+            )
         return ViewBatch(pieces, texts, torch.from_numpy(labels), masked)
 
     # --- the step
@@ -81,7 +85,7 @@ class ContrastiveObjective:
         texts, labels = numbers.split([views, numbers.shape[1] - views], dim=1)
         batch = GlobalBatch(
             step, texts, labels, slice(0), everyone, None, model.apply_head, self.recipe.temperature,
-            self.recipe.mask_equal_texts,
+            self.recipe.contrast.mask_equal_texts,
         )  # fmt: skip
         loss, metrics, batch = self.loss(model, batch)
         loss.backward()
@@ -109,7 +113,7 @@ class ContrastiveObjective:
                 addition.on_step_end(part, encode)
         if prepared.masked:
             total, more = masked_loss(model, prepared.masked, step, self.recipe, self.ranks)
-            (self.recipe.mlm_weight * total).backward()
+            (self.recipe.masking.weight * total).backward()
             metrics |= more
         return metrics
 
@@ -180,7 +184,7 @@ class ContrastiveObjective:
         for length, (z, more) in lengths.items():
             part_loss = contrast(self.recipe, z, texts, more, masks, biases)
             metrics[f"loss_{length}" if metrics else "loss"] = float(part_loss.detach())
-            total = total + self.recipe.contrastive_weight * part_loss
+            total = total + self.recipe.contrast.weight * part_loss
         for name, addition, part in self._hooks(model, batch):
             term = addition.loss(part)
             if term is not None:
@@ -232,7 +236,9 @@ def contrast(
         first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
         ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
         partner = torch.arange(len(ids), device=ids.device).roll(len(first))
-        excluded = excluded_pairs(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        excluded = excluded_pairs(
+            ids, ids[partner], ids, partner, recipe.contrast.mask_equal_texts, ids[partner]
+        )
         own_views = torch.arange(len(texts), device=ids.device)
         own_views = torch.cat([own_views, own_views + len(first)])
         for mask in false_negatives:
@@ -241,15 +247,17 @@ def contrast(
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
-    excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
+    excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.contrast.mask_equal_texts, beside)
     for mask in false_negatives:
         excluded[:, : len(rows)] |= mask[: len(rows), len(rows) :]
-    if recipe.negative_scope == "own":
+    if recipe.contrast.negative_scope == "own":
         for column in range(1, texts.shape[1] - 1):
             others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
             others |= ~torch.eye(len(rows), dtype=torch.bool, device=others.device)
     logit_bias = None
-    own_bias = sum(logit_biases, z.new_full((len(rows), texts.shape[1] - 2), recipe.hard_negative_weight))
+    own_bias = sum(
+        logit_biases, z.new_full((len(rows), texts.shape[1] - 2), recipe.contrast.hard_negative_weight)
+    )
     if own_bias.count_nonzero():
         logit_bias = z.new_zeros(excluded.shape)
         for column in range(1, texts.shape[1] - 1):
@@ -299,9 +307,12 @@ def shorter(
     """The batch and the further negatives cut to each of the recipe's `dimensions` (Matryoshka)."""
     # Source: Kusupati et al. 2022 (Matryoshka representation learning), equation 1: the loss is the sum over
     # m of c_m times the loss of the first m numbers, the full length being one of them; c_m = 1, as theirs.
-    if too_long := [str(m) for m in recipe.dimensions if m >= z.shape[-1]]:
+    if too_long := [str(m) for m in recipe.contrast.dimensions if m >= z.shape[-1]]:
         raise UsageError(
             f"dimensions = {', '.join(too_long)}: the encoder's vectors have {z.shape[-1]} numbers; "
             "name smaller ones"
         )
-    return {m: (z[..., :m], [(vectors[:, :m], ids) for vectors, ids in negatives]) for m in recipe.dimensions}
+    return {
+        m: (z[..., :m], [(vectors[:, :m], ids) for vectors, ids in negatives])
+        for m in recipe.contrast.dimensions
+    }

@@ -85,7 +85,7 @@ def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
     before, after = special_ids(tokenizer)
     ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
     return Masking(
-        recipe.mask_rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id, tokenizer.pad_token_id,
+        recipe.masking.rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id, tokenizer.pad_token_id,
         ordinary, before, after,
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ class MaskedObjective:
     def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
         """Hide tokens and pad; runs in the read-ahead thread."""
         texts = batch.columns[CORPUS].or_empty()
-        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices)
+        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.reading.slices)
 
     def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
         """Add this rank's share of the gradient of the global mean."""

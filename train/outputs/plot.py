@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from augment_cli.errors import MissingError
+from eval.contract.arguments import call
 from train.outputs.log import read_log
 from train.outputs.run_page import as_page, best_step, measures_of
 
@@ -42,3 +46,14 @@ def plot(run: Path) -> Path:
     figure.savefig(run / "run.png", dpi=110)
     (run / "run.html").write_text(as_page(run.resolve().name, events), encoding="utf-8")
     return run / "run.png"
+
+
+def main(arguments: list[str]) -> None:
+    """Draw a run, and say where."""
+    call(_draw, "python -m train plot", arguments)
+
+
+def _draw(run: Annotated[Path, typer.Argument(help="folder of the run")]) -> None:
+    """Draw loss, learning rate and dev score of a run, as a picture and as a page."""
+    picture = plot(run)
+    print(f"{picture}\n{picture.with_suffix('.html')}")

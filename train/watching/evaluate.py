@@ -65,7 +65,7 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
     tests: list[STSBDev | Neighbourhoods | PairRetrieval]
     tests = [STSBDev(data)] if data is not None and has_stsb(data) else []
     if shared := Neighbourhoods.of(store):
-        tests.insert(0 if recipe.dev == "neighbours" else len(tests), shared)
+        tests.insert(0 if recipe.watching.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
         tests.append(PairRetrieval(held_out_pairs(store, recipe.held_out, stages)))

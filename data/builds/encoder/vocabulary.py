@@ -17,7 +17,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, processors
 from transformers import BertTokenizer
 
-from train.distil import vocabulary
+from train.methods.distil import vocabulary
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple

@@ -18,7 +18,7 @@ from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.token_weights import count_tokens
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from train.distil import vocabulary
+from train.methods.distil import vocabulary
 
 TEXTS = ["A man plays a guitar.", "", "Zürich, naïve ☃ 京 \U0001f600", "x" * 150, "river " * 700, "the the"]
 

@@ -72,7 +72,7 @@ def fails_with(error):
 
 
 MAINS = {
-    "eval": ("eval.subcommands.tasks", evaluate.main, ["tasks"]),
+    "eval": ("eval.subcommands.load_registry", evaluate.main, ["tasks"]),
     "train": ("train.cli._run", train.main, ["simcse"]),
     "reproduce": ("benchmarks.reproduce.command._run", reproduce.main, ["plan"]),
     "data": ("data.fetch.command.fetch", fetch.main, ["--data", "nowhere"]),

@@ -110,7 +110,7 @@ except BaseException:
 @pytest.mark.parametrize("command", ["augment_cli", "train", "eval"])
 def test_while_a_module_is_loaded(tmp_path, command):
     """A library that each command imports is replaced by one that interrupts and catches."""
-    stand_in = {"augment_cli": "typer", "train": "argparse", "eval": "rich"}[command]
+    stand_in = {"augment_cli": "typer", "train": "typer", "eval": "rich"}[command]
     (tmp_path / f"{stand_in}.py").write_text(GREEDY)
     done = subprocess.run(
         [sys.executable, "-m", command, "list"],

@@ -36,7 +36,7 @@ def test_every_addition_says_what_its_settings_are(name):
 
 
 def test_every_addition_has_a_recipe():
-    used = {name for path in RECIPES.glob("*.toml") for name in load_recipe(path.stem).additions}
+    used = {name for recipe in RECIPES for name in load_recipe(recipe).additions}
     assert used == set(components.names("additions"))
 
 
@@ -173,7 +173,7 @@ def test_every_recipe_runs_on_the_shipped_encoder(tiny_store, tmp_path, recipe, 
         else:
             values[name] = table
     values |= {"batch": 32, "steps": 3, "threads": 1, "evaluate_every": 0, "log_every": 1} | tables
-    shipped = RECIPES.parent.parent / "data/models/encoder"
+    shipped = components.HERE.parent / "data/models/encoder"
     outcome = train(Run(make_recipe(values), tiny_store, str(shipped), tmp_path), join())
     assert outcome.steps == 3
     assert (tmp_path / "last/model.safetensors").is_file()

@@ -6,7 +6,7 @@ import pytest
 from augment_cli import api
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
-from tests.train.additions.test_ranking import slow_list_net
+from tests.train.methods.rankcse.test_ranking import slow_list_net
 from train.additions import find
 from train.loading import make_recipe
 from train.objectives.views import ViewChooser

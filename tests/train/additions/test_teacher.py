@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
-from tests.train.additions.test_ranking import slow_list_net
+from tests.train.methods.rankcse.test_ranking import slow_list_net
 from train.loading import load_recipe, make_recipe
 from train.objectives.views import ViewChooser
 
@@ -55,6 +55,6 @@ def test_views(tiny_encoder):
 
 def test_adapt_trains_on_nothing_but_similarities():
     recipe = load_recipe("adapt")
-    assert recipe.contrastive_weight == 0
+    assert recipe.contrast.weight == 0
     assert set(recipe.additions) == {"teacher", "agreement"}
     assert recipe.static_learning_rate > recipe.learning_rate

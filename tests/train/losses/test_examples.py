@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from train import components
-from train.additions.angle import angle_similarity
-from train.additions.cosent import cosent
+from train.methods.cosent.angle_addition import angle_similarity
+from train.methods.cosent.cosent_addition import cosent
 
 
 @pytest.mark.parametrize("name", components.names("losses"))

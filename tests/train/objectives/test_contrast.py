@@ -74,8 +74,8 @@ def test_a_run_logs_the_loss_of_each_length(store_copy, tiny_encoder, tmp_path):
 
 
 def test_lengths_are_checked(tmp_path):
-    assert load_recipe("simcse", ["dimensions=128,64", "head=none"]).dimensions == (64, 128)
-    assert make_recipe(make_recipe(CUT).as_json()).dimensions == (2, 8)
+    assert load_recipe("simcse", ["dimensions=128,64", "head=none"]).contrast.dimensions == (64, 128)
+    assert make_recipe(make_recipe(CUT).as_json()).contrast.dimensions == (2, 8)
     for wrong in (["half"], [0], [8.5]):
         with pytest.raises(UsageError, match="should be lengths, such as"):
             make_recipe({"dimensions": wrong, "head": "none"})

@@ -1,6 +1,5 @@
 """The contrastive loss of a batch: who meets whom."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -46,7 +45,7 @@ def test_negative_scope_own_meets_only_the_row_s_own_negatives():
         terms = [math.exp(cos(z[i, 0], other) / TAU) for other in met]
         losses.append(-math.log(terms[i] / sum(terms)))
     assert float(actual) == pytest.approx(np.mean(losses), rel=1e-10)
-    everyone = dataclasses.replace(recipe, negative_scope="all")
+    everyone = make_recipe({"negatives": ["una", "dn"]})
     assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > float(actual) + 1e-6
 
 

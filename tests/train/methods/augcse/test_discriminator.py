@@ -1,0 +1,284 @@
+"""AugCSE: the draw and its label, the reversed gradient, the loss, the batch norm over all views."""
+
+import math
+import shlex
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import UsageError
+from tests.helpers.training import draw, logged_run
+from train.data.reader import Reader
+from train.data.texts import NO_TEXT
+from train.loading import load_recipe, make_recipe
+from train.machine.distributed import join
+from train.methods.augcse.discriminator_addition import classification_loss, scale_gradient
+from train.model.model import Model
+from train.objectives.contrastive import ContrastiveObjective
+from train.prepare import open_columns
+
+STAGES = ("una", "pi")
+ANCHOR = [2, 10, 11, 3]
+TEXTS = {"una": [2, 20, 3], "pi": [2, 30, 3]}
+
+
+@pytest.mark.slow
+def test_each_augmentation_is_drawn_about_equally_and_the_same_in_every_epoch(choose_views):
+    def chosen(row_id, **more):
+        views, (label, _) = choose_views(
+            "discriminator", [ANCHOR, ANCHOR], TEXTS, row_id, stages=STAGES, **more
+        )
+        assert views == [ANCHOR, ANCHOR, TEXTS[STAGES[label]]]
+        return label
+
+    first = [chosen(row_id) for row_id in range(400)]
+    assert abs(Counter(first)[0] - 200) < 4 * math.sqrt(100)
+    assert first == [chosen(row_id, epoch=3) for row_id in range(400)]
+    assert first != [chosen(row_id, seed=1) for row_id in range(400)]
+    again = [chosen(row_id, epoch=3, redraw=True) for row_id in range(400)]
+    assert 120 < sum(a != b for a, b in zip(first, again, strict=True)) < 280
+
+
+def test_an_unchanged_row_is_labelled_no_augmentation(choose_views):
+    for texts in ({}, {"una": ANCHOR, "pi": ANCHOR}):  # missing, and equal to the original
+        views, (label, _) = choose_views("discriminator", [ANCHOR, ANCHOR], texts, stages=STAGES)
+        assert (views, label) == ([ANCHOR] * 3, 2)
+
+
+def test_the_augmented_sentence_as_the_positive(choose_views):
+    views, (label, _) = choose_views(
+        "discriminator", [ANCHOR, ANCHOR], TEXTS, stages=STAGES, positive="augmented"
+    )
+    assert views == [ANCHOR, TEXTS[STAGES[label]]]
+
+
+def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
+
+    recipe = make_recipe({"batch": 64, "discriminator": {"stages": ["una", "pi"]}})
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+    objective = ContrastiveObjective(recipe, tokenizer, join())
+    assert objective.columns == ("corpus", "una", "pi")
+    store, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
+    batches = list(Reader(store, stages, batch=64, seed=1).epoch(0))
+    for step, batch in enumerate(batches):
+        prepared = objective.prepare(batch, step)
+        texts, label = prepared.texts, prepared.labels[:, 0]
+        real = batch.row_ids >= 0
+        assert texts.shape == (64, 3)
+        np.testing.assert_array_equal((texts[:, 0] == texts[:, 2]).numpy()[real], (label == 2)[real])
+        assert (texts[:, 0] == texts[:, 1]).all()
+        assert (texts[~real] == NO_TEXT).all()
+        for row in np.flatnonzero(real & (label == 0).numpy()):
+            assert batch.row_ids[row] % 3  # the store's una leaves every third row unchanged
+    assert (~real).any()
+
+
+@pytest.mark.parametrize("factor", [-1.0, -0.25, 3.0])
+def test_the_value_passes_and_the_gradient_is_scaled(factor):
+    value = torch.tensor(draw(3, 4), requires_grad=True)
+    weights = torch.tensor(draw(3, 4, seed=1))
+    out = scale_gradient(value, factor)
+    assert torch.equal(out, value)
+    (out * weights).sum().backward()
+    torch.testing.assert_close(value.grad, factor * weights, rtol=0, atol=0)
+
+
+def reference_loss(logits, classes, form):
+    losses = []
+    for row, right in zip(logits, classes, strict=True):
+        if form == "softmax":
+            losses.append(-row[right] + math.log(sum(math.exp(x) for x in row)))
+            continue
+        terms = []
+        for number, x in enumerate(np.tanh(row) if form == "bounded" else row):
+            p = 1 / (1 + math.exp(-x))
+            terms.append(-math.log(p if number == right else 1 - p))
+        losses.append(sum(terms) / len(terms))
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("form", ["bounded", "binary", "softmax"])
+def test_classification_loss(form, numeric_gradient):
+    logits, classes, weights = draw(5, 3), np.array([0, 2, 1, 1, 0]), draw(5, seed=1)
+    value = torch.tensor(logits, requires_grad=True)
+    losses = classification_loss(value, torch.tensor(classes), form)
+    np.testing.assert_allclose(losses.detach(), reference_loss(logits, classes, form), rtol=1e-12)
+    (losses * torch.tensor(weights)).sum().backward()
+    expected = numeric_gradient(lambda moved: float(weights @ reference_loss(moved, classes, form)), logits)
+    np.testing.assert_allclose(value.grad, expected, atol=1e-8)
+
+
+def test_what_the_last_tanh_does():
+    sure = torch.tensor([[50.0, -50.0, -50.0]])
+    assert classification_loss(sure, torch.tensor([0]), "bounded").item() == pytest.approx(0.3133, abs=1e-4)
+    assert classification_loss(sure, torch.tensor([0]), "binary").item() == pytest.approx(0.0, abs=1e-6)
+    # As good as it gets without looking, with nine classes: log-odds of 1/9 are beyond −1, so −1 for all.
+    blind = torch.full((1, 9), -50.0)
+    assert classification_loss(blind, torch.tensor([0]), "bounded").item() == pytest.approx(0.424, abs=1e-3)
+
+
+def reference_logits(z, chosen, swapped, weights, target):
+    """The discriminator in NumPy: concatenation and two layers; with the classes of the rows that count."""
+    first, second, classes, counted = z[:, 0], z[:, 2], chosen, np.ones(len(z), dtype=bool)
+    if target == "bool":
+        classes = (chosen < 2).astype(int)
+    if target == "order":
+        counted, classes = chosen < 2, swapped
+        first, second = (np.where(swapped[:, None], a, b) for a, b in ((second, first), (first, second)))
+    pairs = np.concatenate([first, second], axis=1)
+    hidden = np.tanh(pairs @ weights[0].T + weights[1])
+    return (hidden @ weights[2].T + weights[3])[counted], classes[counted]
+
+
+def reference_term(z, chosen, swapped, weights, target):
+    logits, classes = reference_logits(z, chosen, swapped, weights, target)
+    return reference_loss(logits, classes, "bounded").mean()
+
+
+@pytest.mark.parametrize("alpha", [-1.0, 0.5])
+@pytest.mark.parametrize("target", ["augmentation", "bool", "order"])
+def test_the_term_and_both_of_its_gradients(make_addition, make_batch, numeric_gradient, target, alpha):
+    values, chosen = draw(5, 3, 4), np.array([0, 1, 2, 0, 2])
+    labels = np.stack([chosen, [0, 1, 1, 1, 0]], axis=1)
+    addition = make_addition("discriminator", stages=STAGES, target=target, alpha=alpha, dropout=0.0)
+    assert addition.classes == (3 if target == "augmentation" else 2)
+    weights = [parameter.detach().numpy() for parameter in addition.parameters()]
+    z = torch.tensor(values, requires_grad=True)
+    term = addition.loss(make_batch(values, z, labels=torch.tensor(labels)))
+    assert term.item() == pytest.approx(reference_term(values, *labels.T, weights, target), rel=1e-12)
+    logits, classes = reference_logits(values, *labels.T, weights, target)
+    assert addition.noted == {"accuracy": pytest.approx((logits.argmax(axis=1) == classes).mean())}
+    term.backward()
+    expected_gradient = numeric_gradient(
+        lambda moved: reference_term(moved, *labels.T, weights, target), values
+    )
+    # The encoder's side gets the gradient times α, the discriminator's own layers get it as it is.
+    np.testing.assert_allclose(z.grad, alpha * expected_gradient, atol=1e-9)
+    assert np.abs(expected_gradient).max() > 1e-3
+    for place, parameter in enumerate(addition.parameters()):
+
+        def moved_layer(moved, place=place):
+            changed = list(weights)
+            changed[place] = moved
+            return reference_term(values, *labels.T, changed, target)
+
+        np.testing.assert_allclose(parameter.grad, numeric_gradient(moved_layer, weights[place]), atol=1e-9)
+
+
+def test_padding_does_not_count(make_addition, make_batch):
+    values, labels = draw(4, 3, 4), torch.tensor([[0, 0], [1, 0], [2, 0], [0, 0]])
+    addition = make_addition("discriminator", stages=STAGES, dropout=0.0)
+    texts = torch.arange(12).reshape(4, 3)
+    texts[3] = NO_TEXT
+    with_padding = addition.loss(make_batch(values, texts=texts, labels=labels))
+    without = addition.loss(make_batch(values[:3], labels=labels[:3]))
+    torch.testing.assert_close(with_padding, without)
+
+
+def normalised(x):
+    return (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
+
+
+@pytest.mark.parametrize("alpha", [-2.0, 0.5])
+def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, alpha):
+    """Batch norm over all views, symmetric contrast, λ times the term, α on its gradient alone."""
+
+    weight, rows = 0.3, 5
+    recipe = make_recipe(
+        {
+            "batch": rows,
+            "loss": "symmetric",
+            "head": "batch-norm",
+            "temperature": 0.5,
+            "pooling": "mean",
+            "discriminator": {"stages": STAGES, "weight": weight, "alpha": alpha, "dropout": 0.0},
+        }
+    )
+    encoder = load_encoder(tiny_encoder)
+    torch.manual_seed(3)
+    model = Model(encoder.model, "mean", recipe).double().train()
+    objective = ContrastiveObjective(recipe, encoder.tokenizer, join())
+    values, labels = draw(rows, 3, 32), np.array([[0, 0], [1, 0], [2, 0], [1, 0], [0, 0]])
+    texts = torch.arange(3 * rows).reshape(rows, 3)
+    texts[4] = NO_TEXT  # padding, which no statistic may count
+    embeddings = torch.tensor(values, requires_grad=True)
+    batch = make_batch(
+        embeddings, texts=texts, labels=torch.tensor(labels), head=model.apply_head, own=slice(0)
+    )
+    total, metrics, _ = objective.loss(model, batch)
+    total.backward()
+    first, last = (model.head[place].weight.detach().numpy() for place in (0, 3))
+    layers = [parameter.detach().numpy() for parameter in model.additions["discriminator"].parameters()]
+
+    def z_of(x):
+        hidden = np.maximum(normalised(x[:4].reshape(12, 32) @ first.T), 0)
+        return normalised(hidden @ last.T).reshape(4, 3, 32)
+
+    def contrast_of(x):
+        z = z_of(x)
+        z /= np.linalg.norm(z, axis=2, keepdims=True)
+        logits = z[:, 0] @ z[:, 1].T / 0.5
+        both = [np.log(np.exp(side).sum(1)) - np.diag(side) for side in (logits, logits.T)]
+        return float(np.mean(both))
+
+    def term_of(x):
+        return float(reference_term(z_of(x), *labels[:4].T, layers, "augmentation"))
+
+    assert metrics["loss"] == pytest.approx(contrast_of(values), rel=1e-9)
+    assert metrics["discriminator_loss"] == pytest.approx(term_of(values), rel=1e-9)
+    assert total.item() == pytest.approx(contrast_of(values) + weight * term_of(values), rel=1e-9)
+    expected = numeric_gradient(contrast_of, values) + weight * alpha * numeric_gradient(term_of, values)
+    np.testing.assert_allclose(embeddings.grad, expected, atol=1e-7)
+
+
+def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_encoder):
+    """`una` has two draws in the store."""
+
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+
+    def draws(**values):
+        redraw = values.pop("redraw", False)
+        recipe = make_recipe({"discriminator": {"stages": ["una", "pi"], "redraw": redraw}} | values)
+        objective = ContrastiveObjective(recipe, tokenizer, join())
+        _, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
+        return {name: len(actual) for name, actual in stages.items()}
+
+    assert draws() == {"corpus": 1, "una": 1, "pi": 1}
+    assert draws(redraw=True) == {"corpus": 1, "una": 2, "pi": 1}
+    assert draws(negatives=("una",))["una"] == 2  # the negatives go on as ever
+
+
+def test_settings_are_checked():
+    with pytest.raises(UsageError, match="needs stages") as refused:
+        make_recipe({"discriminator": {}})
+    _, advice = str(refused.value).split("--set ")
+    (word,) = shlex.split(advice)  # what a shell makes of it
+    assert load_recipe("simcse", [word]).additions["discriminator"]["stages"] == ("una", "uda")
+    with pytest.raises(UsageError, match="takes the place of positives"):
+        make_recipe({"positives": ["pi"], "discriminator": {"stages": ["una"], "positive": "augmented"}})
+    with pytest.raises(UsageError, match="choose one of augmentation, bool, order"):
+        make_recipe({"discriminator": {"stages": ["una"], "target": "class"}})
+
+
+@pytest.mark.slow
+def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_encoder, tmp_path):
+    """With the gradient reversed the discriminator ends up knowing less than with it passed on."""
+    last = {}
+    for alpha in (-1.0, 1.0):
+        values = {
+            "loss": "symmetric",
+            "head": "batch-norm",
+            "learning_rate": 2e-3,
+            "epochs": 8,
+            "schedule": "constant",
+            "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
+        }
+        _, events = logged_run(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
+        for what in ("loss", "accuracy"):
+            values_of = [event[f"discriminator_{what}"] for event in events if event["event"] == "step"]
+            last[what, alpha] = np.mean(values_of[-20:])
+    assert last["loss", -1.0] > last["loss", 1.0] + 0.02
+    assert last["accuracy", -1.0] < last["accuracy", 1.0]

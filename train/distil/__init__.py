@@ -1,4 +1,0 @@
-"""A static encoder from a teacher: vocabulary, table, regression on the teacher's sentence vectors.
-
-From Python it is one call, ``train.distil.export.distil_to(out, store, teacher)``.
-"""

@@ -1,0 +1,1 @@
+"""Methods of papers: a folder each. The core imports none of them."""

@@ -1,0 +1,1 @@
+"""AugCSE: many augmentations against a discriminator."""

@@ -1,0 +1,1 @@
+"""CoSENT and AnglE: pairs of texts with scores."""

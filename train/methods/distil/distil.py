@@ -1,0 +1,162 @@
+"""Distillation: a static encoder made of a teacher's vectors of tokens, then of its vectors of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from augment_cli.encoding import whitening
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.static import StaticEncoder, StaticTable
+from augment_cli.encoding.token_weights import TokenCounts, count_tokens
+from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
+from augment_cli.vectors.stages import VectorStage, vectors_name
+from train.data.tokens import special_ids
+from train.data.vectors import unit
+from train.methods.distil import vocabulary
+from train.methods.distil.regression import averages, projection, regress
+from train.methods.distil.settings import Settings
+
+LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
+Say = Callable[[str], None]
+
+
+def distil(
+    teacher: Encoder, store: Store, settings: Settings, say: Say = lambda line: None
+) -> tuple[StaticEncoder, dict[str, Any]]:
+    """Make a static encoder of a teacher."""
+    if isinstance(teacher, StaticEncoder):
+        raise UsageError(f"{teacher.name} is a static encoder; name a transformer as --teacher")
+    tokenizer = make_tokenizer(teacher, store, settings)
+    counts = count_tokens(texts_of(store, settings.count), tokenizer)
+    say(f"vocabulary: {len(tokenizer):,} tokens, counted in {counts.texts:,} sentences")
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    before, after = special_ids(teacher.tokenizer)
+    ids = vocabulary.teacher_ids(teacher.tokenizer, tokens, before, after)
+    teacher.tokenizer.backend_tokenizer.no_truncation()
+    vectors = teacher.encode_ids([row[: teacher.max_length] for row in ids])
+    say(f"teacher: {len(vectors):,} tokens encoded")
+    weights = token_weights(counts, settings.weights)
+    facts: dict[str, Any] = {"settings": asdict(settings), "tokens": len(tokens), "counted": counts.texts}
+    if settings.regress:
+        table, explained, used = _regressed(teacher, store, settings, tokenizer, vectors, weights, say)
+        facts |= {"explained": explained, "sentences": used}
+    else:
+        table = postprocess(vectors, counts, settings) * weights[:, None]
+    table[list(counts.special)] = 0
+    matrix = torch.from_numpy(np.ascontiguousarray(table, dtype=np.float32))
+    return StaticEncoder(StaticTable(matrix), tokenizer, "mean", name=f"static-{teacher.name}"), facts
+
+
+def make_tokenizer(teacher: Encoder, store: Store, settings: Settings) -> Any:
+    """The student's tokenizer."""
+    if settings.vocabulary == "own":
+        vocabulary.check(teacher.tokenizer, teacher.name)
+        base = teacher.tokenizer.backend_tokenizer
+        tokens = vocabulary.own(teacher.tokenizer)
+        if settings.size:
+            counts = count_tokens(texts_of(store, settings.count), teacher.tokenizer)
+            ids = teacher.tokenizer.get_vocab()
+            tokens = vocabulary.most_frequent(tokens, counts, ids, settings.size)
+    else:
+        special = [vocabulary.PAD, vocabulary.UNKNOWN]
+        base = vocabulary.learn(texts_of(store, settings.count), settings.size or LEARNED, special)
+        pieces = sorted(base.get_vocab().items(), key=lambda item: item[1])
+        tokens = [piece for piece, _ in pieces if piece not in special]
+    if settings.words:
+        texts = texts_of(store, settings.count)
+        tokens += vocabulary.frequent_words(texts, base, settings.words, tokens)
+    return vocabulary.wordpiece(base, tokens)
+
+
+def token_weights(counts: TokenCounts, kind: str) -> np.ndarray:
+    """Weight of each token, shape (V,), float32; special ones have 0."""
+    if kind != "none":
+        return counts.weights(kind)
+    found = np.ones(len(counts.occurrences), np.float32)
+    found[list(counts.special)] = 0
+    return found
+
+
+def postprocess(vectors: np.ndarray, counts: TokenCounts, settings: Settings) -> np.ndarray:
+    """The teacher's token vectors, whitened, turned or as they are, shape (V, d)."""
+    if settings.dimension > vectors.shape[1]:
+        raise UsageError(f"--dimension {settings.dimension}: the teacher's vectors have {vectors.shape[1]}")
+    if settings.postprocess == "zipf":
+        return whitening.fit(vectors, settings.dimension or None, counts.probability)(vectors)
+    if settings.postprocess == "pca":
+        return projection(vectors, settings.dimension)(vectors)
+    if settings.dimension not in (0, vectors.shape[1]):
+        raise UsageError("--postprocess none keeps the teacher's dimensions; write --dimension 0")
+    return vectors
+
+
+def _regressed(
+    teacher: Encoder,
+    store: Store,
+    settings: Settings,
+    tokenizer: Any,
+    vectors: np.ndarray,
+    weights: np.ndarray,
+    say: Say,
+) -> tuple[np.ndarray, float, int]:
+    """The table after the regression, the share explained, and how many sentences it saw."""
+    texts, targets = teacher_vectors(teacher, store, settings, say)
+    if settings.dimension > targets.shape[1]:
+        raise UsageError(f"--dimension {settings.dimension}: the teacher's vectors have {targets.shape[1]}")
+    turn = projection(targets, settings.dimension)
+    ids = [
+        item.ids
+        for part in vocabulary.chunks(texts)
+        for item in tokenizer.backend_tokenizer.encode_batch_fast(part, add_special_tokens=False)
+    ]
+    start = turn(vectors) + (turn.mean - vectors.mean(axis=0)) @ turn.kernel  # centred on the tokens
+    fitted = regress(
+        averages(ids, len(vectors)), turn(targets), start, weights, settings.ridge,
+        progress=lambda done: say(f"regression: step {done}") if done % 5 == 0 else None,
+    )  # fmt: skip
+    say(f"regression: {fitted.explained:.1%} of the teacher's vectors of {len(ids):,} sentences explained")
+    return fitted.table, fitted.explained, len(ids)
+
+
+def teacher_vectors(
+    teacher: Encoder, store: Store, settings: Settings, say: Say
+) -> tuple[list[str], np.ndarray]:
+    """Sentences and the teacher's vectors of them, of length 1: the store's, else encoded here."""
+    stage = vectors_name(name=settings.vectors or None)
+    if not store.has(stage) and not settings.vectors:
+        texts = list(texts_of(store, settings.regress))
+        say(f"teacher: encoding {len(texts):,} sentences (`augment-cli embed` keeps them)")
+        return texts, unit(teacher.encode(texts))
+    kept = VectorStage.open(store, name=settings.vectors or None)
+    if kept.encoder["model"] != teacher.digest:
+        raise UsageError(
+            f"{store.path / stage}: holds vectors of another encoder than {teacher.name}; embed with "
+            "this one beside it (--name) and give --vectors NAME"
+        )
+    texts, rows = [], []
+    for index in sorted(store.stage("corpus").parts):
+        vectors, present = kept.read(index)
+        part = store.read_part("corpus", index, ["text"])["text"].to_pylist()
+        texts += [text for text, there in zip(part, present, strict=True) if there]
+        rows.append(vectors[present].astype(np.float32))
+        if len(texts) >= settings.regress:
+            break
+    say(f"teacher: vectors of {min(len(texts), settings.regress):,} sentences read from {stage}")
+    return texts[: settings.regress], unit(np.concatenate(rows)[: settings.regress])
+
+
+def texts_of(store: Store, most: int) -> Iterator[str]:
+    """The first texts of a store's corpus, in its order; all where `most` is 0."""
+
+    def every() -> Iterator[str]:
+        for index in sorted(store.stage("corpus").parts):
+            yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
+
+    return islice(every(), most or None)

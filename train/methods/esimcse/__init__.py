@@ -1,0 +1,1 @@
+"""ESimCSE: word repetition and a momentum queue."""

@@ -1,0 +1,1 @@
+"""GCSE: hard negatives under a Gaussian decay."""

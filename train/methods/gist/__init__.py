@@ -1,0 +1,1 @@
+"""GISTEmbed: false negatives masked by a guide."""

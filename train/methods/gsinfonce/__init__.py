@@ -1,0 +1,1 @@
+"""gsInfoNCE: Gaussian negatives."""

@@ -1,0 +1,1 @@
+"""MODALS: augmented embeddings."""

@@ -1,0 +1,1 @@
+"""RankCSE: the order of a teacher's similarities."""

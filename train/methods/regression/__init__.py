@@ -1,0 +1,1 @@
+"""Regression on a teacher's cosines or vectors."""

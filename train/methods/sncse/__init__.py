@@ -1,0 +1,1 @@
+"""SNCSE: negations as soft negatives."""

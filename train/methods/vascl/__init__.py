@@ -1,0 +1,1 @@
+"""VaSCL: neighbourhoods and virtual augmentation."""
