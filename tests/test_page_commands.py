@@ -49,7 +49,6 @@ LESS = {
     r"en_core_web_sm": f"'{shipped_pipeline()}'",
     r"--parts 0-9": "--parts 0",
     r"--model TEACHER": "--model data/models/static",
-    r"--terms-of STORE": "--terms-of store --name given",
     r"judge STAGE": "judge una",
     r"judge --read FILE": "judge --read una.judged.jsonl",
     r"ingest --deduplicate near": "ingest --deduplicate near --corpus few.txt --store near",

@@ -70,7 +70,7 @@ _SHORT = {
     "ca": "can",
     "wo": "will",
 }
-# Of a word and its neighbours; ROC on data/judged and made-up slips: benchmarks/results/words.md#the-paraphraser.
+# Of a word and its neighbours; ROC on data/judged and made-up slips: benchmarks/results/words.md.
 _LEAST_FIT = -1.5
 _LEAST_DOUBTFUL_FIT, _LEAST_OFTEN = -0.4, 20  # of a pair on the list of those that seldom fit
 _DEEPEST = 20  # conjuncts of a conjunct
