@@ -33,7 +33,7 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from benchmarks.adapt_corpora import read_pairs
 from benchmarks.adapt_domains import DOMAINS, Encode, adapt, corpus_of, scores
-from benchmarks.reproduce.paired import interval
+from benchmarks.reproduce.table import student
 from benchmarks.result_lines import add_line, read_lines
 from eval.protocols import retrieval
 from eval.protocols.sts import stsb
@@ -223,10 +223,10 @@ def texts_table(lines: list[dict[str, Any]]) -> str:
 
 
 def _with_half(values: list[float]) -> str:
-    known = interval(values)
-    half = (known.high - known.low) / 2
-    shown = f"{known.mean:+.1f} ± {half:.1f}".replace("-", "−")
-    return f"**{shown}**" if abs(known.mean) > half else shown
+    low, high, _ = student(values)
+    center, half = statistics.mean(values), (high - low) / 2
+    shown = f"{center:+.1f} ± {half:.1f}".replace("-", "−")
+    return f"**{shown}**" if abs(center) > half else shown
 
 
 def _purity(line: dict[str, Any]) -> float:

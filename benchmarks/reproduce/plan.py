@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.reproduce.entries import Profile
+from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import Unit
@@ -17,7 +18,7 @@ class Entry:
     """A unit's state."""
 
     unit: Unit
-    results: dict[str, Result]  # results by evaluation
+    results: dict[str, Result]  # by evaluation
     missing: tuple[str, ...]  # evaluations still to do; empty for one that failed or is skipped too
     reason: str = ""  # why nothing can be done about it, or why it failed; empty where all is well
     to_make: tuple[str, ...] = ()  # stages that are made before it
@@ -41,18 +42,15 @@ def make_plan(units: Sequence[Unit], results: Results, stages: Stages, profile: 
     entries = [_entry(unit, results, stages) for unit in units]
     estimate = _estimator(entries, profile)
     return [
-        Entry(**(vars(entry) | {"seconds": estimate(entry) if entry.state == "missing" else 0.0}))
+        dataclasses.replace(entry, seconds=estimate(entry)) if entry.state == "missing" else entry
         for entry in entries
     ]
 
 
 def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
     data = stages.digests(unit.stages)
-    finished = {
-        name: result
-        for name in unit.evaluations
-        if (result := results.find(unit.key, name, data)) is not None
-    }
+    found = {name: results.find(unit.key, name, data) for name in unit.evaluations}
+    finished = {name: result for name, result in found.items() if result is not None}
     missing = tuple(name for name in unit.evaluations if name not in finished)
     if why := failure(finished):
         return Entry(unit, finished, (), why)
@@ -60,9 +58,7 @@ def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
         return Entry(unit, finished, ())
     to_make = tuple(name for name in unit.stages if not stages.has(name))
     reasons = [why for name in to_make if (why := stages.reason(name))]
-    if reasons:
-        return Entry(unit, finished, (), "; ".join(reasons), to_make)
-    return Entry(unit, finished, missing, "", to_make)
+    return Entry(unit, finished, () if reasons else missing, "; ".join(reasons), to_make)
 
 
 def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], float]:
@@ -71,37 +67,17 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
     for entry in entries:
         for name, result in entry.results.items():
             if "seconds" in result.scores:
-                took.setdefault((entry.unit.row.name, name), []).append(result.scores["seconds"])
-    of_any: dict[str, list[float]] = {}
-    for (_, name), seconds in took.items():
-        of_any.setdefault(name, []).extend(seconds)
+                for row in (entry.unit.row.name, ""):  # the row's own, and those of any
+                    took.setdefault((row, name), []).append(result.scores["seconds"])
 
     def estimate(entry: Entry) -> float:
         total = 0.0
         for name in entry.missing:
-            known = took.get((entry.unit.row.name, name)) or of_any.get(name)
+            known = took.get((entry.unit.row.name, name)) or took.get(("", name))
             total += median(known) if known else profile.seconds * (1.0 if name == TRAINING else 0.25)
         return total
 
     return estimate
-
-
-def phases(
-    entries: Sequence[Entry], evaluations: Collection[str] | None = None, keep: bool = True
-) -> list[tuple[Unit, tuple[str, ...]]]:
-    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have."""
-    rows: list[tuple[Unit, tuple[str, ...]]] = []
-    more: list[tuple[Unit, tuple[str, ...]]] = []
-    sweeps: list[tuple[Unit, tuple[str, ...]]] = []
-    for entry in entries:
-        wanted = [name for name in entry.missing if evaluations is None or name in evaluations]
-        common = tuple(name for name in wanted if name in entry.unit.common or not keep)
-        others = tuple(name for name in wanted if name not in common)
-        if common:
-            (sweeps if entry.unit.row.sweep else rows).append((entry.unit, common))
-        if others:
-            more.append((entry.unit, others))
-    return [*rows, *sweeps, *more]
 
 
 def show(entries: Sequence[Entry], jobs: int = 1, waits_for: str = "") -> str:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 from augment_cli.errors import MissingError
-from benchmarks.reproduce.paired import interval
 from benchmarks.reproduce.plan import Entry
-from benchmarks.reproduce.rates import DEV, TESTS
-from benchmarks.reproduce.results import TRAINING
+from benchmarks.reproduce.results import SCORED
 from benchmarks.reproduce.units import Unit
 
-_SCORED = "sts"
-_DONE = (TRAINING, _SCORED)
 # Where a single seed is recorded: two standard deviations between seeds of BERT-base runs, in points.
 _WITHOUT_SEEDS = 1.6
 _ROUNDING = 0.05  # points, of bf16 on another processor
@@ -34,29 +29,23 @@ def repeat(
     from benchmarks.reproduce import work
 
     chosen = recorded_of(entries, seeds)
-    recorded = [entry for entry in entries if _SCORED in entry.results]
-    todo = [
-        (entry.unit, (TRAINING, _SCORED) if entry.unit.recipe is not None else (_SCORED,)) for entry in chosen
-    ]
+    recorded = [entry for entry in entries if SCORED in entry.results]
     shutil.rmtree(work_folder, ignore_errors=True)
-    for job in jobs(todo):
+    for job in jobs([(entry.unit, entry.unit.evaluations) for entry in chosen]):
         again = dataclasses.replace(job, runs=work_folder, results=work_folder / "results.jsonl", keep=False)
         work_folder.mkdir(parents=True, exist_ok=True)
-        scores = work.do(again)[_SCORED]
-        yield compared(job.unit, recorded, scores)
+        yield compared(job.unit, recorded, work.do(again)[SCORED])
 
 
 def compared(unit: Unit, recorded: Iterable[Entry], scores: dict[str, Any]) -> tuple[bool, str]:
     """Whether a unit's new scores lie within the interval of what is recorded of its row, and a line."""
-    own = {
-        entry.unit.seed: entry.results[_SCORED] for entry in recorded if entry.unit.row.name == unit.row.name
-    }
+    own = {one.unit.seed: one.results[SCORED] for one in recorded if one.unit.row.name == unit.row.name}
     of_row = {seed: average(result.scores) for seed, result in own.items()}
     value, once, before = average(scores), of_row[unit.seed], own[unit.seed]
-    low, high = bounds(of_row.values(), has_seed=unit.row.has_seed)
+    low, high = bounds([*of_row.values()], has_seed=unit.recipe is not None)
     inside = low <= value <= high
     where = f"{low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)"
-    if unit.row.has_seed and len(of_row) == 1:
+    if unit.recipe and len(of_row) == 1:
         where = f"±{_WITHOUT_SEEDS}, which two seeds of one row may differ by (one seed recorded)"
     said = f"{unit.row.name} {unit.seed}: recorded {once:.2f}, again {value:.2f}, "
     if same(before.scores, scores):
@@ -84,7 +73,7 @@ def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: 
         *([f"the bed {bed}"] if bed else []),
         *(f"the stage {name}" for name in read if not stages.has(name)),
     ]
-    results = [entry.results[name] for entry in chosen for name in _DONE if name in entry.results]
+    results = [result for entry in chosen for result in entry.results.values()]
     minutes = max(sum(result.scores.get("seconds", 0.0) for result in results) / 60, 1)
     names = ", ".join(f"{entry.unit.row.name} {entry.unit.seed}" for entry in chosen)
     made = f"makes {', '.join(first)} first, then " if first else ""
@@ -96,7 +85,7 @@ def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: 
 
 def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:
     """The entries that can be repeated."""
-    chosen = [entry for entry in entries if _SCORED in entry.results and entry.unit.seed in seeds]
+    chosen = [entry for entry in entries if SCORED in entry.results and entry.unit.seed in seeds]
     if not chosen:
         raise MissingError("nothing is recorded of these rows and seeds; `make reproduce` trains them")
     return chosen
@@ -104,14 +93,16 @@ def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:
 
 def average(scores: dict[str, Any]) -> float:
     """The average of the STS test sets in points; of dev where there are none."""
+    from benchmarks.reproduce.work import DEV, TESTS
+
     return 100 * mean([value for name, value in scores.items() if name in TESTS] or [scores[DEV]])
 
 
-def bounds(values: Iterable[float], *, has_seed: bool = True) -> tuple[float, float]:
+def bounds(values: Sequence[float], *, has_seed: bool = True) -> tuple[float, float]:
     """Where one more training of a row should end: two deviations about the mean of the recorded seeds."""
     # The interval of the mean would be narrower than what a single seed does. A row that draws nothing
     # comes out the same but for rounding.
-    found = interval(list(values))
-    reach = (_WITHOUT_SEEDS if math.isnan(found.sd) else 2 * found.sd) if has_seed else _ROUNDING
+    reach = 2 * stdev(values) if len(values) > 1 else _WITHOUT_SEEDS
+    reach = reach if has_seed else _ROUNDING
     # What is printed and recorded is rounded.
-    return found.mean - reach - 0.005, found.mean + reach + 0.005
+    return mean(values) - reach - 0.005, mean(values) + reach + 0.005

@@ -11,6 +11,7 @@ from augment_cli.errors import BadInputError
 from augment_cli.store.files import hold_lock, write_atomically
 
 TRAINING = "training"  # stands for an evaluation: what the training itself reported
+SCORED = "sts"  # the evaluation of the test sets
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Result:
 
     row: str  # the grid's row; for the reader, as `key` and `data` decide what a result is worth
     seed: int  # the training's seed; for the reader too
-    evaluation: str  # `training`, or a name of the grid's evaluations
+    evaluation: str  # `training` or `sts`
     key: str  # digest of recipe, settings, seed and encoder, 12 hexadecimal digits
     data: dict[str, str]  # digest of each stage that was read, the corpus among them
     # numbers by name; in place of them `failed` with the reason, where a training failed

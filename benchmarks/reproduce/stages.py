@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -16,8 +15,7 @@ from augment_cli.neural.loading import find_folder
 from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import TERMS_STAGE
-from benchmarks.reproduce.entries import Profile
-from benchmarks.reproduce.grid import Grid
+from benchmarks.reproduce.grid import Grid, Profile
 from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
 
@@ -70,9 +68,7 @@ class Stages:
             return [
                 ["ingest", *files, *self.profile.ingest, *self._allowed, *limit, "--store", str(self.folder)]
             ]
-        own = self.profile.stages.get(name)
-        given = (shlex.split(own),) if own else self.grid.stages.get(name, ((name,),))
-        listed = [list(words) for words in given]
+        listed = [list(words) for words in self.grid.stages.get(name, ((name,),))]
         if listed[-1][0] != name:
             listed[-1] += ["--name", name]
         return [

@@ -8,10 +8,11 @@ import json
 import platform
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,14 @@ from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
 from augment_cli.store.files import sha256_of_json, write_atomically
 from augment_cli.store.store import Store
-from benchmarks.reproduce.entries import Profile
-from benchmarks.reproduce.rates import DEV, OWN, TESTS, own_pairs
+from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
 from eval.contract.options import Options, Progress
-from eval.contract.task_score import TaskScore
 from eval.measures.similarity import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, timed
-from eval.tasks.pairs import pairs_of
+from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 from train.machine.distributed import join
@@ -41,6 +40,11 @@ from train.outputs.log import read_log
 from train.prepare import NoRowsError, Run
 from train.run import train
 from train.watching.early_stopping import DivergedError
+
+DEV = "stsb-dev"
+OWN = f"{DEV}:own"  # Spearman over the dev pairs that are in no test set
+TESTS = ("stsb", "sts12", "sts13", "sts14", "sts15", "sts16")
+_OUTPUT = "best"  # which of a run's encoders is scored
 
 
 class StoppedError(UserError):
@@ -55,9 +59,7 @@ class Job:
 
     unit: Unit
     profile: Profile
-    tasks: dict[str, tuple[str, ...]]  # test sets of each evaluation
-    also: dict[str, tuple[str, ...]]  # scores of each evaluation that are kept beside the main ones
-    todo: tuple[str, ...]  # evaluations to do, the training among them if there is no result of it
+    todo: tuple[str, ...]  # `training` and `sts`, or what of them has no result yet
     stages: dict[str, str]  # digest of each stage the unit reads
     store: Path
     counted: Path  # the store in whose corpus tokens are counted
@@ -77,14 +79,14 @@ def do(job: Job) -> dict[str, Any]:
     results = Results(job.results)
     scores: dict[str, Any] = {}
     for name in job.todo:
-        gone = job.unit.recipe is not None and not (job.out / job.unit.row.output).is_dir()
+        gone = job.unit.recipe is not None and not (job.out / _OUTPUT).is_dir()
         if name == TRAINING or gone:
             scores[TRAINING] = train_unit(job)
             _write(job, results, TRAINING, scores[TRAINING])
             if "failed" in scores[TRAINING]:
                 return scores
         if name != TRAINING:
-            scores[name] = _score(job, job.tasks[name], job.also[name])
+            scores[name] = _score(job)
             _write(job, results, name, scores[name])
     if not job.keep:
         shutil.rmtree(job.out, ignore_errors=True)
@@ -145,12 +147,9 @@ def train_unit(job: Job) -> dict[str, Any]:
         raise StoppedError(f"{job.unit.name}: stopped after step {outcome.steps}; the next run continues it")
     for folder in job.out.iterdir():
         # What a repeated command needs is the encoder that is scored, and the log.
-        if folder.is_dir() and folder.name != job.unit.row.output:
+        if folder.is_dir() and folder.name != _OUTPUT:
             shutil.rmtree(folder)
     steps = [event for event in read_log(job.out / "log.jsonl") if event["event"] == "step"]
-    # What a discriminator is right in at the end, over the steps of a tenth of the run.
-    accuracies = [event["discriminator_accuracy"] for event in steps if "discriminator_accuracy" in event]
-    late = accuracies[-max(1, len(accuracies) // 10) :]
     slowness = [1 / event["rows_per_second"] for event in steps if event.get("rows_per_second")]
     return {
         **{when: next(iter(scores.values())) for when, scores in outcome.scores.items()},
@@ -162,58 +161,41 @@ def train_unit(job: Job) -> dict[str, Any]:
         "cpu_seconds": round(time.process_time() - cpu, 1),
         # The median: on a shared machine some stretches are slow for reasons that are not the method's.
         "seconds_per_1000_rows": round(1000 * median(slowness), 3) if slowness else None,
-        **(
-            {"discriminator_accuracy": round(mean(late), 4), "discriminator_curve": accuracies}
-            if late
-            else {}
-        ),
     }
 
 
-def _score(job: Job, tasks: tuple[str, ...], also: tuple[str, ...]) -> dict[str, Any]:
-    """Main score of each task, as its protocol gives it, and those that are kept beside it."""
-    unit, profile = job.unit, job.profile
+def _score(job: Job) -> dict[str, Any]:
+    """Main score of each test set, as its protocol gives it, and two that are kept beside them."""
     began = time.perf_counter()
-    tables = _tables(tasks, job.data)
-    encoder: Encoder
-    if unit.recipe:
-        encoder = load_encoder(
-            job.out / unit.row.output,
-            precision=profile.score_precision,  # type: ignore[arg-type]
-            device=str(join().device),
-        )
-    else:
-        encoder = untrained(job)
-    options = Options(jobs=1)
+    tables, options = _tables(job.profile.tasks, job.data), Options(jobs=1)
+    encoder = _trained(job) if job.unit.recipe else untrained(job)
     vectors = Vectors(encoder, tables, options, Progress())
-    task_scores = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
-    _keep_similarities(job, task_scores)
-    scores = {name: score.main for name, score in task_scores.items()}
-    if OWN in also:
-        items, own = task_scores[DEV].items, _own(job.data)
+    of_task = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
+    scores = {name: score.main for name, score in of_task.items()}
+    if "similarity" in (items := of_task[DEV].items):
+        own = _own(job.data)
         scores[OWN] = correlation(items["similarity"][own], items["gold"][own])[0]
     scores |= {
-        f"{name}:{more}": score.scores[more]
-        for name, score in task_scores.items()
-        for more in also
-        if more in score.scores
+        f"{name}:alignment": score.scores["alignment"]
+        for name, score in of_task.items()
+        if "alignment" in score.scores
     }
-    return {name: round(float(score), 6) for name, score in scores.items()} | {
-        "seconds": round(time.perf_counter() - began, 1)
-    }
+    seconds = round(time.perf_counter() - began, 1)
+    return {name: round(float(score), 6) for name, score in scores.items()} | {"seconds": seconds}
+
+
+def _trained(job: Job) -> Encoder:
+    precision: Any = job.profile.score_precision
+    return load_encoder(job.out / _OUTPUT, precision=precision, device=str(join().device))
 
 
 def untrained(job: Job) -> Encoder:
     """The encoder of a row that trains nothing, with the row's pooling."""
-    row, profile = job.unit.row, job.profile
-    path, pooling = row.encoder or profile.encoder, row.pooling or profile.pooling
-    precision: Any = profile.score_precision
-    table = pooling in POOLINGS
-    # A table's rows are looked up and not computed, so there is nothing that bf16 would speed up.
-    plain = load_encoder(path) if table or counts_tokens(pooling) else None
+    path, pooling = job.profile.encoder, job.unit.row.pooling or job.profile.pooling
     counts = _counts(job.counted, path) if counts_tokens(pooling) else None
-    if plain is not None and table:
-        return word_table(plain, pooling, counts)
+    if pooling in POOLINGS:  # a table's rows are looked up, so there is nothing that bf16 would speed up
+        return word_table(load_encoder(path), pooling, counts)
+    precision: Any = job.profile.score_precision
     return load_encoder(path, pooling=pooling, precision=precision, device=str(join().device), counts=counts)
 
 
@@ -223,27 +205,25 @@ def _counts(store: Path, encoder: str) -> TokenCounts:
     return count_store(Store.open(store), load_encoder(encoder).tokenizer, MOST_COUNTED)
 
 
-def _keep_similarities(job: Job, scores: dict[str, TaskScore]) -> None:
-    """Write the similarity of each pair, for the bootstrap of the test sets; no part of the results."""
-    arrays = {
-        f"{name}-{key}": np.asarray(score.items[key], dtype=np.float32)
-        for name, score in scores.items()
-        for key in ("similarity", "gold")
-        if key in score.items
-    }
-    if arrays:
-        folder = job.runs / "similarities"
-        folder.mkdir(parents=True, exist_ok=True)
-        work = folder / f".{job.unit.name}.npz"
-        np.savez_compressed(work, **arrays)  # type: ignore[arg-type]
-        work.replace(folder / f"{job.unit.name}.npz")
-
-
 @cache
 def _own(data: Path) -> np.ndarray:
     """Which dev pairs are in none of the test sets that are there."""
     (dev,) = _tables((DEV,), data)
     return own_pairs(pairs_of(dev), _tables(TESTS, data))
+
+
+def own_pairs(dev: Pairs, tests: Iterable[Table]) -> np.ndarray:
+    """Which dev pairs are in none of the test sets, in either order; bool (n,)."""
+    # Two pairs are the same where letters and digits are, since the sets differ in case and spaces.
+    seen = {key for table in tests for key in _keys(pairs_of(table))}
+    return np.array([key not in seen for key in _keys(dev)])
+
+
+def _keys(pairs: Pairs) -> list[tuple[str, ...]]:
+    def letters(text: str) -> str:
+        return "".join(filter(str.isalnum, text.casefold()))
+
+    return [tuple(sorted(map(letters, both))) for both in zip(pairs.first, pairs.second, strict=True)]
 
 
 @cache

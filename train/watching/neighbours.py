@@ -26,7 +26,7 @@ class Neighbourhoods:
 
     # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
     # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
-    # has collapsed, and sometimes more where it was harmed otherwise: benchmarks/results/dev-score.md.
+    # has collapsed, and sometimes more where it was harmed otherwise: benchmarks/results/training.md.
     def __init__(self, texts: list[str]) -> None:
         generator = np.random.default_rng(0)
         self.texts = texts

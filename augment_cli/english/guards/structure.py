@@ -54,7 +54,7 @@ _TIMES = _MONTHS | words(
 _YEAR = re.compile(r"\d{3,4}s?$")
 _SHORT = {"n't": "not", "ca": "can", "wo": "will"}
 _SHORT |= {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "'ll": "will"}
-# Of a word and its neighbours; ROC on data/judged and made-up slips: benchmarks/results/paraphrase.md.
+# Of a word and its neighbours; ROC on data/judged and made-up slips: benchmarks/results/words.md.
 _LEAST_FIT = -1.5
 _LEAST_DOUBTFUL_FIT, _LEAST_OFTEN = -0.4, 20  # of a pair on the list of those that seldom fit
 _DEEPEST = 20  # conjuncts of a conjunct

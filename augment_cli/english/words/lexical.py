@@ -38,7 +38,7 @@ from augment_cli.resources.wordnet import (
 from augment_cli.text.spans import offsets_from_lengths
 
 # Only a word whose sense makes up this share of its uses is replaced by that sense's words. No method that
-# chooses a sense by its sentence did better than the first sense (benchmarks/results/augmentations.md),
+# chooses a sense by its sentence did better than the first sense (benchmarks/results/words.md),
 # so words without a sense that dominates are left alone.
 DOMINANT_SHARE = 0.5
 # Of a word and its neighbours (`Collocations.fit`): a third as often as the replaced word's would have it.

@@ -13,11 +13,5 @@ def one_thread():
 
 @pytest.fixture
 def small_grid():
-    """A grid of three methods and a sweep."""
+    """A grid of four methods."""
     return Path(__file__).parent / "small.toml"
-
-
-@pytest.fixture
-def known_encoder(monkeypatch):
-    """Units are named after an encoder that need not be here."""
-    monkeypatch.setattr("benchmarks.reproduce.units.encoder_digest", lambda profile, bed=None: "0" * 64)

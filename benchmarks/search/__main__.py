@@ -1,5 +1,0 @@
-"""``python -m benchmarks.search``."""
-
-from benchmarks.search.search import main
-
-main()

@@ -1,0 +1,126 @@
+"""The tables of the draws: their statistics against scipy and slow ways, and the files they are made from."""
+
+import json
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.reproduce.grid import GRID, load_grid
+from benchmarks.reproduce.table import (
+    beside_best,
+    comparison_table,
+    differences,
+    draws,
+    holm,
+    measured,
+    one_rate_table,
+    resampled,
+    sign_flip,
+    student,
+    verdict,
+)
+from benchmarks.reproduce.units import make_units
+
+RESULTS = GRID.parent / "results"
+GAINS = st.lists(st.floats(-5, 5).map(lambda value: round(value, 2)), min_size=3, max_size=5)
+
+
+@given(GAINS)
+def test_the_interval_is_scipys_paired_t_test(gains):
+    if len({*gains}) == 1:
+        assert student(gains) == (gains[0], gains[0], float(not gains[0]))
+        return
+    found = scipy.stats.ttest_rel(np.array(gains) + 60, np.full(len(gains), 60.0))
+    assert student(gains) == pytest.approx((*found.confidence_interval(0.95), found.pvalue), rel=1e-6)
+
+
+def test_the_bootstrap_has_all_resamples():
+    assert resampled([1.0, 2.0, 3.0, 4.0]) == pytest.approx((1.5, 3.5))  # of 256 means six are below 1.5
+    assert resampled([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+@given(GAINS)
+def test_the_flips_have_all_signs(gains):
+    exact = scipy.stats.permutation_test((gains,), np.mean, permutation_type="samples", n_resamples=math.inf)
+    assert sign_flip(gains) == pytest.approx(exact.pvalue)
+
+
+def slow_holm(p_values):
+    """Holm's procedure as he words it: the least level at which each hypothesis is still rejected."""
+
+    def rejected(level):
+        left, out = set(range(len(p_values))), set()
+        while left:
+            least = min(left, key=lambda i: p_values[i])
+            if p_values[least] > level / len(left):
+                break
+            left.remove(least)
+            out.add(least)
+        return out
+
+    # Rejections change only where a level is a p-value times a count.
+    levels = sorted({min(1.0, p * k) for p in p_values for k in range(1, len(p_values) + 1)} | {1.0})
+    return [next((x for x in levels if i in rejected(x * (1 + 1e-12))), 1.0) for i in range(len(p_values))]
+
+
+@given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=6))
+def test_holm_equals_the_step_down_procedure(p_values):
+    assert holm(p_values) == pytest.approx(slow_holm(p_values), rel=1e-9)
+
+
+def test_holm_as_statsmodels_has_it_whatever_the_order_and_with_one_not_measured():
+    # statsmodels.stats.multitest.multipletests([0.01, 0.04, 0.03, 0.005], method="holm")
+    expected = {0.01: 0.03, 0.04: 0.06, 0.03: 0.06, 0.005: 0.02}
+    for order in permutations(expected):
+        assert holm(list(order)) == pytest.approx([expected[p] for p in order])
+    assert holm([0.01, math.nan, 0.5])[0] == pytest.approx(0.03)
+    assert math.isnan(holm([0.01, math.nan])[1])
+
+
+def test_a_verdict_needs_both_intervals_and_three_draws():
+    assert verdict([1.0, 2.0, 3.0, 4.0]) == "likely" and verdict([-1.0, -1.2, -0.9]) == "hurts"
+    assert verdict([-1.0, 2.0, 0.1]) == "unclear" and verdict([0.0, 0.0, 0.0]) == "unclear"
+    assert verdict([1.0, 2.0, 0.5]) == "unclear"  # by the bootstrap alone it would be likely
+    assert verdict([1.0, 1.0]) == "too few draws"
+
+
+def test_draws_are_paired_and_controls_are_taken_at_the_rate_that_is_best():
+    grid = load_grid()
+    scores = {"una": [61.0, 62.0, 63.0], "simcse-ntxent": [59.0] * 3, "simcse-ntxent-3e-4": [60.0] * 3}
+    found = {
+        f"draw-{draw + 1}": {row: {"average": values[draw]} for row, values in scores.items()}
+        for draw in range(3)
+    }
+    found["draw-4"] = {"una": {"average": 99.0}}  # its control is not there
+    assert differences(found, "una", "simcse-ntxent") == [2.0, 3.0, 4.0]
+    assert beside_best(found, grid.comparisons[0]) == [1.0, 2.0, 3.0]
+    first, *more = comparison_table(grid, found)[1:]
+    assert first[2:4] == ["+3.00 (+0.52 to +5.48)", "+2.22 to +3.78"] and first[8:10] == ["–", "+1.00"]
+    assert not more  # nothing is said of what was not measured
+    assert not one_rate_table(grid, found, grid.profiles["draw-1"])[1:]
+
+
+def test_the_files_have_every_training_of_the_grid_and_no_other():
+    grid = load_grid()
+    for path in sorted(RESULTS.glob("*.jsonl")):
+        profile = grid.profiles[path.stem]
+        units = make_units(grid, profile, grid.choose(profile, []), encoder=grid.bed.digest)
+        planned = {(unit.row.name, name, unit.key) for unit in units for name in unit.evaluations}
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        assert {(line["row"], line["evaluation"], line["key"]) for line in lines} == planned, path.name
+
+
+def test_every_draw_is_recorded_and_has_sentences_and_a_seed_of_its_own():
+    grid = load_grid()
+    small, large = draws(grid, 2_560), draws(grid, 20_000)
+    assert (len(small), len(large)) == (5, 3)
+    assert [*measured(RESULTS, small)] == [profile.name for profile in small]
+    assert len({profile.corpus for profile in small}) == 5
+    assert len({profile.seeds for profile in (*small, *large)}) == 8
+    for few, many in zip(small, large, strict=False):
+        assert many.corpus[0] == few.corpus[0] and many.set == few.set
