@@ -1,4 +1,4 @@
-"""Augmentations of other packages: the one that CONTRIBUTING.md prints, and what can be wrong with one."""
+"""Augmentations of other packages: the one in examples/package, and what can be wrong with one."""
 
 import json
 import os
@@ -27,12 +27,11 @@ Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def printed() -> tuple[dict[str, str], str]:
-    """The entry points and the module of the package in CONTRIBUTING.md."""
-    section = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("in a package of your own\n")[2]
-    project, module = (
-        re.findall(rf"^```{language}\n(.*?)^```", section, re.S | re.M)[0] for language in ("toml", "python")
-    )
-    return tomllib.loads(project)["project"]["entry-points"]["augment_cli.augmentations"], module
+    """The entry points and the module of the package in examples/package."""
+    folder = REPOSITORY / "examples/package"
+    project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    points = project["entry-points"]["augment_cli.augmentations"]
+    return points, (folder / "shouting.py").read_text("utf-8")
 
 
 @pytest.fixture

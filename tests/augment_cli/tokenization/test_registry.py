@@ -1,6 +1,5 @@
 """Tokenisers by name, the plug-in point, and what importing the package loads."""
 
-import re
 import subprocess
 import sys
 from importlib import metadata
@@ -77,9 +76,8 @@ def test_a_plugin_with_wrong_spans(name, message):
         get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array([text]))
 
 
-def test_the_tokenizer_that_contributing_prints(tmp_path, process):
-    section = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("## Add a tokeniser\n")[2]
-    (tmp_path / "my_tokens.py").write_text(re.findall(r"^```python\n(.*?)^```", section, re.S | re.M)[0])
+def test_the_example_of_a_tokenizer(tmp_path, process):
+    (tmp_path / "my_tokens.py").write_text((REPOSITORY / "examples/tokenizer/by_space.py").read_text("utf-8"))
     (tmp_path / "in.txt").write_text("小猫 喝 牛奶\nÉté Hiver ,\n")
     fitted = process(
         "fit",
