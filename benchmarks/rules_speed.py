@@ -28,6 +28,7 @@ from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
+from benchmarks.timing import markdown
 
 
 def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
@@ -95,15 +96,15 @@ def main() -> None:
         for place, run in enumerate(everything):
             result = measure(store, run, options.rows)
             best[place] = min(best.get(place, result), result, key=lambda item: item.seconds)
-    print(f"{'rule':<24}{'rows':>10}{'sentences/s':>13}{'without reading':>17}{'changed':>9}")
+    table = []
     for place, run in enumerate(everything):
         result = best[place]
         name = " ".join([run.name, getattr(run.parameters, "mode", "")])
         rates = result.rows / result.seconds, result.rows / (result.seconds - result.reading)
-        share = result.rules.total() / result.rows
-        print(f"{name:<24}{result.rows:>10,}{rates[0]:>13,.0f}{rates[1]:>17,.0f}{share:>9.2%}")
         shares = (f"{rule} {count / result.rows:.2%}" for rule, count in result.rules.most_common())
-        print("    " + ", ".join(shares))
+        changed = f"{result.rules.total() / result.rows:.2%} ({', '.join(shares)})"
+        table.append([name, f"{result.rows:,}", *(f"{rate:,.0f}" for rate in rates), changed])
+    print(markdown(["rule", "rows", "sentences/s", "without reading", "changed"], table))
 
 
 if __name__ == "__main__":
