@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
+from augment_cli.encoding.encoder import Precision
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
 from benchmarks.timing import in_turns, markdown, ratio
@@ -29,6 +30,7 @@ from eval.tasks.registry import load_registry
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 THEIRS = "sentence-transformers"
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
 
 
 def main() -> None:
@@ -47,9 +49,10 @@ def main() -> None:
     gold = {name: one.gold[:: options.share] for name, one in pairs.items()}
     everything = [text for sides in columns.values() for side in sides for text in side]
     reference = SentenceTransformer(str(find_folder(options.model, False, "--model")[0]), device="cpu")
-    encoders = {precision: load_encoder(options.model, precision=precision) for precision in ("fp32", "bf16")}  # type: ignore[arg-type]
-    for model in (reference, *encoders.values()):
-        model.encode(everything[:256])  # the first call compiles kernels
+    encoders = {name: load_encoder(options.model, precision=name) for name in PRECISIONS}
+    reference.encode(everything[:256])  # the first call compiles kernels
+    for encoder in encoders.values():
+        encoder.encode(everything[:256])
 
     def scores(similarity: dict[str, np.ndarray]) -> list[str]:
         return [f"{100 * correlation(similarity[name], gold[name])[0]:.2f}" for name in SETS]
@@ -58,7 +61,7 @@ def main() -> None:
         encode = partial(reference.encode, show_progress_bar=False)
         return scores({name: cosine(*map(encode, columns[name])) for name in SETS})
 
-    def ours(precision: str) -> list[str]:
+    def ours(precision: Precision) -> list[str]:
         distinct = [*dict.fromkeys(everything)]
         known = dict(zip(distinct, encoders[precision].encode(distinct), strict=True))
         vectors = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import pyarrow as pa
@@ -61,8 +62,8 @@ def main() -> None:
     for start in range(0, len(texts), options.batch):
         batch = texts.slice(start, options.batch)
         some = batch.take(pa.array(range(0, len(batch), ALONE_SHARE))).to_pylist()
-        took, found = in_turns({"treebank": lambda b=batch: fast(b), "nltk": lambda b=batch: exact(b)}, 1)
-        took |= in_turns({"NLTK alone": lambda s=some: tokens_of_each(s)}, 1)[0]
+        took, found = in_turns({"treebank": partial(fast, batch), "nltk": partial(exact, batch)}, 1)
+        took |= in_turns({"NLTK alone": partial(tokens_of_each, some)}, 1)[0]
         seconds.update({name: values[0] for name, values in took.items()})
         if not are_equal(found["treebank"], found["nltk"]):
             for ours, theirs in zip(rows_of(found["treebank"]), rows_of(found["nltk"]), strict=True):
