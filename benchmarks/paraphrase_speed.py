@@ -11,8 +11,8 @@ three on the same sentences in turns; printed are sentences/s, the ratio to the 
 disturbs little.
 
 With a GPU the same is done on it, in one process, and then with a full-size PEGASUS (the published
-configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the busy share
-that the driver reports, the most memory held, and the hours that a million sentences would take.
+configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the most memory
+held, and the hours that a million sentences would take.
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ def full_size() -> None:
         model: Any = transformers.PegasusForConditionalGeneration(config)
     model = model.to(torch.bfloat16).eval()
     decode = sharing_beam_search(share_beams(model))
-    print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | busy | memory, GiB | hours a million |")
-    print("|---:|---:|---:|---:|---:|")
+    print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | memory, GiB | hours a million |")
+    print("|---:|---:|---:|---:|")
     for size in (64, 128, 256, 512):
         ids = torch.randint(10, FULL_SIZE["vocab_size"], (size, FULL_SIZE_INPUT), device="cuda")
         torch.cuda.reset_peak_memory_stats()
@@ -187,24 +187,12 @@ def full_size() -> None:
 
         try:
             generate()
-            start, rounds, busy = time.perf_counter(), 3, []
-            for _ in range(rounds):
-                generate()
-                busy.append(_busy())
-            speed = rounds * size / (time.perf_counter() - start)
+            seconds = in_turns({"": generate}, 3, time.perf_counter)[0][""]
         except torch.OutOfMemoryError:
-            print(f"| {size} | does not fit | | | |")
+            print(f"| {size} | does not fit | | |")
             break
-        memory = torch.cuda.max_memory_allocated() / 2**30
-        print(f"| {size} | {speed:.0f} | {max(busy):.0f} % | {memory:.1f} | {1e6 / speed / 3600:.1f} |")
-
-
-def _busy() -> float:
-    """The busy share of the last moments in per cent, where the driver tells; else not a number."""
-    try:
-        return float(torch.cuda.utilization())
-    except Exception:  # without the driver's own Python package
-        return float("nan")
+        speed, memory = size / statistics.median(seconds), torch.cuda.max_memory_allocated() / 2**30
+        print(f"| {size} | {speed:.0f} | {memory:.1f} | {1e6 / speed / 3600:.1f} |")
 
 
 if __name__ == "__main__":
