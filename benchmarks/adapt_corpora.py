@@ -25,9 +25,8 @@ import numpy as np
 import polars as pl
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.store.store import Store
-from benchmarks.adapt_domains import Encode, adapt, corpus_of, scores
+from benchmarks.adapt_domains import Encode, adapt, common_options, corpus_of, scores
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.neighbours import finds_own
 from eval.protocols.sts import stsb
@@ -152,17 +151,9 @@ def _gain(line: dict[str, Any], key: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
+    parser = common_options(__doc__)
     parser.add_argument("--corpora", default=",".join(CORPORA))
     parser.add_argument("--seed", type=int, default=42)
-    parser.add_argument("--scored", type=int, default=2000, help="other texts or pairs, which are scored")
-    parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
-    parser.add_argument("--encoder", default=MINILM_PACKAGE)
-    parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
-    parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
-    parser.add_argument("--set", action="append", default=[], help="a setting of the recipe adapt")
     options = parser.parse_args()
     options.work /= options.model
     options.work.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ which has a duplicate among 10,000 others, none of them in the corpus; nDCG@10.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import statistics
@@ -29,10 +30,9 @@ from typing import Any
 import numpy as np
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from benchmarks.adapt_corpora import read_pairs
-from benchmarks.adapt_domains import DOMAINS, Encode, adapt, corpus_of, scores
+from benchmarks.adapt_domains import DOMAINS, Encode, adapt, common_options, corpus_of, scores
 from benchmarks.reproduce.table import student
 from benchmarks.result_lines import add_line, read_lines
 from eval.protocols import retrieval
@@ -244,43 +244,24 @@ def _main(line: dict[str, Any]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
+    parser = common_options(__doc__)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--rivals", default=",".join(RIVALS))
     parser.add_argument("--texts", action="store_true", help="`adapt` alone, with and without texts")
     parser.add_argument("--weight", type=float, default=0.1, help="of contrast beside `adapt`")
     parser.add_argument("--seeds", default="42")
-    parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
-    parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
-    parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
-    parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
-    parser.add_argument("--encoder", default=MINILM_PACKAGE)
-    parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
-    parser.add_argument("--set", action="append", default=[], help="a setting of all recipes")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
     lines = read_lines(results)
-    rivals = options.rivals.split(",")
-    if options.texts:
-        rivals = with_texts(options.encoder)
-    for seed in map(int, options.seeds.split(",")):
-        for domain in options.domains.split(","):
-            for rival in rivals:
-                for rate in [OWN_RATE] if options.texts else RIVALS[rival].rates:
-                    key = {
-                        "model": options.model,
-                        "rival": rival,
-                        "rate": rate,
-                        "domain": domain,
-                        "seed": seed,
-                    }
-                    if rival.startswith(WITH):
-                        key["weight"] = options.weight
-                    if not any(key.items() <= line.items() for line in lines):
-                        add_line(results, lines, measure(key, options))
+    rivals = with_texts(options.encoder) if options.texts else options.rivals.split(",")
+    seeds = map(int, options.seeds.split(","))
+    for seed, domain, rival in itertools.product(seeds, options.domains.split(","), rivals):
+        for rate in [OWN_RATE] if options.texts else RIVALS[rival].rates:
+            key = {"model": options.model, "rival": rival, "rate": rate, "domain": domain, "seed": seed}
+            key |= {"weight": options.weight} if rival.startswith(WITH) else {}
+            if not any(key.items() <= line.items() for line in lines):
+                add_line(results, lines, measure(key, options))
     print(texts_table(lines) if options.texts else rivals_table(lines))
 
 

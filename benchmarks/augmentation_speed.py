@@ -9,14 +9,14 @@ The peers need WordNet where NLTK looks (`nltk_data/corpora/wordnet`: WordNet 3.
 nlpaug's synonyms need NLTK's perceptron tagger, whose weights are a download of their own; where they are
 not at hand, `--treebank` trains the same tagger on a treebank, which costs the same per token.
 
-One process each, in turns over the same sentences, so that all meet the same load of the machine; CPU
-seconds are counted. Ours makes the whole table of a stage: text, reason, edits, columns. Without `--peers`
-only ours run. `--all` adds every other augmentation that needs neither parse nor model nor file.
+One process each, over the same sentences; CPU seconds are counted. Ours makes the whole table of a stage:
+text, reason, edits, columns. Without `--peers` only ours run; `benchmarks.rules_speed` has all others.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import subprocess
@@ -24,7 +24,7 @@ import sys
 import time
 from typing import Any
 
-from benchmarks.corpora import read_sentences
+from benchmarks.timing import markdown, read_sentences
 
 BATCH = 8192
 ROUNDS = 5
@@ -89,7 +89,7 @@ def train_tagger(treebank: str) -> None:
 
 
 def serve_peers(treebank: str | None) -> None:
-    """In the peers' interpreter: time what each line of the input asks for."""
+    """In the peers' interpreter: the seconds of each call over the sentences of the input."""
     import nlpaug.augmenter.word as naw
     from textaugment import EDA
 
@@ -110,60 +110,23 @@ def serve_peers(treebank: str | None) -> None:
     }
     for call in calls.values():
         call("The quick brown fox jumps over the lazy dog and runs away from the old man and his horse.")
-    print(json.dumps(sorted(calls)), flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        call = calls[request["call"]]
-        failed = 0
+    texts, seconds = json.load(sys.stdin), {}
+    for name, call in calls.items():
         start = time.process_time()
-        for text in request["texts"]:
-            try:
+        for text in texts:
+            with contextlib.suppress(IndexError, ValueError):  # on odd sentences
                 call(text)
-            except (IndexError, ValueError):  # on odd sentences
-                failed += 1
-        print(json.dumps([time.process_time() - start, failed]), flush=True)
+        seconds[name] = time.process_time() - start
+    print(json.dumps(seconds))
 
 
-class Peers:
-    """The other libraries in a process of their own."""
-
-    def __init__(self, python: str, treebank: str | None) -> None:
-        command = [python, "-W", "ignore", "-m", "benchmarks.augmentation_speed", "--serve"]
-        command += ["--treebank", treebank] if treebank else []
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
-        self._answer()
-
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("["):
-                return json.loads(line)
-        raise SystemExit("the peers' process has ended; its messages stand above")
-
-    def seconds(self, call: str, texts: list[str]) -> float:
-        """CPU seconds for a call over some sentences."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"call": call, "texts": texts}) + "\n")
-        self._process.stdin.flush()
-        seconds: float = self._answer()[0]
-        return seconds
-
-    def close(self) -> None:
-        """Let the process end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def others() -> dict[str, tuple[str, dict[str, Any], tuple[str, ...]]]:
-    """Every other augmentation that reads nothing but the text."""
-    from augment_cli import augmentations
-
-    done = {name for name, _, _ in COMPARED.values()}
-    free = [name for name in augmentations.names() if name not in done and not augmentations.get(name).needs]
-    return {name: (name, {}, ()) for name in free if name != "embedding-neighbour"}
+def peer_seconds(python: str, treebank: str | None, texts: list[str]) -> dict[str, float]:
+    """CPU seconds of each call of the other libraries over some sentences."""
+    command = [python, "-W", "ignore", "-m", "benchmarks.augmentation_speed", "--serve"]
+    command += ["--treebank", treebank] if treebank else []
+    done = subprocess.run(command, input=json.dumps(texts), check=True, stdout=subprocess.PIPE, text=True)
+    seconds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return seconds
 
 
 def main() -> None:
@@ -173,40 +136,25 @@ def main() -> None:
     parser.add_argument("--peers", help="a Python with nlpaug and textaugment")
     parser.add_argument("--treebank", help="train NLTK's tagger on this treebank")
     parser.add_argument("--sentences", type=int, default=5 * BATCH)
-    parser.add_argument("--peer-sentences", type=int, default=300, help="sentences a round for each peer")
-    parser.add_argument("--all", action="store_true", help="every augmentation of this kind")
+    parser.add_argument("--peer-sentences", type=int, default=1_500, help="of them, for each peer")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve_peers(options.treebank)
         return
-
-    from rich.console import Console
-    from rich.table import Table
-
     texts = list(read_sentences(options.corpus, options.sentences))
     if not texts:
         raise SystemExit(f"no sentences in {options.corpus}")
-    peers = Peers(options.peers, options.treebank) if options.peers else None
-    some = options.peer_sentences
-    table = Table(
-        "augmentation", "sentences/s", "peer", "its sentences/s", "ratio", title="One process, CPU seconds"
-    )
-    for label, (name, parameters, names) in (COMPARED | (others() if options.all else {})).items():
-        ours, theirs = 0.0, dict.fromkeys(names, 0.0)
-        for turn in range(ROUNDS):
-            ours += our_seconds(name, parameters, texts)
-            for peer in names if peers else ():
-                theirs[peer] += peers.seconds(peer, texts[turn * some : (turn + 1) * some])  # type: ignore[union-attr]
-        rate = ROUNDS * len(texts) / ours
-        rates = [(peer, ROUNDS * some / spent) for peer, spent in theirs.items() if spent]
-        for row, (peer, other) in enumerate(rates or [("", 0.0)]):
-            ratio = f"{rate / other:.1f}" if other else ""
-            shown = (label, f"{rate:,.0f}") if row == 0 else ("", "")
-            table.add_row(*shown, peer, f"{other:,.0f}" if other else "", ratio)
-    if peers:
-        peers.close()
-    Console(width=110).print(table)
+    some = texts[: options.peer_sentences]
+    peers = peer_seconds(options.peers, options.treebank, some) if options.peers else {}
+    table = []
+    for label, (name, parameters, names) in COMPARED.items():
+        rate = ROUNDS * len(texts) / sum(our_seconds(name, parameters, texts) for _ in range(ROUNDS))
+        table.append([label, f"{rate:,.0f}", "", "", ""])
+        for peer in names if peers else ():
+            other = len(some) / peers[peer]
+            table.append(["", "", peer, f"{other:,.0f}", f"{rate / other:.1f}"])
+    print(markdown(["augmentation", "sentences/s", "peer", "its sentences/s", "ratio"], table))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
     python -m benchmarks.embed_speed --corpus ../shared/data/corpus/wiki_en-00.txt.gz --rows 10000
     python -m benchmarks.embed_speed --corpus ../shared/data/corpus/wiki_en-00.txt.gz --rows 10000 --cores 2
 
-Each round encodes all texts in turns: `SentenceTransformer.encode` with each of `--batch-sizes`, and the
-stage `vectors` in fp32 and in bf16, made in a new store each time (texts hashed, sorted, tokenised, encoded,
+Each round encodes all texts in turns: `SentenceTransformer.encode` with its own batch size, and the stage
+`vectors` in fp32 and in bf16, made in a new store each time (texts hashed, sorted, tokenised, encoded,
 pieces and parts written and read back). Theirs runs in a process of its own, as somebody calls it: this
 toolkit tells the C library to keep freed memory, which would be to their advantage. Models are loaded and
-warm before the clock starts. Printed are CPU seconds (which other work on the machine moves less than seconds
-on the clock), the ratio to the quickest of theirs in the same round, and how near the vectors are to theirs.
-With `--cores 2` theirs has two threads and the stage two workers, which load the model themselves while the
+warm before the clock starts. Printed are CPU seconds (which other work on the machine moves less than
+seconds on the clock), the ratio to theirs in the same round, and how near the vectors are to theirs. With
+`--cores 2` theirs has two threads and the stage two workers, which load the model themselves while the
 clock runs, and seconds are those on the clock: a machine with nothing else to do is needed.
 """
 
@@ -36,6 +36,7 @@ from augment_cli.session import Session
 from augment_cli.vectors.embed_parameters import EmbedParameters, find_encoder
 from augment_cli.vectors.embed_pieces import load
 from augment_cli.vectors.stages import VectorStage, unit
+from benchmarks.timing import markdown, ratio
 
 WARM_UP = 64  # texts
 
@@ -47,11 +48,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--model", default=MINILM_PACKAGE)
     parser.add_argument("--cores", type=int, default=1, help="threads of theirs, workers of the stage")
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32], help="of sentence-transformers")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    theirs = {f"sentence-transformers, batch {size}": size for size in options.batch_sizes}
-    seconds: dict[str, list[float]] = {way: [] for way in [*theirs, "fp32", "bf16"]}
+    seconds: dict[str, list[float]] = {"sentence-transformers": [], "fp32": [], "bf16": []}
+    least = dict.fromkeys(seconds, 1.0)
     path = str(find_encoder(options.model).path)
     with tempfile.TemporaryDirectory() as folder, process(path, options.cores) as their_process:
         with Session(Path(folder) / "texts", Engine(1)) as session:
@@ -59,36 +59,30 @@ def main() -> None:
             texts = session.store.read("corpus", ["text"])["text"].to_pylist()
         for round_number in range(options.rounds + 1):  # the first, on few texts, only warms up
             some = texts if round_number else texts[:WARM_UP]
-            expected = np.zeros(0)
-            for way in seconds:
-                if way in theirs:
-                    their_process.send((some, theirs[way]))
-                    took, vectors = their_process.recv()
-                    expected, near = unit(vectors)[0], ""
-                else:
-                    took, vectors = stage(Path(folder), options, way, len(some))
-                    cosines = np.einsum("ij,ij->i", expected, vectors)
-                    near = f", cosine to theirs {cosines.mean():.5f} on average, {cosines.min():.5f} at least"
-                if round_number:
-                    seconds[way].append(took)
-                    print(
-                        f"{way}: {took:.1f} {unit_of(options.cores)}, {len(some) / took:.0f} texts/s{near}",
-                        flush=True,
-                    )
-    best = [min(rounds) for rounds in zip(*(seconds[way] for way in theirs), strict=True)]
-    for way in ("fp32", "bf16"):
-        ratios = [one / own for one, own in zip(best, seconds[way], strict=True)]
-        print(f"{way}: {statistics.median(ratios):.2f} times as fast (rounds {np.round(ratios, 2)})")
+            their_process.send(some)
+            took, vectors = their_process.recv()
+            expected = unit(vectors)[0]
+            spent = {"sentence-transformers": took}
+            for way in ("fp32", "bf16"):
+                spent[way], vectors = stage(Path(folder), options, way, len(some))
+                least[way] = min(least[way], float(np.einsum("ij,ij->i", expected, vectors).min()))
+            for way, one in spent.items() if round_number else ():
+                seconds[way].append(one)
+    rows = [
+        [
+            way,
+            f"{statistics.median(took):.1f}",
+            f"{ratio(seconds['sentence-transformers'], took):.2f}",
+            f"{least[way]:.5f}",
+        ]
+        for way, took in seconds.items()
+    ]
+    print(markdown(["way", "CPU s" if options.cores == 1 else "s", "times as fast", "cosine at least"], rows))
 
 
 def clock_of(cores: int) -> Callable[[], float]:
     """What seconds are taken from: this process's CPU time, or the clock where several processes work."""
     return time.process_time if cores == 1 else time.perf_counter
-
-
-def unit_of(cores: int) -> str:
-    """What the seconds of `clock_of` are called."""
-    return "CPU s" if cores == 1 else "s"
 
 
 @contextmanager
@@ -107,16 +101,16 @@ def process(path: str, threads: int) -> Iterator[Connection]:
 
 
 def their_side(connection: Connection, path: str, threads: int) -> None:
-    """Receives texts and a batch size, and sends seconds and vectors."""
+    """Receives texts, and sends seconds and vectors."""
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(threads)
     clock = clock_of(threads)
     model = SentenceTransformer(path, device="cpu")
     while True:
-        texts, size = connection.recv()
+        texts = connection.recv()
         start = clock()
-        vectors = model.encode(texts, batch_size=size, show_progress_bar=False)
+        vectors = model.encode(texts, show_progress_bar=False)
         connection.send((clock() - start, vectors))
 
 

@@ -6,9 +6,13 @@ Each size is a corpus of its own in `--work`, gzipped, and a store. The first mi
 data folder; what goes beyond is made of them, the first half of the words of one and the second half of
 another's: hardly a sentence is twice in it. Its vocabulary does not grow with it, as a real one would.
 Each command is a process of its own; its memory and that of its workers are sampled (resident set sizes
-summed, so that shared pages count for each). `--commands` names others:
+summed, so that shared pages count for each). `--commands` names others, of which the first reads the corpus:
 
+    python -m benchmarks.growth --data ../shared/data --work growth --rows 1000000 --commands una verify
     python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
+
+`--reference 5000` prints beside it what the plain-Python reference of `reference_una.py` and scikit-learn's
+counting with NLTK's tokens do with so many sentences in one process.
 
 The same command resumes after a stop, as it keeps what was measured in `--work` until a size is done: parsing
 ten million sentences takes hours, so it runs in pieces of ten parts, whose seconds are summed. Those that a
@@ -21,13 +25,21 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import shlex
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
+from sklearn.feature_extraction.text import CountVectorizer
+
 from augment_cli.store.store import Store
-from benchmarks.corpora import read_sentences
-from benchmarks.una_million import watched
+from benchmarks.reference_una import ReferenceFit, negative, tokenize
+from benchmarks.timing import markdown, read_sentences
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
 ALONE = ("ingest", "status", "verify", "card", "train")  # these take no --jobs
@@ -83,11 +95,58 @@ def measure(words: list[str], log: Path) -> tuple[float, int]:
     for one in done:
         if one["words"] == words:
             return one["seconds"], one["bytes"]
-    _, seconds, watch = watched(words[1:], "train") if words[0] == "train" else watched(words)
+    seconds, most = watched(words[1:], "train") if words[0] == "train" else watched(words)
     with log.open("a", encoding="utf-8") as file:
-        entry = {"words": words, "seconds": seconds, "bytes": watch.resident}
-        file.write(json.dumps(entry) + "\n")
-    return seconds, watch.resident
+        file.write(json.dumps({"words": words, "seconds": seconds, "bytes": most}) + "\n")
+    return seconds, most
+
+
+class MemoryWatch(threading.Thread):
+    """Samples the memory of a process and its children until it ends; the peak in bytes."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.process, self.most = psutil.Process(pid), 0
+
+    def run(self) -> None:
+        """Sample about ten times a second."""
+        while True:
+            try:
+                family = [self.process, *self.process.children(recursive=True)]
+                self.most = max(self.most, sum(process.memory_info().rss for process in family))
+            except psutil.NoSuchProcess:
+                if not self.process.is_running():
+                    return
+                continue
+            time.sleep(0.1)
+
+
+def watched(words: list[str], module: str = "augment_cli") -> tuple[float, int]:
+    """The seconds of a command in a process of its own, and its peak of memory."""
+    command = [sys.executable, "-m", module, *words]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    watch = MemoryWatch(process.pid)
+    watch.start()
+    _, errors = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{shlex.join(command)} ended with {process.returncode}:\n{errors}")
+    return time.perf_counter() - start, watch.most
+
+
+def reference(sentences: list[str]) -> None:
+    """Fit and negatives of the plain-Python reference."""
+    documents = [tokenize(sentence) for sentence in sentences]
+    fit = ReferenceFit(documents)
+    for tokens in documents:
+        negative(tokens, fit, beta=0.5, radius=400)
+
+
+def rate(run: Callable[[list[str]], object], sentences: list[str]) -> str:
+    """Sentences a second."""
+    start = time.perf_counter()
+    run(sentences)
+    return f"{len(sentences) / (time.perf_counter() - start):,.0f} sentences/s"
 
 
 def main() -> None:
@@ -100,10 +159,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000])
     parser.add_argument("--commands", nargs="+", default=list(COMMANDS))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--reference", type=int, default=0, help="sentences of the reference (default: none)")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    print(f"| sentences | {' | '.join(options.commands)} | most memory |")
-    print(f"|---:|{'---:|' * (len(options.commands) + 1)}")
+    table = []
     for rows in options.rows:
         corpus, store = options.work / f"{rows}.txt.gz", options.work / f"store-{rows}"
         write_corpus(corpus, options.data, rows)
@@ -111,7 +170,7 @@ def main() -> None:
         taken = []
         for name in options.commands:
             words = [name, *(["static"] if name == "train" else []), "--store", str(store)]
-            words += ["--corpus", str(corpus)] if name == "ingest" else []
+            words += ["--corpus", str(corpus)] if name == options.commands[0] else []
             words += epoch(run) if name == "train" else []
             words += ["--jobs", str(options.jobs)] if name not in ALONE else []
             runs = [measure([*words, *more], log) for more in pieces(name, store)]
@@ -119,9 +178,14 @@ def main() -> None:
         shutil.rmtree(store)
         shutil.rmtree(run, ignore_errors=True)
         log.unlink()
-        cells = [f"{seconds:.1f} s" for seconds, _ in taken]
-        most = max(most for _, most in taken)
-        print(f"| {rows:,} | {' | '.join(cells)} | {most / 2**20:,.0f} MiB |", flush=True)
+        most = max(most for _, most in taken) / 2**20
+        table.append([f"{rows:,}", *(f"{seconds:.1f} s" for seconds, _ in taken), f"{most:,.0f} MiB"])
+    print(markdown(["sentences", *options.commands, "most memory"], table))
+    if options.reference:
+        some = list(read_sentences(str(options.data / "corpus" / "wiki_en-*.txt.gz"), options.reference))
+        print(f"plain-Python reference, fit and negatives: {rate(reference, some)}")
+        count = CountVectorizer(analyzer=tokenize).fit_transform
+        print(f"scikit-learn's counting with NLTK's tokens: {rate(count, some)}")
 
 
 if __name__ == "__main__":

@@ -48,5 +48,10 @@ def table(folder: Path = JUDGED) -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print the table."""
     print(table())
+
+
+if __name__ == "__main__":
+    main()

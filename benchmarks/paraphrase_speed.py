@@ -11,8 +11,8 @@ three on the same sentences in turns; printed are sentences/s, the ratio to the 
 disturbs little.
 
 With a GPU the same is done on it, in one process, and then with a full-size PEGASUS (the published
-configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the busy share
-that the driver reports, the most memory held, and the hours that a million sentences would take.
+configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the most memory
+held, and the hours that a million sentences would take.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import multiprocessing
 import os
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Decoding, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, find_model
 from augment_cli.session import SAMPLE
+from benchmarks.timing import in_turns, markdown, ratio
 
 BEAMS = 10
 NAIVE_BATCH = 4
@@ -85,22 +87,15 @@ def compare(folder: ModelFolder, texts: list[str], device: str, workers: int, ro
     ways: dict[str, Any] = {"naive": NaiveLoop(folder, device)} | {
         f"ours {precision}": Workers(folder, precision, device, workers) for precision in ("fp32", "bf16")
     }
-    for way in ways.values():
-        way(texts[:NAIVE_BATCH])  # loads what is not loaded yet
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
-    outputs: dict[str, list[str]] = {}
-    for _ in range(rounds):
-        for name, way in ways.items():
-            start = clock()
-            outputs[name] = way(texts)
-            speeds[name].append(len(texts) / (clock() - start))
-    print("| | sentences/s | ratio | equal outputs |\n|---|---:|---:|---:|")
-    for name, of_rounds in speeds.items():
-        ratio = statistics.median(own / base for own, base in zip(of_rounds, speeds["naive"], strict=True))
+    runs = {name: partial(way, texts) for name, way in ways.items()}
+    in_turns(runs, 1)  # loads what is not loaded yet
+    seconds, outputs = in_turns(runs, rounds, clock)
+    table = []
+    for name, took in seconds.items():
         equal = sum(a == b for a, b in zip(outputs[name], outputs["naive"], strict=True)) / len(texts)
-        print(f"| {name} | {statistics.median(of_rounds):.1f} | {ratio:.2f} | {equal:.1%} |")
-    for way in ways.values():
-        way.close()
+        speed = len(texts) / statistics.median(took)
+        table.append([name, f"{speed:.1f}", f"{ratio(seconds['naive'], took):.2f}", f"{equal:.1%}"])
+    print(markdown(["", "sentences/s", "ratio", "equal outputs"], table))
 
 
 class NaiveLoop:
@@ -122,73 +117,42 @@ class NaiveLoop:
             outputs += self._tokenizer.batch_decode(generated, skip_special_tokens=True)
         return [one_line(output) for output in outputs]
 
-    def close(self) -> None:
-        """Nothing to end."""
-
 
 class Workers:
-    """Processes that have loaded the model, one thread each; they take batches as they become free.
-
-    With a count of 0 everything happens in this process.
-    """
+    """Processes with a model and one thread each; with a count of 0 everything happens in this process."""
 
     def __init__(self, folder: ModelFolder, precision: str, device: str, count: int) -> None:
-        self._planner = Seq2Seq(folder, Decoding(beams=BEAMS), precision=precision, device=device)
+        self._planner = _load(folder, precision, device)
         self._budget = BATCH_TOKENS[device]
-        self._pool: Any = None
-        if not count:
-            return
         context = multiprocessing.get_context("spawn")
-        barrier = context.Barrier(count)
-        # The environment of a new process decides its threads, before any library is loaded.
-        before = os.environ.get("OMP_NUM_THREADS")
-        os.environ["OMP_NUM_THREADS"] = "1"
-        self._pool = context.Pool(count, _load, (folder, precision, device, barrier))
-        self._pool.map(_wait, range(count), chunksize=1)
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
+        self._pool = context.Pool(count, _begin, (folder, precision, device)) if count else None
 
     def __call__(self, texts: list[str]) -> list[str]:
         rows_of_batches = batches_by_length(self._planner.lengths(texts), self._budget)
         batches = [[texts[row] for row in rows] for rows in rows_of_batches]
+        _STATE["model"] = self._planner
+        results = map(_paraphrase, batches) if self._pool is None else self._pool.imap(_paraphrase, batches)
         outputs = [""] * len(texts)
-        if self._pool is None:
-            results = (_paraphrase_with(self._planner, batch) for batch in batches)
-        else:
-            results = self._pool.imap(_paraphrase, batches)
         for rows, of_batch in zip(rows_of_batches, results, strict=True):
             for row, output in zip(rows, of_batch, strict=True):
                 outputs[row] = output
         return outputs
 
-    def close(self) -> None:
-        """End the processes."""
-        if self._pool is not None:
-            self._pool.close()
-            self._pool.join()
+
+_STATE: dict[str, Seq2Seq] = {}
 
 
-_STATE: dict[str, Any] = {}
+def _load(folder: ModelFolder, precision: str, device: str) -> Seq2Seq:
+    return Seq2Seq(folder, Decoding(beams=BEAMS), precision=precision, device=device)
 
 
-def _load(folder: ModelFolder, precision: str, device: str, barrier: Any) -> None:
-    _STATE["model"] = Seq2Seq(folder, Decoding(beams=BEAMS), precision=precision, device=device)
-    _paraphrase(["A sentence to begin with."])
-    _STATE["barrier"] = barrier
-
-
-def _wait(number: int) -> None:
-    """Until every process is loaded: each takes one of these."""
-    _STATE["barrier"].wait()
+def _begin(folder: ModelFolder, precision: str, device: str) -> None:
+    torch.set_num_threads(1)
+    _STATE["model"] = _load(folder, precision, device)
 
 
 def _paraphrase(texts: list[str]) -> list[str]:
-    return _paraphrase_with(_STATE["model"], texts)
-
-
-def _paraphrase_with(model: Seq2Seq, texts: list[str]) -> list[str]:
+    model = _STATE["model"]
     ids, _ = model.read(texts)
     return [outputs[0].text for outputs in model.write(ids, 0, range(len(texts)))]
 
@@ -203,8 +167,8 @@ def full_size() -> None:
         model: Any = transformers.PegasusForConditionalGeneration(config)
     model = model.to(torch.bfloat16).eval()
     decode = sharing_beam_search(share_beams(model))
-    print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | busy | memory, GiB | hours a million |")
-    print("|---:|---:|---:|---:|---:|")
+    print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | memory, GiB | hours a million |")
+    print("|---:|---:|---:|---:|")
     for size in (64, 128, 256, 512):
         ids = torch.randint(10, FULL_SIZE["vocab_size"], (size, FULL_SIZE_INPUT), device="cuda")
         torch.cuda.reset_peak_memory_stats()
@@ -223,24 +187,12 @@ def full_size() -> None:
 
         try:
             generate()
-            start, rounds, busy = time.perf_counter(), 3, []
-            for _ in range(rounds):
-                generate()
-                busy.append(_busy())
-            speed = rounds * size / (time.perf_counter() - start)
+            seconds = in_turns({"": generate}, 3, time.perf_counter)[0][""]
         except torch.OutOfMemoryError:
-            print(f"| {size} | does not fit | | | |")
+            print(f"| {size} | does not fit | | |")
             break
-        memory = torch.cuda.max_memory_allocated() / 2**30
-        print(f"| {size} | {speed:.0f} | {max(busy):.0f} % | {memory:.1f} | {1e6 / speed / 3600:.1f} |")
-
-
-def _busy() -> float:
-    """The busy share of the last moments in per cent, where the driver tells; else not a number."""
-    try:
-        return float(torch.cuda.utilization())
-    except Exception:  # without the driver's own Python package
-        return float("nan")
+        speed, memory = size / statistics.median(seconds), torch.cuda.max_memory_allocated() / 2**30
+        print(f"| {size} | {speed:.0f} | {memory:.1f} | {1e6 / speed / 3600:.1f} |")
 
 
 if __name__ == "__main__":

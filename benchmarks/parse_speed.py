@@ -15,19 +15,15 @@ the machine is not idle: twice the stage's rate by plain `nlp.pipe`'s is what tw
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import psutil
 import pyarrow as pa
 import spacy
-from rich.console import Console
-from rich.table import Table
 from spacy.language import Language
 
 from augment_cli.engine.engine import Engine
@@ -35,7 +31,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.session import Session
-from benchmarks.corpora import read_sentences
+from benchmarks.timing import markdown, read_sentences
 
 
 def cpu_seconds() -> float:
@@ -47,13 +43,6 @@ def cpu_seconds() -> float:
         child_times = child.cpu_times()
         total += child_times.user + child_times.system
     return total
-
-
-def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """Wall and CPU seconds of a call."""
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    work()
-    return time.perf_counter() - wall, cpu_seconds() - cpu
 
 
 def prepare(folder: Path, texts: list[str]) -> Path:
@@ -111,10 +100,7 @@ def main() -> None:
     corpus = arguments.data / "corpus" / "wiki_en-00.txt.gz"
     lines = list(read_sentences(str(corpus), arguments.rows * arguments.repetitions))
 
-    names = ["nlp.pipe", "parse_texts", "nlp.pipe, n_process=2", "augment-cli parse, 2 workers"]
-    names = names[: 2 if arguments.alone else 4]
-    wall: dict[str, float] = defaultdict(float)
-    cpu: dict[str, float] = defaultdict(float)
+    wall, cpu = defaultdict[str, float](float), defaultdict[str, float](float)
     words = rows = size = different = 0
     for one in (plain, nlp):  # their tokenizers' caches
         for text in lines[:2_048]:
@@ -124,46 +110,36 @@ def main() -> None:
             parse(prepare(Path(folder) / "warm", lines[:2_048]), arguments.pipeline)
         for repetition in range(arguments.repetitions):
             texts = lines[repetition * arguments.rows : (repetition + 1) * arguments.rows]
-            arms: list[Callable[[], object]] = [
-                partial(count_words, plain, texts, 1),
-                partial(parse_texts, nlp, pa.array(texts)),
-            ]
+            ways = {
+                "nlp.pipe": partial(count_words, plain, texts, 1),
+                "parse_texts": partial(parse_texts, nlp, pa.array(texts)),
+            }
             if not arguments.alone:
                 store = prepare(Path(folder) / str(repetition), texts)
-                arms += [partial(count_words, plain, texts, 2), partial(parse, store, arguments.pipeline)]
-            for name, work in zip(names, arms, strict=True):
-                seconds = timed(work)
-                wall[name] += seconds[0]
-                cpu[name] += seconds[1]
-            rows += len(texts)
+                ways["nlp.pipe, n_process=2"] = partial(count_words, plain, texts, 2)
+                ways["augment-cli parse, 2 workers"] = partial(parse, store, arguments.pipeline)
+            for name, work in ways.items():
+                began = time.perf_counter(), cpu_seconds()
+                work()
+                wall[name] += time.perf_counter() - began[0]
+                cpu[name] += cpu_seconds() - began[1]
             counted, unlike = compare(plain, nlp, texts)
-            words, different = words + counted, different + unlike
-            if arguments.alone:
-                continue
-            with Session(store, Engine(1)) as session:
-                parts = session.store.stage("parses").parts.values()
-                size += sum(part.bytes for part in parts)
-
-    load = os.getloadavg()[0]
-    table = Table(
-        title=f"{source.name} {source.version}, {rows:,} sentences, {words:,} words, load {load:.1f}"
-    )
-    for column in ("", "words/s", "times nlp.pipe", "words/CPU s", "times nlp.pipe"):
-        table.add_column(column, justify="right" if column else "left")
-    for name in names:
-        table.add_row(
-            name,
-            f"{words / wall[name]:,.0f}",
-            f"{wall[names[0]] / wall[name]:.2f}",
-            f"{words / cpu[name]:,.0f}",
-            f"{cpu[names[0]] / cpu[name]:.2f}",
-        )
-    console = Console(width=110)
-    console.print(table)
-    console.print(f"{different:,} of {rows:,} sentences differ")
-    if arguments.alone:
-        return
-    console.print(f"{size / rows:.0f} bytes a sentence, {size / words:.1f} a word")
+            rows, words, different = rows + len(texts), words + counted, different + unlike
+            if not arguments.alone:
+                with Session(store, Engine(1)) as session:
+                    size += sum(part.bytes for part in session.store.stage("parses").parts.values())
+    print(f"{source.name} {source.version}, {rows:,} sentences, {words:,} words")
+    table = [
+        [name]
+        + [
+            cell
+            for took in (wall, cpu)
+            for cell in (f"{words / took[name]:,.0f}", f"{took['nlp.pipe'] / took[name]:.2f}")
+        ]
+        for name in wall
+    ]
+    print(markdown(["", "words/s", "times nlp.pipe", "words/CPU s", "times nlp.pipe"], table))
+    print(f"{different:,} of {rows:,} sentences differ; {size / rows:.0f} bytes a sentence")
 
 
 if __name__ == "__main__":

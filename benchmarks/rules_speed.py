@@ -6,18 +6,17 @@
 For each augmentation by rules or word lists, in every mode (or those that `--only` names): read the row
 groups of texts, and of parses where it takes them, apply the rule, build texts, edits and columns as they are
 written. The best of some rounds counts, in seconds of the processor (one thread), so that other work on the
-machine counts little; the rules take turns within a round. Printed are sentences a second with and without
-the reading, and the share of changed sentences, by rule; with
-`--rows` of the whole corpus, that is its coverage. Nothing is written.
+machine counts little; the rules take turns within a round. Printed are sentences a second and the share of
+changed sentences, by rule; with `--rows` of the whole corpus, that is its coverage. Nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import time
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,6 +27,7 @@ from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
+from benchmarks.timing import in_turns, markdown
 
 
 def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
@@ -41,37 +41,21 @@ def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
             yield (make_run(name) if mode is None else make_run(name, mode=mode)).settled(store)
 
 
-@dataclasses.dataclass(frozen=True)
-class Measured:
-    """Rows done, rows changed by each rule, seconds in all, seconds of reading."""
-
-    rows: int
-    rules: Counter[str]
-    seconds: float
-    reading: float
-
-
-def measure(store: Store, run: AugmentationRun, rows: int) -> Measured:
-    """One pass over at least so many rows, in whole row groups."""
+def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter[str]]:
+    """One pass over at least so many rows, in whole row groups: how many, and those changed by each rule."""
     prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     done, tables = 0, []
-    reading = 0.0
-    begin = time.process_time()
     for index in sorted(store.stage("parses").parts):
-        groups = rows_of_part(store, index, run)
-        while done < rows:
-            before = time.process_time()
-            batch = next(groups, None)
-            reading += time.process_time() - before
-            if batch is None:
-                break
-            table = as_table(run.augmentation, batch, prepared(batch))
+        for batch in rows_of_part(store, index, run):
+            tables.append(as_table(run.augmentation, batch, prepared(batch)))
             done += len(batch)
-            tables.append(table)
-    seconds = time.process_time() - begin
+            if done >= rows:
+                break
+        if done >= rows:
+            break
     changed = pa.concat_tables(tables).filter(pc.field("text").is_valid())
     rules = changed["rule"].to_pylist() if "rule" in changed.column_names else ["changed"] * len(changed)
-    return Measured(done, Counter(rules), seconds, reading)
+    return done, Counter(rules)
 
 
 def main() -> None:
@@ -87,23 +71,18 @@ def main() -> None:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     store = Store.open(options.store)
-    everything = list(runs(store, options.only))
-    for run in everything:  # load dictionaries and tables before the clock starts
-        measure(store, run, 1)
-    best: dict[int, Measured] = {}
-    for _ in range(options.rounds):
-        for place, run in enumerate(everything):
-            result = measure(store, run, options.rows)
-            best[place] = min(best.get(place, result), result, key=lambda item: item.seconds)
-    print(f"{'rule':<24}{'rows':>10}{'sentences/s':>13}{'without reading':>17}{'changed':>9}")
-    for place, run in enumerate(everything):
-        result = best[place]
+    ways = {}
+    for run in runs(store, options.only):
+        measure(store, run, 1)  # loads dictionaries and tables before the clock starts
         name = " ".join([run.name, getattr(run.parameters, "mode", "")])
-        rates = result.rows / result.seconds, result.rows / (result.seconds - result.reading)
-        share = result.rules.total() / result.rows
-        print(f"{name:<24}{result.rows:>10,}{rates[0]:>13,.0f}{rates[1]:>17,.0f}{share:>9.2%}")
-        shares = (f"{rule} {count / result.rows:.2%}" for rule, count in result.rules.most_common())
-        print("    " + ", ".join(shares))
+        ways[name] = partial(measure, store, run, options.rows)
+    seconds, results = in_turns(ways, options.rounds)
+    table = []
+    for name, (rows, rules) in results.items():
+        shares = (f"{rule} {count / rows:.2%}" for rule, count in rules.most_common())
+        changed = f"{rules.total() / rows:.2%} ({', '.join(shares)})"
+        table.append([name, f"{rows:,}", f"{rows / min(seconds[name]):,.0f}", changed])
+    print(markdown(["rule", "rows", "sentences/s", "changed"], table))
 
 
 if __name__ == "__main__":

@@ -11,40 +11,18 @@ terms and offsets are. Classes of differing rows are told apart by the first ter
 from __future__ import annotations
 
 import argparse
-import resource
-import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from itertools import islice, pairwise
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 
 import pyarrow as pa
 from nltk.tokenize import word_tokenize
-from rich.console import Console
-from rich.table import Table
 
 from augment_cli.tokenization import Tokens, get_tokenizer
-from benchmarks.corpora import read_sentences
+from benchmarks.timing import in_turns, markdown, read_sentences
 
 ALONE_SHARE = 10  # NLTK alone sees one row in so many
-
-Result = TypeVar("Result")
-
-
-class Stopwatch:
-    """Seconds and rows by name."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.rows: Counter[str] = Counter()
-
-    def __call__(self, name: str, rows: Sequence[Any], work: Callable[[Any], Result]) -> Result:
-        """Count the rows and the seconds that `work` takes over them, and return its result."""
-        start = time.perf_counter()
-        result = work(rows)
-        self.seconds[name] += time.perf_counter() - start
-        self.rows[name] += len(rows)
-        return result
 
 
 def tokens_of_each(texts: Sequence[str]) -> list[list[str]]:
@@ -76,46 +54,31 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=50_000, help="rows per call")
     options = parser.parse_args()
 
-    fast, exact = get_tokenizer("treebank"), get_tokenizer("nltk")
-    fast(pa.array(["warm up", "É"]))
-    exact(pa.array(["warm up"]))
-    watch = Stopwatch()
-    classes: Counter[tuple[str, str]] = Counter()
-    token_count = 0
-    source = read_sentences(options.corpus, options.sentences)
-    while batch := list(islice(source, options.batch)):
-        texts = pa.array(batch, pa.string())
-        ours = watch("treebank", texts, fast)
-        theirs = watch("nltk", texts, exact)
-        watch("NLTK alone", batch[::ALONE_SHARE], tokens_of_each)
-        token_count += len(ours.terms)
-        if not are_equal(ours, theirs):
-            for our_row, their_row in zip(rows_of(ours), rows_of(theirs), strict=True):
-                if our_row != their_row:
-                    pairs = zip(our_row, their_row, strict=False)
-                    first = next(((a[0], b[0]) for a, b in pairs if a != b), ("", "(count)"))
-                    classes[first] += 1
-
-    total = watch.rows["treebank"]
-    if not total:
+    texts = pa.array(read_sentences(options.corpus, options.sentences), pa.string())
+    if not len(texts):
         raise SystemExit(f"no sentences in {options.corpus}")
-    rates = {name: watch.rows[name] / watch.seconds[name] for name in watch.seconds}
-    table = Table("tokenizer", "rows", "seconds", "rows/s", "ratio to NLTK alone", title="One process")
-    for name in ("treebank", "nltk", "NLTK alone"):
-        ratio = rates[name] / rates["NLTK alone"]
-        table.add_row(
-            name, f"{watch.rows[name]:,}", f"{watch.seconds[name]:.2f}", f"{rates[name]:,.0f}", f"{ratio:.1f}"
-        )
-    console = Console()
-    console.print(table)
-    differing = sum(classes.values())
-    console.print(
-        f"{token_count / total:.1f} tokens a row; identical: {total - differing:,} of {total:,} rows "
-        f"({100 * (1 - differing / total):.4f} %); peak memory of the process "
-        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
-    )
+    fast, exact = get_tokenizer("treebank"), get_tokenizer("nltk")
+    seconds, classes = Counter[str](), Counter[tuple[str, str]]()
+    for start in range(0, len(texts), options.batch):
+        batch = texts.slice(start, options.batch)
+        some = batch.take(pa.array(range(0, len(batch), ALONE_SHARE))).to_pylist()
+        took, found = in_turns({"treebank": partial(fast, batch), "nltk": partial(exact, batch)}, 1)
+        took |= in_turns({"NLTK alone": partial(tokens_of_each, some)}, 1)[0]
+        seconds.update({name: values[0] for name, values in took.items()})
+        if not are_equal(found["treebank"], found["nltk"]):
+            for ours, theirs in zip(rows_of(found["treebank"]), rows_of(found["nltk"]), strict=True):
+                if ours != theirs:
+                    pairs = zip(ours, theirs, strict=False)
+                    classes[next(((a[0], b[0]) for a, b in pairs if a != b), ("", "(count)"))] += 1
+    seconds["NLTK alone"] *= ALONE_SHARE
+    rows = [
+        [name, f"{len(texts) / spent:,.0f}", f"{seconds['NLTK alone'] / spent:.1f}"]
+        for name, spent in seconds.items()
+    ]
+    print(markdown(["tokenizer", "rows/s", "times NLTK alone"], rows))
+    print(f"identical: {len(texts) - classes.total():,} of {len(texts):,} rows")
     for (our_term, their_term), count in classes.most_common(20):
-        console.print(f"  {count:>6} rows: {our_term!r} where NLTK has {their_term!r}", markup=False)
+        print(f"  {count:>6} rows: {our_term!r} where NLTK has {their_term!r}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from augment_cli.ingest import ingest
 from augment_cli.store.store import Store
+from benchmarks.timing import markdown
 from train.outputs.log import read_log
 
 WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32
@@ -82,27 +83,16 @@ def ours(
     encoder: str, store: Path, out: Path, precision: str, ranks: int, pooling: str
 ) -> tuple[float, float]:
     """Train with this trainer; sentences a second and share of the time spent waiting for data."""
-    launcher = (
-        ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
-    )
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks] if ranks > 1 else []
     command = [sys.executable, *launcher, "-m", "train", "simcse", "--store", store, "--encoder", encoder]
     command += ["--out", out]
-    changes = [
-        f"steps={STEPS}",
-        f"log_every={WARM}",
-        f"max_length={LENGTH}",
-        f"batch={BATCH}",
-        "dropout=0.1",
-        "slices=1",
-        f"pooling={pooling}",
-    ]
-    for change in (*changes, "evaluate_every=0", f"precision={precision}"):
+    settings = f"steps={STEPS} log_every={WARM} max_length={LENGTH} batch={BATCH} dropout=0.1 slices=1"
+    for change in f"{settings} pooling={pooling} evaluate_every=0 precision={precision}".split():
         command += ["--set", change]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run(list(map(str, command)), check=True, env=environment, capture_output=True)
-    events = [
-        event for event in read_log(out / "log.jsonl") if event["event"] == "step" and event["step"] > WARM
-    ]
+    steps = [event for event in read_log(out / "log.jsonl") if event["event"] == "step"]
+    events = [event for event in steps if event["step"] > WARM]
     seconds = [WARM * BATCH / event["rows_per_second"] for event in events]
     waited = sum(event["waited"] * time for event, time in zip(events, seconds, strict=True)) / sum(seconds)
     return WARM * len(events) * BATCH / sum(seconds), waited
@@ -149,32 +139,25 @@ def main() -> None:
             ingest(store, [folder / "texts.txt"])
         encoder = make_encoder(folder, args.pooling)
         speeds: dict[tuple[str, str], list[float]] = {}
-        waits = []
+        most_waited = 0.0
         for number, precision in itertools.product(range(args.rounds), ("fp32", "bf16")):
             out = folder / f"run-{number}-{precision}"
             speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks, args.pooling)
             speeds.setdefault((f"this trainer, {args.ranks} processes", precision), []).append(speed)
-            waits.append(waited)
-            for threads in ("default", "1"):
-                environment = os.environ | ({} if threads == "default" else {"OMP_NUM_THREADS": threads})
+            most_waited = max(most_waited, waited)
+            for threads, limit in (("default threads", {}), ("1 thread", {"OMP_NUM_THREADS": "1"})):
                 command = [sys.executable, "-m", "benchmarks.train_speed", "library"]
                 command += [str(encoder), str(folder / "texts.txt"), precision]
-                done = subprocess.run(command, capture_output=True, text=True, env=environment)
+                done = subprocess.run(command, capture_output=True, text=True, env=os.environ | limit)
                 if done.returncode:
                     raise SystemExit(done.stderr[-2000:])
-                name = f"sentence-transformers, {threads} thread{'s' if threads == 'default' else ''}"
-                speeds.setdefault((name, precision), []).append(float(done.stdout.split("speed ")[-1]))
-        library_fp32 = [
-            values
-            for (name, precision), values in speeds.items()
-            if "this" not in name and precision == "fp32"
-        ]
-        base = max(statistics.median(values) for values in library_fp32)
-        print(f"{'trainer':<40}{'precision':<11}{'sentences/s':>12}{'ratio':>8}   each")
-        for (trainer, precision), values in speeds.items():
-            middle, each = statistics.median(values), ", ".join(f"{value:.0f}" for value in values)
-            print(f"{trainer:<40}{precision:<11}{middle:>12.0f}{middle / base:>8.2f}   {each}")
-        print(f"waiting for data: at most {max(waits):.2%} of the time")
+                speed = float(done.stdout.split("speed ")[-1])
+                speeds.setdefault((f"sentence-transformers, {threads}", precision), []).append(speed)
+        middle = {key: statistics.median(values) for key, values in speeds.items()}
+        base = max(speed for (name, kind), speed in middle.items() if "sentence" in name and kind == "fp32")
+        rows = [[*key, f"{speed:.0f}", f"{speed / base:.2f}"] for key, speed in middle.items()]
+        print(markdown(["trainer", "precision", "sentences/s", "ratio"], rows))
+        print(f"waiting for data: at most {most_waited:.2%} of the time")
     return None
 
 

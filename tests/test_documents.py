@@ -140,6 +140,8 @@ def test_modules_and_their_options(document):
         )
         sources = sorted(place.glob("**/*.py")) if place.is_dir() else [place.with_suffix(".py")]
         source = "".join(file.read_text("utf-8") for file in sources)
+        for other in re.findall(r"^from (benchmarks\.\w+) import", source, re.M):  # may have common options
+            source += (REPOSITORY / f"{other.replace('.', '/')}.py").read_text("utf-8")
         for option in re.findall(r"(?<!\S)--[a-z-]+", match[2]):
             name = option[2:].replace("-", "_")
             field = rf"^    {name}: (?:Annotated\[|.* = (?:option|parameter)\()"  # an option of that name

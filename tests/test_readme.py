@@ -138,6 +138,9 @@ def test_the_table_of_results_was_measured():
         value, clear = sick.split(" ", 1)
         star = "*" if best[5] != verdict_of else ""
         assert shown[2:] == [gain, value if "unclear" in clear else f"**{value}**", paper, verdict_of + star]
+    large = measured(GRID.parent / "results", draws(grid, 20_000))
+    for gains in (differences(large, one.better, one.worse) for one in grid.comparisons):
+        assert not gains or f"| {mean(gains):+.2f} ({verdict(gains)}) |" in page
     levels = averages(found)
     for row in ("word-table-idf", "best"):
         assert f"({levels[row]:.1f})" in page

@@ -16,9 +16,9 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.names import forms_name, stage_names
 
-# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
-# shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
-# the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
+# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py and, for the shipped
+# pipeline, benchmarks/parse_speed.py; for what runs a model, the shipped paraphraser
+# (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
 _SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
 _SECONDS_PER_MILLION |= {"forms": 3}
 # With all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), and what grows with the square of the rows

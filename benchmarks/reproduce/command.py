@@ -131,7 +131,7 @@ def _run(args: argparse.Namespace) -> None:
         return
     print(plan.show(entries, args.jobs, profile.waits_for), flush=True)
     if args.action == "run":
-        _work([(entry.unit, entry.missing) for entry in entries if entry.missing], jobs, args, folder)
+        _work([(entry.unit, entry.missing) for entry in entries if entry.missing], jobs, args)
 
 
 def _check_corpus(patterns: Sequence[str], data: Path) -> None:
@@ -166,13 +166,12 @@ def _bed(bed: Any, args: argparse.Namespace) -> str:
     return f"{bed.encoder}: {digest}, {compared(bed, digest)}"
 
 
-def _work(todo: Sequence[Any], jobs: Any, args: argparse.Namespace, folder: Path) -> None:
+def _work(todo: Sequence[Any], jobs: Any, args: argparse.Namespace) -> None:
     """Run what is missing, stages just before the first training that needs them."""
     import torch
 
     from benchmarks.reproduce import work
 
-    work.forget_before(folder)
     counter = f"{{}}/{len(todo)}"
     if args.jobs == 1:
         for number, job in enumerate(jobs(todo), 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import platform
 import shutil
 import time
@@ -12,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.token_weights import TokenCounts, count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
-from augment_cli.store.files import sha256_of_json, write_atomically
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
@@ -110,30 +107,12 @@ def machine() -> str:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
 
 
-_BEFORE = "before"  # folder of the dev scores of starting encoders, measured once a command
-
-
-def forget_before(runs: Path) -> None:
-    """Measure starting encoders anew, since the code may be another than when they were measured."""
-    shutil.rmtree(runs / _BEFORE, ignore_errors=True)
-
-
 def train_unit(job: Job) -> dict[str, Any]:
     assert job.unit.recipe is not None
     job.out.mkdir(parents=True, exist_ok=True)
     command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"
     recipe = job.unit.recipe
-    # What decides the starting encoder's dev scores; held-out pairs are of the positives.
-    same = {
-        "encoder": job.unit.encoder,
-        "store": str(job.store),
-        "data": str(job.data),
-        "recipe": [recipe.pooling, recipe.precision, recipe.max_length, recipe.watching.dev, recipe.held_out],
-        "positives": recipe.positives if recipe.held_out else (),
-    }
-    measured = job.runs / _BEFORE / f"{sha256_of_json(same)[:12]}.json"
-    known = json.loads(measured.read_text("utf-8")) if measured.is_file() else {}
-    run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command, before=known)
+    run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command)
     began, cpu = time.perf_counter(), time.process_time()
     with (job.out / "console.log").open("a", encoding="utf-8") as console:
         try:
@@ -141,8 +120,6 @@ def train_unit(job: Job) -> dict[str, Any]:
                 outcome = train(run, join())
         except (DivergedError, NoRowsError) as error:  # recorded: the same again would end the same
             return {"failed": str(error), "seconds": time.perf_counter() - began}
-    scores = json.dumps(outcome.scores.get("before", {}))
-    write_atomically(measured, scores.encode(), measured.parent)
     if outcome.stopped_by:
         raise StoppedError(f"{job.unit.name}: stopped after step {outcome.steps}; the next run continues it")
     for folder in job.out.iterdir():
@@ -150,7 +127,6 @@ def train_unit(job: Job) -> dict[str, Any]:
         if folder.is_dir() and folder.name != _OUTPUT:
             shutil.rmtree(folder)
     steps = [event for event in read_log(job.out / "log.jsonl") if event["event"] == "step"]
-    slowness = [1 / event["rows_per_second"] for event in steps if event.get("rows_per_second")]
     return {
         **{when: next(iter(scores.values())) for when, scores in outcome.scores.items()},
         "steps": outcome.steps,
@@ -159,8 +135,6 @@ def train_unit(job: Job) -> dict[str, Any]:
         **{name: value for name, value in outcome.scores.get("last", {}).items() if name == "neighbours"},
         "seconds": round(time.perf_counter() - began, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
-        # The median: on a shared machine some stretches are slow for reasons that are not the method's.
-        "seconds_per_1000_rows": round(1000 * median(slowness), 3) if slowness else None,
     }
 
 

@@ -44,47 +44,30 @@ def _side_by_side(first: str, second: str) -> Iterator[tuple[str, str]]:
     return zip(left, right, strict=True)
 
 
+def table(
+    columns: str, separator: str = "\t", *, header: bool = False, more: bool = False, blanks: bool = False
+) -> Reader:
+    """A reader of lines with these columns, of which nobody needs `_`; quotes are plain text."""
+    # Where `more` columns may follow, they are left out, and so are blank lines where there may be `blanks`.
+    names = columns.split()
+
+    def read(text: str) -> Iterator[Row]:
+        for line in split_lines(text)[int(header) :]:
+            if line.strip() or not blanks:
+                fields = line.split(separator)
+                row = dict(zip(names, fields[: len(names)] if more else fields, strict=True))
+                row.pop("_", None)
+                yield row
+
+    return read
+
+
 def pairs_with_gold(sentences: str, gold: str) -> Iterator[Row]:
     """SemEval STS: two sentences a line (more columns are sources), gold beside; blank means no gold."""
     for line, score in _side_by_side(sentences, gold):
         if score.strip():
             first, second = line.split("\t")[:2]
             yield {"score": score.strip(), "sentence1": first, "sentence2": second}
-
-
-def sts_benchmark(text: str) -> Iterator[Row]:
-    """STS Benchmark: genre, file, year, number, score, two sentences, more; quotes are plain text."""
-    for line in split_lines(text):
-        genre, subtask, year, _, score, first, second = line.split("\t")[:7]
-        yield {
-            "genre": genre,
-            "subtask": subtask,
-            "year": year,
-            "score": score,
-            "sentence1": first,
-            "sentence2": second,
-        }
-
-
-def sick(text: str) -> Iterator[Row]:
-    """SICK: header, then number, two sentences, relatedness, entailment."""
-    for line in split_lines(text)[1:]:
-        number, first, second, score, entailment = line.split("\t")[:5]
-        yield {
-            "pair_id": number,
-            "score": score,
-            "entailment": entailment,
-            "sentence1": first,
-            "sentence2": second,
-        }
-
-
-def double_bar_pairs(text: str) -> Iterator[Row]:
-    """CNSD-STS-B: number||sentence||sentence||score."""
-    for line in split_lines(text):
-        if line.strip():
-            number, first, second, score = line.split("||")
-            yield {"id": number, "score": score, "sentence1": first, "sentence2": second}
 
 
 def quoted_pairs(text: str) -> Iterator[Row]:
@@ -122,20 +105,6 @@ def text_then_label(text: str) -> Iterator[Row]:
         yield {"label": label.strip(), "text": sentence}
 
 
-def paraphrases(text: str) -> Iterator[Row]:
-    """MRPC: header, then quality, two numbers, two sentences; quotes are plain text."""
-    for line in split_lines(text)[1:]:
-        label, first_id, second_id, first, second = line.split("\t")
-        yield {"label": label, "id1": first_id, "id2": second_id, "sentence1": first, "sentence2": second}
-
-
-def acceptability(text: str) -> Iterator[Row]:
-    """CoLA without header: source, label, the author's mark, sentence."""
-    for line in split_lines(text):
-        source, label, _, sentence = line.split("\t")
-        yield {"label": label, "source": source, "text": sentence}
-
-
 def text_beside_label(text: str, labels: str) -> Iterator[Row]:
     """Sentences in one file, their classes in another, line by line."""
     for sentence, label in _side_by_side(text, labels):
@@ -160,18 +129,19 @@ READERS: dict[str, Reader] = {
     reader.__name__: reader
     for reader in (
         pairs_with_gold,
-        sts_benchmark,
-        sick,
-        double_bar_pairs,
         quoted_pairs,
         lines,
         questions,
         label_then_text,
         text_then_label,
-        paraphrases,
-        acceptability,
         text_beside_label,
         categories,
         clustered_json,
     )
+} | {
+    "sts_benchmark": table("genre subtask year _ score sentence1 sentence2", more=True),
+    "sick": table("pair_id sentence1 sentence2 score entailment", header=True, more=True),
+    "double_bar_pairs": table("id sentence1 sentence2 score", "||", blanks=True),  # CNSD-STS-B
+    "paraphrases": table("label id1 id2 sentence1 sentence2", header=True),  # MRPC
+    "acceptability": table("source label _ text"),  # CoLA
 }

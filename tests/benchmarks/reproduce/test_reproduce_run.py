@@ -93,27 +93,6 @@ def test_from_sentences_to_scores_and_on_from_there(command, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
-    from train import run
-
-    whens, score = [], run.score
-
-    def counted(training, evaluate, when):
-        def noted(encoder, before):
-            whens.append(when)
-            return evaluate(encoder, before)
-
-        monkeypatch.setattr(noted, "keep", evaluate.keep, raising=False)
-        score(training, noted, when)
-
-    monkeypatch.setattr(run, "score", counted)
-    lines = lines_of(command("run", "simcse"))
-    assert whens == ["before", "last", "last"]  # two seeds
-    first, second = (lines["simcse", seed, "training"]["scores"]["before"] for seed in (42, 0))
-    assert first == second
-
-
-@pytest.mark.slow
 def test_a_row_of_which_nothing_is_left_is_recorded_and_the_rest_goes_on(command, monkeypatch):
     from benchmarks.reproduce import work
     from train.prepare import NoRowsError

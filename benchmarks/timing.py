@@ -1,0 +1,48 @@
+"""What the speed comparisons share: ways that take turns, tables, sentences."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def in_turns(
+    ways: Mapping[str, Callable[[], Result]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> tuple[dict[str, list[float]], dict[str, Result]]:
+    """Seconds of each way in each round, and its last result."""
+    # In turns, so that a busy moment of the machine hits all of them.
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    results: dict[str, Result] = {}
+    for _ in range(rounds):
+        for name, run in ways.items():
+            began = clock()
+            results[name] = run()
+            seconds[name].append(clock() - began)
+    return seconds, results
+
+
+def ratio(base: Sequence[float], own: Sequence[float]) -> float:
+    """How many times as fast as another way, the median over rounds."""
+    return statistics.median(one / other for one, other in zip(base, own, strict=True))
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; numbers stand to the right."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    return "\n".join([lines[0], f"|---|{'---:|' * (len(header) - 1)}", *lines[1:]])
+
+
+def read_sentences(pattern: str, count: int) -> Iterator[str]:
+    """The first lines of gzipped text files with a sentence a line, without their line ends."""
+    for path in sorted(glob.glob(pattern)):  # noqa: PTH207 (the pattern may start with any folder)
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            for line in islice(lines, count):
+                count -= 1
+                yield line.rstrip("\n")
