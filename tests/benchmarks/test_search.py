@@ -47,7 +47,7 @@ def test_the_log_has_every_attempt_once_as_it_was_asked_for(trials):
 def test_the_winning_trial_is_the_recipe_that_ships(grid, trials):
     winner = next(trial for trial in trials if trial.name == "winner, columns")
     tried, ships = unit_of(grid, winner).recipe, load_recipe("uda-una")
-    same = ("loss", "head", "pooling", "alpha", "batch", "learning_rate", "clip")
+    same = ("loss", "head", "pooling", "alpha", "batch", "learning_rate", "optimizer")
     assert {name: getattr(tried, name) for name in same} == {name: getattr(ships, name) for name in same}
 
 
