@@ -51,13 +51,9 @@ def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
         {"params": model.encoder_parameters(), "scale": 1.0},
         {"params": model.head_parameters(), "scale": recipe.head_learning_rate_scale},
     ]
-    return Optimizer(
-        [group for group in groups if group["params"]],
-        lr=recipe.learning_rate,
-        betas=recipe.optimizer.betas,
-        weight_decay=recipe.optimizer.weight_decay,
-        fused=True,
-    )
+    used, adam = [group for group in groups if group["params"]], recipe.optimizer
+    rate, decay = recipe.learning_rate, adam.weight_decay
+    return Optimizer(used, lr=rate, betas=adam.betas, weight_decay=decay, fused=True)
 
 
 def learning_rate_at(step: int, steps: int, recipe: Recipe) -> float:
@@ -87,8 +83,8 @@ def clip(model: Model, largest: float) -> float:
     parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
     numbers = [_numbers(parameter) for parameter in parameters]
     # Of one tensor, such as a static encoder's table, without the overhead of sorting many by their device.
-    alone = len(numbers) == 1
-    total = torch.linalg.vector_norm(numbers[0]) if alone else torch.nn.utils.get_total_norm(numbers)
+    single = len(numbers) == 1
+    total = torch.linalg.vector_norm(numbers[0]) if single else torch.nn.utils.get_total_norm(numbers)
     norm = float(total)
     if largest and norm > largest:
         sparse = [parameter for parameter in parameters if parameter.grad.is_sparse]  # type: ignore[union-attr]

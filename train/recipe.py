@@ -32,11 +32,7 @@ class Contrast:
     )
     mask_equal_texts: bool = setting(True, "an equal text elsewhere in the batch is not a negative")
     weight: float = setting(
-        1.0,
-        "of the contrastive loss; 0: the additions' terms alone are learned",
-        minimum=0,
-        later=True,
-        option="contrastive_weight",
+        1.0, "0: the additions' terms alone are learned", minimum=0, later=True, option="contrastive_weight"
     )
     dimensions: tuple[int, ...] = setting(
         (), "the loss counts for vectors cut to these lengths, too (Matryoshka)", later=True
@@ -93,10 +89,7 @@ class Watching:
     """Table ``[watching]``: dev scores, log and checkpoints."""
 
     dev: str = setting(
-        "auto",
-        "which dev score decides: auto is STS-B where there is one",
-        choices=("auto", "neighbours"),
-        later=True,
+        "auto", "which score decides: auto is STS-B if present", choices=("auto", "neighbours"), later=True
     )
     patience: int = setting(
         0, "early stopping: after so many evaluations without a better score; 0: never", minimum=0
@@ -190,9 +183,7 @@ class Recipe:
         1.0, "learning rate of head and additions, as a multiple of the encoder's", above=0
     )
     schedule: str = setting(
-        "linear",
-        "of the learning rate: linear falls to 0",
-        choices=("linear", "constant", "warmup-stable-decay"),
+        "linear", "of the rate: linear falls to 0", choices=("linear", "constant", "warmup-stable-decay")
     )
     warmup_steps: int = setting(0, "steps in which the learning rate rises", minimum=0)
     decay_steps: int = setting(0, "length of the last phase of warmup-stable-decay", minimum=0)
@@ -206,10 +197,7 @@ class Recipe:
     # --- streaming
     window: int = setting(16, "row groups among which rows are permuted, at least 16")
     held_out: float = setting(
-        0.0,
-        "share of rows kept from training, for the dev score where there is no STS-B",
-        minimum=0,
-        maximum=1,
+        0.0, "share of rows kept from training, for a dev score without STS-B", minimum=0, maximum=1
     )
     reading: Reading = setting(Reading(), "a table: how batches are read and padded")
     gradient_cache: int = setting(
@@ -247,14 +235,9 @@ def _flat(recipe: Recipe) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
         value = getattr(recipe, item.name)
         if item.name in TABLES:
             for inner in dataclasses.fields(value):
-                yield flat_name(inner), inner, getattr(value, inner.name)
+                yield inner.metadata["option"] or inner.name, inner, getattr(value, inner.name)
         else:
             yield item.name, item, value
-
-
-def flat_name(item: dataclasses.Field[Any]) -> str:
-    """The name of a table's setting where it stands without its table."""
-    return item.metadata["option"] or item.name
 
 
 TABLES: dict[str, Any] = {
@@ -262,8 +245,11 @@ TABLES: dict[str, Any] = {
     for item in dataclasses.fields(Recipe)
     if dataclasses.is_dataclass(item.default)
 }
+# Where the settings of tables are, by their flat names.
 IN_TABLES = {
-    flat_name(item): (table, item.name) for table, kind in TABLES.items() for item in dataclasses.fields(kind)
+    item.metadata["option"] or item.name: (table, item.name)
+    for table, kind in TABLES.items()
+    for item in dataclasses.fields(kind)
 }
 
 

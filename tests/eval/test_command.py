@@ -114,6 +114,11 @@ def test_missing_data_stop_the_run_before_anything_is_encoded_unless_told_to_ski
 
 def test_wrong_use_is_explained(world, plain_model, capsys):
     assert "unknown task 'nope'" in run(capsys, plain_model, *common(world), "--tasks", "nope", code=2).err
+    assert (
+        "--precision fp16: choose one of fp32, bf16, both"
+        in run(capsys, plain_model, *common(world), "--precision", "fp16", code=2).err
+    )
+    assert "--format xml: choose one of screen" in run(capsys, "table", "--format", "xml", code=2).err
     both = ["--max-length", 5, "--no-truncation"]
     assert "give one" in run(capsys, plain_model, *common(world), "--tasks", "sts", *both, code=2).err
     assert "--allow-download" in run(capsys, "no-such-model", *common(world), "--tasks", "sts", code=6).err

@@ -40,6 +40,9 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
         assert (tmp_path / f"run/seed-{seed}/run.png").stat().st_size > 10_000
         assert "<svg" in (tmp_path / f"run/seed-{seed}/run.html").read_text("utf-8")
         assert list((tmp_path / f"run/seed-{seed}/tensorboard").iterdir())
+    with pytest.raises(SystemExit) as exit_:
+        main(["plot", str(tmp_path / "run/seed-1")])
+    assert exit_.value.code == 0 and capsys.readouterr().out.endswith("run/seed-1/run.html\n")
     code, said = run("--set", "batch=0")
     assert code == 2
     assert "must be at least 1" in said.err
@@ -67,6 +70,12 @@ def test_too_little_memory_is_said_with_a_remedy(capsys, monkeypatch):
     assert stop.value.code == 6
     assert shown.startswith("error: train simcse: this machine has not enough memory; choose a smaller batch")
     assert "gradient_cache=64" in shown and "Traceback" not in shown
+
+
+def test_a_wrong_precision_of_a_teacher(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["distil", "--out", str(tmp_path / "out"), "--precision", "fp16"])
+    assert stop.value.code == 2 and "--precision fp16: choose one of auto" in capsys.readouterr().err
 
 
 def test_several_changes_behind_one_set(capsys):

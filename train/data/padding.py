@@ -99,13 +99,7 @@ def length_sorted_slices(texts: Sequence[Ids], slices: int, pad: int) -> list[Sl
         ids = np.full((len(places), width), pad, dtype=np.int64)
         mask = np.arange(width) < lengths[:, None]
         ids[mask] = texts.take(places).values
-        result.append(
-            Slice(
-                torch.from_numpy(places.copy()),
-                torch.from_numpy(ids),
-                torch.from_numpy(mask.astype(np.int64)),
-            )
-        )
+        result.append(Slice(*map(torch.from_numpy, (places.copy(), ids, mask.astype(np.int64)))))
     return result
 
 

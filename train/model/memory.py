@@ -67,9 +67,8 @@ def _numbers_of_the_loss(recipe: Recipe) -> int:
     views = 2 + (2 if pooled else 1) * len(recipe.negatives)
     logits = (views * recipe.batch) ** 2 if pooled else recipe.batch**2 * (views - 1)
     # A shorter vector has a softmax of its own; an addition compares rows with rows.
-    return (_MATRICES + 2 * len(recipe.contrast.dimensions)) * logits + len(
-        recipe.additions
-    ) * recipe.batch**2
+    pairs = len(recipe.additions) * recipe.batch**2
+    return (_MATRICES + 2 * len(recipe.contrast.dimensions)) * logits + pairs
 
 
 def check_batch(recipe: Recipe, ranks: Ranks, available: int | None = None) -> None:

@@ -78,14 +78,12 @@ def _fit(encoder: Encoder, recipe: Recipe, device: torch.device) -> None:
 def _check_length(encoder: Encoder, recipe: Recipe) -> None:
     # A longer text would end the run at whichever step meets it, in an index error of torch's.
     limit = longest_input(encoder.model, encoder.tokenizer)
-    longest = max(
-        [views.longest(recipe.max_length) for views in make_views(recipe)], default=recipe.max_length
-    )
+    length = recipe.max_length
+    longest = max((views.longest(length) for views in make_views(recipe)), default=length)
     if longest > limit:
-        repeated = f" ({longest} with repeated sub-words)" if longest > recipe.max_length else ""
+        repeated = f" ({longest} with repeated sub-words)" if longest > length else ""
         raise UsageError(
-            f"max_length = {recipe.max_length}{repeated}: {encoder.name} reads at most {limit} tokens; "
-            "lower max_length"
+            f"max_length = {length}{repeated}: {encoder.name} reads at most {limit} tokens; lower max_length"
         )
 
 

@@ -20,12 +20,9 @@ def check(recipe: Recipe, name: str) -> None:
     where = f"recipe {recipe.name}: {name} is a static encoder, "
     if recipe.objective == "mlm" or recipe.masking.weight:
         raise UsageError(f"{where}which cannot tell hidden tokens; leave masked language modelling out")
-    alone = not recipe.proportion or set(recipe.positives) <= {SELF, CORPUS}
-    if (
-        alone
-        and not anchors_alone(recipe)
-        and not any(views.changes_positive for views in make_views(recipe))
-    ):
+    repeats = not recipe.proportion or set(recipe.positives) <= {SELF, CORPUS}
+    changed = any(views.changes_positive for views in make_views(recipe))
+    if repeats and not changed and not anchors_alone(recipe):
         raise UsageError(
             f"{where}which has no dropout: a sentence and itself get one vector, and there is nothing to "
             "learn from that pair; name a stage with other texts, such as --set positives=synonym"

@@ -142,8 +142,8 @@ class ContrastiveObjective:
             where += [item.places for item in chunk]
         if not embedded:
             return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
-        alone = len(embedded) == 1
-        embeddings, order = (embedded[0], where[0]) if alone else (torch.cat(embedded), torch.cat(where))
+        single = len(embedded) == 1
+        embeddings, order = (embedded[0], where[0]) if single else (torch.cat(embedded), torch.cat(where))
         if len(order) == places and bool((order[1:] > order[:-1]).all()):  # as in a bag
             return embeddings
         return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, order, embeddings)

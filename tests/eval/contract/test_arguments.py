@@ -1,6 +1,9 @@
 """A command's arguments: an error shows what was typed and does not obey it."""
 
+from typing import Annotated
+
 import pytest
+import typer
 
 from eval.contract.arguments import call
 
@@ -32,3 +35,15 @@ def test_every_command_of_eval_marks_them(typed, words):
 
     code, shown = typed(lambda more: main([*words, *more]))
     assert code == 2 and SHOWN in shown and "\x1b" not in shown
+
+
+def test_the_help_has_summary_options_and_examples(capsys):
+    def look(deep: Annotated[bool, typer.Option("--deep", help="further")] = False):
+        """Look at it."""
+
+    assert call(look, "any", ["--help"], "once:\n  any --deep") is None
+    shown = capsys.readouterr().out
+    assert (
+        "Look at it." in shown and "  --deep      further" in shown and "  once:\n    any --deep\n" in shown
+    )
+    assert call(lambda: 3, "any", []) == 3

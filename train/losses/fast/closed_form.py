@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,21 +11,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-def scaled_cosines(anchors: Tensor, candidates: Tensor, temperature: float) -> Tensor:
-    """Cosines / τ of anchors (B, d) and candidates (C, d), shape (B, C)."""
-    cosines: Tensor = _ScaledCosines.apply(anchors, candidates, temperature)
-    return cosines
-
-
-def surprise(logits: Tensor, dim: int) -> Tensor:
-    """−log softmax of logits (B, C) along a dimension, at the diagonal, shape (B,)."""
-    losses: Tensor = _Surprise.apply(logits, dim)
-    return losses
-
-
 class _Surprise(torch.autograd.Function):
-    """−log softmax at the diagonal; its gradient is the softmax less 1 at the diagonal, times the loss's.
+    """−log softmax of logits (B, C) along a dimension, at the diagonal, shape (B,).
 
+    Its gradient is the softmax less 1 at the diagonal, times the loss's.
     Autograd's way passes a matrix of zeros for the diagonal and sums over what is nearly nothing but zeros.
     """
 
@@ -45,7 +35,7 @@ class _Surprise(torch.autograd.Function):
 
 
 class _ScaledCosines(torch.autograd.Function):
-    """Cosines / τ, with the gradient in closed form.
+    """Cosines / τ of anchors (B, d) and candidates (C, d), shape (B, C), with the gradient in closed form.
 
     Where an encoder is a table, autograd's way through normalisation and division takes longer than the rest
     of a step. With n the vectors of length 1 and g the gradient of a row of them, that of the vectors is
@@ -78,3 +68,7 @@ class _ScaledCosines(torch.autograd.Function):
 def _lengths(vectors: Tensor) -> Tensor:
     """Lengths, shape (n, 1), as `torch.nn.functional.normalize` bounds them."""
     return torch.linalg.vector_norm(vectors, dim=1, keepdim=True).clamp_min(1e-12)
+
+
+scaled_cosines: Callable[[Tensor, Tensor, float], Tensor] = _ScaledCosines.apply
+surprise: Callable[[Tensor, int], Tensor] = _Surprise.apply

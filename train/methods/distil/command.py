@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _distil(args: Arguments, settings: Settings, command: str) -> None:
-    from train.methods.distil.export import distil_to
+    from train.methods.distil.distil import distil_to
 
     if args.precision not in _PRECISIONS:
         raise UsageError(f"--precision {args.precision}: choose one of {', '.join(_PRECISIONS)}")

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 from augment_cli.encoding import whitening
-from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.encoder import Encoder, to_length_one
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.token_weights import TokenCounts, count_tokens
 from augment_cli.errors import UsageError
+from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage, vectors_name
 from train.data.tokens import special_ids
@@ -22,9 +26,39 @@ from train.data.vectors import unit
 from train.methods.distil import vocabulary
 from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings
+from train.outputs.export import export, front_matter, how_to_load
 
 LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
 Say = Callable[[str], None]
+
+
+def distil_to(
+    out: str | Path,
+    store: str | Path = "store",
+    teacher: str = MINILM_PACKAGE,
+    settings: Settings | None = None,
+    *,
+    precision: str = "auto",
+    half: bool = False,
+    allow_download: bool = False,
+    command: str = "train.methods.distil.distil.distil_to",
+    say: Say = lambda line: None,
+) -> dict[str, Any]:
+    """Distil a teacher over a store's corpus, and write the folder of the static encoder."""
+    out = Path(out)
+    if out.exists():
+        raise UsageError(f"{out} exists; name a new folder as --out")
+    opened = Store.open(Path(store))
+    fast = precision == "bf16" or (precision == "auto" and has_fast_bf16())
+    made_of = load_encoder(teacher, precision="bf16" if fast else "fp32", allow_download=allow_download)
+    encoder, facts = distil(made_of, opened, settings or Settings(), say)
+    # Of length 1, but for halves: sentence-transformers computes in fp16 then, and would divide a text of no
+    # known token by a length that is 0 there.
+    encoder.modules = [] if half else [to_length_one]
+    export(encoder, out, torch.float16 if half else torch.float32)
+    facts |= {"command": command, "corpus": opened.stage("corpus").digest}
+    (out / "README.md").write_text(_card(out, made_of, facts), encoding="utf-8")
+    return facts
 
 
 def distil(
@@ -160,3 +194,21 @@ def texts_of(store: Store, most: int) -> Iterator[str]:
             yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
 
     return islice(every(), most or None)
+
+
+def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> str:
+    table = {
+        "teacher": f"{teacher.name} (SHA-256 {teacher.digest})",
+        "command": f"`{facts['command']}`",
+        "corpus": f"SHA-256 `{facts['corpus']}`",
+        "tokens": f"{facts['tokens']:,}",
+        "sentences counted": f"{facts['counted']:,}",
+    }
+    if "sentences" in facts:
+        table["sentences of the regression"] = f"{facts['sentences']:,}"
+        table["of the teacher's vectors explained"] = f"{facts['explained']:.1%}"
+    rows = [f"| {key} | {value} |" for key, value in (table | facts["settings"]).items()]
+    front = front_matter("model2vec", "sentence-similarity", "static-embeddings", "sentence-transformers")
+    said = "A vector for each token, and the mean of them for a text."
+    head = [*front, "---", "", f"# {out.name}", "", said, ""]
+    return "\n".join([*head, "| | |", "|---|---|", *rows, "", *how_to_load(out), ""])

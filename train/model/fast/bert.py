@@ -114,12 +114,8 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, modu
     weights = scores.softmax(-1)
     keep = keep_mask(weights, _rate(module))
     weights = (weights if keep is None else weights * keep).to(value.dtype)
-    return (
-        (weights.flatten(0, 1) @ value)
-        .view(-1, heads, asking, size)
-        .transpose(1, 2)
-        .reshape(-1, heads * size)
-    )
+    attended = (weights.flatten(0, 1) @ value).view(-1, heads, asking, size)
+    return attended.transpose(1, 2).reshape(-1, heads * size)
 
 
 def _feed_forward(layer: Any, attended: Tensor, states: Tensor, low: torch.dtype) -> Tensor:

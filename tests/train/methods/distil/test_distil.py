@@ -186,7 +186,7 @@ def test_kept_vectors_are_used_and_others_refused(teacher, tiny_encoder, store_c
 
 
 def test_one_call_from_python_is_the_command(tiny_store, tiny_encoder, tmp_path):
-    from train.methods.distil.export import distil_to
+    from train.methods.distil.distil import distil_to
 
     settings = Settings(dimension=8)
     facts = distil_to(tmp_path / "called", tiny_store, str(tiny_encoder), settings, precision="fp32")
