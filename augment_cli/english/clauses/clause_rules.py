@@ -100,27 +100,19 @@ class Arguments:
         prepositions = parents[nouns]
         of_verb = deps.among({"prep", "agent", "dative"})[prepositions]
         oblique = np.flatnonzero(deps.among({"obl", "obl:agent"}))
-        has_case = np.zeros(len(view.roles), bool)
-        cases = np.flatnonzero(deps.among({"case"}))
-        has_case[parents[cases]] = True
-        oblique = oblique[has_case[oblique]]
+        oblique = oblique[view.with_child(deps.among({"case"}))[oblique]]
         objects = np.concatenate([nouns[of_verb], oblique])
         verbs = np.concatenate([parents[prepositions[of_verb]], parents[oblique]])
         order = np.argsort(objects)
         return objects[order], verbs[order]
 
-    @cached_property
-    def _case_ends(self) -> np.ndarray:
-        """int64 (N,): last preposition that a noun has as its child, or −1 (UD)."""
-        ends = np.full(len(self.view.roles), -1)
-        cases = np.flatnonzero(self.view.parses.deps.among({"case"}))
-        ends[self.view.parents[cases]] = cases
-        return ends
-
     def phrases(self, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """First and last token of noun phrases (m,), without the preposition in front."""
         left, right = (edge[heads] for edge in self.view.edges)
-        case = self._case_ends[heads]
+        ends = np.full(len(self.view.roles), -1)  # the last preposition that is a noun's child (UD)
+        cases = np.flatnonzero(self.view.parses.deps.among({"case"}))
+        ends[self.view.parents[cases]] = cases
+        case = ends[heads]
         return np.where((case >= left) & (case < heads), case + 1, left), right
 
     @cached_property
@@ -140,8 +132,7 @@ class Arguments:
         subjects = np.full(len(parents), -1)
         nouns = np.flatnonzero(parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"}))
         expletives = np.flatnonzero((view.roles == Role.EXPLETIVE) & (parents != np.arange(len(parents))))
-        has_expletive = np.zeros(len(parents), bool)
-        has_expletive[parents[expletives]] = True
+        has_expletive = view.with_child(expletives)
         behind = nouns[has_expletive[parents[nouns]] & (nouns > parents[nouns])][::-1]
         subjects[parents[behind]] = behind
         own = np.flatnonzero(view.roles == Role.SUBJECT)[::-1]
@@ -176,12 +167,10 @@ class Arguments:
         words = self.view.parses.lower_at(heads)
         numerals = self.view.parses.tags.among({"CD"})[heads] & ~words.among({"one"})
         # Names such as "Landis", for which taggers like to find a plural.
-        named = self.view.parses.tags.among({"NNPS"})[heads] & words.where(_is_singular_name)
+        named = self.view.parses.tags.among({"NNPS"})[heads] & words.where(
+            lambda word: word.endswith(("is", "us", "ss", "as", "os")) or word in _COUNTRIES
+        )
         return (plural & ~named) | numerals | words.among(_PLURALS)
-
-
-def _is_singular_name(word: str) -> bool:
-    return word.endswith(("is", "us", "ss", "as", "os")) or word in _COUNTRIES
 
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:

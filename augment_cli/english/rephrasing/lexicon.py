@@ -114,15 +114,10 @@ class _Trie:
         return origins[order], places[order], numbers[order]
 
 
-@lru_cache(maxsize=1)
-def _trie() -> _Trie:
-    return _Trie([entry.pattern for entry in entries()])
-
-
 def phrases(grammar: Grammar, draw: Draw) -> Places:
     """Phrases of the list, the longest at each place."""
     known = entries()
-    first, last, numbers = _trie().find(grammar)
+    first, last, numbers = _trie(PHRASES).find(grammar)
     good = np.ones(len(first), bool)
     before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
     inside = before < first
@@ -284,13 +279,16 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     return Places("synonym", WORD, [(claim, found)], (found, spelled, article), write).where(kept)
 
 
-@lru_cache(maxsize=1)
-def _fixed() -> _Trie:
-    return _Trie([tuple(phrase.split(" ")) for phrase in word_list("fixed_phrases")])
+@lru_cache(maxsize=2)
+def _trie(name: str) -> _Trie:
+    """The trie of the list of phrases, or of the phrases whose words are not to be replaced one by one."""
+    if name == PHRASES:
+        return _Trie([entry.pattern for entry in entries()])
+    return _Trie([tuple(phrase.split(" ")) for phrase in word_list(name)])
 
 
 def _in_fixed_phrase(grammar: Grammar) -> np.ndarray:
     """bool (N,): tokens inside a phrase whose words are not to be replaced one by one."""
-    first, last, _ = _fixed().find(grammar)
+    first, last, _ = _trie("fixed_phrases").find(grammar)
     steps = np.bincount(first, minlength=len(grammar) + 1) - np.bincount(last + 1, minlength=len(grammar) + 1)
     return np.cumsum(steps)[:-1] > 0

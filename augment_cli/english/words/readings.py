@@ -39,6 +39,8 @@ _BASE = TAGS["VB"]
 # A spelling's most likely form must have this share of its frequency: `demand`, as often a noun as a
 # verb, is left alone where the word on its left does not tell.
 LEAST_SHARE = 0.65
+_TAG_PLACES = {tag: place for place, tag in enumerate(TAGS)}
+_TAG_PLACES["VBP"] = _TAG_PLACES["VB"]
 _FINITE_TAGS = TAGS["VB"] | TAGS["VBZ"]
 
 _PARTS = {"NOUN": NOUN, "VERB": VERB, "ADJ": ADJECTIVE, "ADV": ADVERB}
@@ -197,7 +199,7 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     tokens, is_token = token_of_each_word(words, parses)
     table = readings()
     part_of_pos = parses.pos.map(lambda pos: _PARTS.get(pos, -1), np.int64)[tokens]
-    tag_place = parses.tags.map(_place_of_tag, np.int64)[tokens]
+    tag_place = parses.tags.map(lambda tag: _TAG_PLACES.get(tag, -1), np.int64)[tokens]
     tag_part = parses.tags.map(lambda tag: _PART_OF_TAG.get(tag[:1], -1), np.int64)[tokens]
     number = np.maximum(spelling, 0)
     by_tag = table.by_tag[np.maximum(tag_place, 0), number]
@@ -213,10 +215,6 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     if len(rest):  # well-known: several tokens
         result[rest] = _by_context(words, spelling, rest)
     return result, is_token
-
-
-def _place_of_tag(tag: str) -> int:
-    return list(TAGS).index("VB" if tag == "VBP" else tag) if tag in TAGS or tag == "VBP" else -1
 
 
 def token_of_each_word(words: Words, parses: ParseRows) -> tuple[np.ndarray, np.ndarray]:
