@@ -107,6 +107,7 @@ def assured(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> 
 
 def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
     """Algorithm 3 with Chinese words: the first negation goes, "不" or "没" comes in; two edits or none."""
+    # 他不会来 to 他会不来: the negation of the modal goes, one before the verb comes in.
     parses, owner = view.parses, view.rows
     count = len(parses)
     answer = Answer.empty(count)

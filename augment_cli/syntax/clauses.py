@@ -303,9 +303,7 @@ def subtree_edges(parents: np.ndarray, longest: int) -> tuple[np.ndarray, np.nda
     """First and last token of every token's full subtree, for all trees of a batch at once."""
     # Depths come from pointer doubling; then each level, deepest first, hands its edges to its heads, so
     # that every token is touched once.
-    # parents: ndarray of int64, shape (N,); Head of each token; a root is its own head. Tokens on a cycle
-    # get edges of part of it.
-    # Returns tuple of ndarray of int64, shape (N,)
+    # A root is its own head; tokens on a cycle get edges of part of it.
     positions = np.arange(len(parents))
     left, right = positions.copy(), positions.copy()
     depths = (parents != positions).astype(np.int32)

@@ -282,9 +282,7 @@ def _with_comma(
     spans: Constituents, left: np.ndarray, right: np.ndarray, texts: list[str], goes_to: np.ndarray | None
 ) -> np.ndarray:
     """Let phrases with an apposition take the comma behind them along; the last token that goes."""
-    # left, right: ndarray of int64, shape (m,)
-    # goes_to: ndarray of int64, shape (m,), optional; Last token of the place they go to; no comma where
-    # nothing follows it. None: one always follows.
+    # `goes_to` (m,) is the last token of their new place: no comma where nothing follows it.
     view = spans.view
     commas = np.flatnonzero(spans.commas)
     last_comma = np.append(-1, commas)[np.searchsorted(commas, right, "right")]

@@ -35,6 +35,8 @@ _SHORT = {
 
 def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
     arguments, spans = Arguments(view), Constituents(view)
+    # "In 1990 he was a Dutch painter.": first is "he", keep "was", left to right "a Dutch painter", which
+    # gives "In 1990 a Dutch painter, he was."
     parses, roots, verbs = view.parses, view.roots[rows], arguments.first_verbs[rows]
     subjects = view.first((any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE))) & view.of_root)[rows]
     good = refuse(

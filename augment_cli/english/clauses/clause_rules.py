@@ -29,8 +29,7 @@ Rule = Callable[[ClauseView, np.ndarray, np.ndarray, EditList], None]
 
 def outcome_of(rows: Rows, rule: Rule) -> Outcome:
     """Apply a rule to the rows in English that have a token."""
-    # rule: callable; (view, rows, reasons, edits): adds edits, and sets the reason (object, (n,)) of rows
-    # without one.
+    # A rule adds edits, and sets the reasons (n,) of rows without one.
     if rows.parses is None:
         raise ValueError("a rule on clauses needs the parses of its rows")
     reasons = np.full(len(rows), Reason.NO_TOKEN, object)
@@ -52,8 +51,7 @@ def by_rule(rule: Rule) -> Prepared:
 
 def distinct(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
     """The distinct rows of some columns of small numbers from 0 on, and which of them each row is."""
-    # *columns: ndarray of bool or int, shape (m,); The product of their largest values is below 2**63.
-    # Returns ndarray of int64, shape (m,)
+    # The product of the largest values is below 2**63.
     keys = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         keys = keys * (int(column.max(initial=0)) + 1) + column
@@ -63,9 +61,6 @@ def distinct(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
 
 def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str]) -> np.ndarray:
     """Write the first reason that holds to each row; int64, the indices of the rows for which none does."""
-    # reasons: ndarray of object, shape (n,)
-    # rows: ndarray of int64, shape (m,)
-    # *checks: (ndarray of bool, shape (m,), str)
     first = np.full(len(rows), len(checks))
     for number, (mask, _) in reversed([*enumerate(checks)]):
         first[mask] = number

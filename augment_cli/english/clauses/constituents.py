@@ -151,11 +151,8 @@ class Constituents:
         self, left: np.ndarray, right: np.ndarray, inwards: np.ndarray, to_front: np.ndarray
     ) -> pa.StringArray:
         """Texts of spans (m,) for another place."""
-        # left, right: ndarray of int64, shape (m,)
-        # inwards: ndarray of bool, shape (m,); The span leaves the beginning of its sentence: a capital
-        # that only marked it goes.
-        # to_front: ndarray of bool, shape (m,); The span comes to the beginning: its first word gets a
-        # capital if the sentence had one.
+        # `inwards` (m,): it leaves the beginning of its sentence, and a capital that only marked it goes.
+        # `to_front` (m,): it comes to the beginning, and gets a capital if the sentence had one.
         rows, starts, ends = self.spans(left, right)
         base = self.view.parses.texts.offsets[rows]
         strings = slices(self.view.parses.texts, base + starts, base + ends)

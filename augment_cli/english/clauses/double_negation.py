@@ -80,7 +80,6 @@ _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
     """The first rule that applies to each row, in the order `any`, `fail`, `phrase`."""
-    # rows: ndarray of int64, shape (m,); Rows in English that have a root.
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]

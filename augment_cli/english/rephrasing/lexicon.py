@@ -115,7 +115,7 @@ class _Trie:
 
 
 def phrases(grammar: Grammar, draw: Draw) -> Places:
-    """Phrases of the list, the longest at each place."""
+    """Phrases of the list, the longest at each place: `because of the storm` to `due to the storm`."""
     known = entries()
     first, last, numbers = _trie(PHRASES).find(grammar)
     good = np.ones(len(first), bool)
@@ -236,7 +236,7 @@ def form(lemma: str, tag: str) -> str | None:
 
 
 def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
-    """Words that have a synonym, outside names, compounds and fixed phrases."""
+    """Words that have a synonym, outside names, compounds and phrases: `She hurried` to `She rushed`."""
     parses = grammar.parses
     lemmas = parses.lemmas
     eligible = np.zeros(len(grammar), bool)
