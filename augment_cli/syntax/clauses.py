@@ -7,7 +7,6 @@ reads the same through either adaptor.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,8 +169,8 @@ class ClauseView:
         clauses = (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
         for language, mine in self.by_language:
             if language.joined_clauses and mine.any():
-                joined = self.parses.deps.where(functools.partial(_is_one_of, language.joined_clauses))
-                clauses &= ~(joined & mine[self.rows])
+                bases = self.parses.deps.map(lambda label: label.partition(":")[0], object)
+                clauses &= ~(np.isin(bases, list(language.joined_clauses)) & mine[self.rows])
         return clauses
 
     @cached_property
@@ -182,14 +181,12 @@ class ClauseView:
     @cached_property
     def is_be(self) -> np.ndarray:
         """bool (N,): forms of "be" that are verbs or auxiliaries, contracted ones included."""
-        result = np.zeros(len(self.roles), bool)
         maybe = np.flatnonzero(self.parses.pos.among({"VERB", "AUX"}))
         words = self.parses.lower_at(maybe)
         be = words.among(_BE)
         contracted = np.flatnonzero(be & words.among(_CONTRACTED_S))  # "'s" may be "has"
         be[contracted] = self.parses.lemmas_at(maybe[contracted]).among({"be", "'s", "’s"})
-        result[maybe[be]] = True
-        return result
+        return self.mask(maybe[be])
 
     @cached_property
     def copulas(self) -> np.ndarray:
@@ -228,12 +225,10 @@ class ClauseView:
         by_morphology = parses.morphs.map(number_of_morphology, np.uint8)[heads]
         numbers = np.where(by_tag > 0, by_tag, by_morphology)
         numbers[parses.lower_at(heads).among(_PLURAL_WORDS)] = Number.PLURAL
-        joined = np.zeros(len(self.roles), bool)
         conjuncts = np.flatnonzero(self.roles == Role.CONJUNCT)
-        joined[self.parents[conjuncts]] = True
-        either = np.zeros(len(self.roles), bool)  # "a cat or a dog" stays singular
+        joined = self.with_child(conjuncts)
         maybe = np.flatnonzero(parses.pos.among({"CCONJ"}))
-        either[self.parents[maybe[parses.lower_at(maybe).among({"or", "nor"})]]] = True
+        either = self.with_child(maybe[parses.lower_at(maybe).among({"or", "nor"})])  # "a cat or a dog"
         either[self.parents[conjuncts[either[conjuncts]]]] = True
         numbers[joined[heads] & ~either[heads]] = Number.PLURAL
         return numbers
@@ -271,10 +266,6 @@ class ClauseView:
         share = np.bincount(np.repeat(np.arange(len(rows)), lengths), of_script, len(rows))
         result[rows[(share > 0) & (2 * share >= lengths)]] = True
         return result
-
-
-def _is_one_of(labels: frozenset[str], label: str) -> bool:
-    return label.partition(":")[0] in labels
 
 
 def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:

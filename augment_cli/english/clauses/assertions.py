@@ -239,7 +239,3 @@ class Assertions:
             (self.is_torn | disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
-
-    def _followed_by(self, wanted: set[str]) -> np.ndarray:
-        behind = np.minimum(self.tokens + 1, len(self.view.roles) - 1)
-        return self.view.parses.lower_at(behind).among(wanted)

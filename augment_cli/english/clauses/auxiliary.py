@@ -63,7 +63,7 @@ def recommended(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
     """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md)."""
-    # "She left" to "She had to leave", "She can leave" to "She must leave", "It is old" to "It has to be old".
+    # "She left" to "She had to leave", "She can go" to "She must go", "It is old" to "It has to be old".
     # A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary +
     # infinitive; the auxiliary takes over tense and agreement.
     parses, forms = view.parses, view.verb_forms
