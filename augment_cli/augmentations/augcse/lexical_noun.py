@@ -39,6 +39,7 @@ class NounParameters:
     avoid: str = avoid_parameter()
 
 
+@lru_cache(maxsize=8)
 def noun_relation(name: str, steps: int) -> lexical.Relation:
     """The listed pairs of a noun and a wider (or narrower) one that WordNet has, all of one weight."""
     wordnet = load_wordnet()

@@ -51,25 +51,14 @@ _PARTICLES = frozenset({"compound:prt", "prt"})
 _COMPOUNDS = frozenset({"compound", "nn", "flat", "fixed", "goeswith", "flat:foreign", "foreign"})
 
 
-def _context_weights(context: int, parts: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """Factor on the frequency of each form (F,) in a context."""
-    weights = np.ones(len(parts))
-    is_verb = parts == VERB
-    is_finite = is_verb & (bits & _FINITE_TAGS > 0)
-    if context == NOMINAL:
-        weights[is_verb] = 0.3
-        weights[is_finite] = 0.02
-    elif context == INFINITIVE:
-        weights[is_verb] = 0.05
-        weights[is_verb & (bits & _BASE > 0)] = 10
-        weights[parts == NOUN] = 0.5
-    elif context == FINITE:
-        weights[is_verb] = 10
-        weights[parts == NOUN] = 0.3
-    elif context == AFTER_BE:
-        weights[is_finite] = 0.02
-        weights[parts == ADJECTIVE] = 3
-    return weights
+# Factors on the frequency of the forms of some kinds, in each context; of several the last counts.
+_WEIGHTS = {
+    ANYWHERE: {},
+    NOMINAL: {"verb": 0.3, "finite": 0.02},
+    INFINITIVE: {"verb": 0.05, "base": 10, "noun": 0.5},
+    FINITE: {"verb": 10, "noun": 0.3},
+    AFTER_BE: {"finite": 0.02, "adjective": 3},
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +69,7 @@ class Readings:
     """
 
     forms: np.ndarray
-    bits: np.ndarray  # the tags it may have (bits of `tags.TAGS`)
+    bits: np.ndarray  # the tags it may have (bits of `wordnet.TAGS`)
     spellings: pa.StringArray
     # for each context (ANYWHERE, NOMINAL, INFINITIVE, FINITE, AFTER_BE) the reading, −1 where doubtful
     by_context: np.ndarray
@@ -111,9 +100,14 @@ def readings() -> Readings:
     frequency = wordnet.entry_counts[wordnet.form_entries] + 0.1
     count, width = len(codes), len(encoded.dictionary)
 
-    by_context = np.empty((5, width), np.int32)
-    for context in range(5):
-        score = frequency * _context_weights(context, parts, wordnet.form_bits)
+    kinds = {"verb": parts == VERB, "noun": parts == NOUN, "adjective": parts == ADJECTIVE}
+    for kind, tags in (("finite", _FINITE_TAGS), ("base", _BASE)):
+        kinds[kind] = kinds["verb"] & (wordnet.form_bits & tags > 0)
+    by_context = np.empty((len(_WEIGHTS), width), np.int32)
+    for context, weights in _WEIGHTS.items():
+        score = frequency.copy()
+        for kind, weight in weights.items():
+            score[kinds[kind]] = frequency[kinds[kind]] * weight
         by_context[context] = _heaviest(codes, score, np.arange(count), width)
         doubtful = score[by_context[context]] < LEAST_SHARE * np.bincount(codes, score)
         by_context[context, doubtful] = -1

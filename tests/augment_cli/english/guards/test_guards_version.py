@@ -12,8 +12,8 @@ from augment_cli.english.guards import fidelity
 
 # The versions, then a line for each pair: the verdict, the verdict on a model that knows English alone, the
 # original, the output. The first originals are sentences of the sample corpus, changed by rules; the others
-# were written for this file, many after what readers found wrong, or sound, in the outputs of models. A new pair
-# is a line of its two texts alone.
+# were written for this file, many after what readers found wrong, or sound, in outputs. A new pair is a line
+# of its two texts alone.
 GOLDEN = Path(__file__).parent / "golden" / "guards.tsv"
 PASSES = "passes"
 ADVICE = (
