@@ -105,6 +105,12 @@ class ClauseView:
         mask[tokens] = True
         return mask
 
+    def row_mask(self, rows: np.ndarray) -> np.ndarray:
+        """bool (n,): some rows."""
+        mask = np.zeros(len(self.parses), bool)
+        mask[rows] = True
+        return mask
+
     def with_child(self, children: np.ndarray) -> np.ndarray:
         """bool (N,): tokens with a child among some, given by a mask or by positions."""
         return self.mask(self.parents[children])

@@ -101,9 +101,7 @@ def _summarise(
         (all_words - kept < _FEWEST, Reason.SAME_TEXT),
         ((kept < parameters.least_words) | (kept < parameters.least_share * all_words), Reason.TOO_FEW_WORDS),
     )
-    chosen = np.zeros(count, bool)
-    chosen[rows[good]] = True
-    _delete(view, spans, ~gone, chosen, edits)
+    _delete(view, spans, ~gone, view.row_mask(rows[good]), edits)
 
 
 def _beside_the_point(view: ClauseView, arguments: Arguments, spans: Constituents) -> np.ndarray:

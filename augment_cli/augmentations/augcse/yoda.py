@@ -116,8 +116,7 @@ def _reads_as_a_front(
     bears &= ~parses.lower_at(inside).among({"been", "place", "use", "part"})  # `Place in May, it took`
     bears &= ~view.any(parses.lower.among({"?"}))[rows] & ~has_gap(parses.texts)[rows]
     # `The engine, any reduction improves`: of two nouns nobody knows then which does it.
-    acts = np.zeros(len(view.parses), bool)
-    acts[view.rows[arguments.direct_objects & view.of_root]] = True
+    acts = view.any(arguments.direct_objects & view.of_root)
     says = parses.lemmas_at(roots).lowered().among({"have", "contain", "include"}) | (keep < roots)
     says |= parses.lower_at(subjects).among({"i", "you", "he", "she", "we", "they"})
     bears &= ~acts[rows] | says

@@ -74,10 +74,8 @@ class Constituents:
         return self._marks_among(_DIVIDERS) | self.is_space
 
     def _marks_among(self, wanted: frozenset[str]) -> np.ndarray:
-        is_wanted = np.zeros(len(self.is_mark), bool)
         marks, forms = self._marks
-        is_wanted[marks] = forms.among(wanted)
-        return is_wanted
+        return self.view.mask(marks[forms.among(wanted)])
 
     @cached_property
     def _marks(self) -> tuple[np.ndarray, Coded]:
