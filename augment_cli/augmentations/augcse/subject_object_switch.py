@@ -147,8 +147,8 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
 
     opens, never = spans.opens(left) | parses.sentence_starts[left], np.zeros(len(rows), bool)
-    new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
-    new_objects = spans.strings(left, right, opens & ~_may_be_name(view, left), never).to_pylist()
+    new_subjects = spans.strings(object_left, object_right, to_front=opens)
+    new_objects = spans.strings(left, right, inwards=opens & ~_may_be_name(view, left))
     _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
     _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
     end = _with_comma(spans, left, right, new_objects, object_right)

@@ -298,9 +298,7 @@ def _delete(
     before = np.maximum(left - 1, 0)
     # At the beginning the space behind goes, and the next word takes over the capital.
     front = np.flatnonzero(opens & ~closes)
-    words_ = spans.strings(
-        following[front], following[front], np.zeros(len(front), bool), np.ones(len(front), bool)
-    ).to_pylist()
+    words_ = spans.strings(following[front], following[front], to_front=True)
     put(edits, owner[front], parses.starts[left[front]], parses.ends[following[front]], words_)
     rest = np.flatnonzero(~opens)
     starts, ends = parses.ends[before[rest]], parses.ends[right[rest]]

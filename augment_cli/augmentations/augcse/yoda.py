@@ -74,10 +74,10 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     )
     rows, keep, left, right, first = (array[good] for array in (rows, keep, left, right, first))
     opens = spans.opens(first)
-    strings = spans.strings(left, right, np.zeros(len(rows), bool), opens).to_pylist()
+    strings = spans.strings(left, right, to_front=opens)
     strings = [text.rstrip(",") + ", " for text in strings]
     # The first word gives up its capital in the same edit.
-    words = spans.strings(first, first, opens, np.zeros(len(rows), bool)).to_pylist()
+    words = spans.strings(first, first, inwards=opens)
     texts = [front + word for front, word in zip(strings, words, strict=True)]
     put(edits, rows, parses.starts[first], parses.ends[first], texts)
     # "A companion I'm": what is short for a verb is written out where it ends.

@@ -189,8 +189,7 @@ def put_phrase(
     """Put phrases (k,) before the chosen clauses, as edits."""
     parses = view.parses
     first = clauses.sentence_begins[index]
-    always = np.ones(len(first), bool)
-    begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
+    begins = Constituents(view).strings(first, first, inwards=True)
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
     tags = parses.tags.at(first)
     lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})
