@@ -30,7 +30,7 @@ def auxiliary(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
     """An auxiliary in place of a modal, else in front of the verb and the prepositional phrases before it."""
-    parses, owner = view.parses, view.rows
+    parses = view.parses
     answer = Answer.empty(len(parses))
     roots = view.roots[rows]
     modal = view.first(_children(view, Role.AUXILIARY, _MODALS))[rows]
@@ -38,12 +38,9 @@ def auxiliary(
     verbal = parses.pos.among({"VERB", "AUX"})[roots]
     negated = view.any(view.negations & view.of_root)[rows]
     helping = np.flatnonzero((view.roles == Role.AUXILIARY) & view.of_root)
-    checked = np.zeros(len(owner), bool)
-    checked[np.append(helping, roots)] = True
-    checked = np.flatnonzero(checked)
-    starts_negated = np.zeros(len(owner), bool)
-    starts_negated[checked] = parses.forms_at(checked).where(lambda form: form[:1] in _NEGATIVE_CHARACTERS)
-    negated |= view.any(starts_negated)[rows]
+    checked = np.append(helping, roots)
+    starts_negated = parses.forms_at(checked).where(lambda form: form[:1] in _NEGATIVE_CHARACTERS)
+    negated |= view.any(view.mask(checked[starts_negated]))[rows]
 
     reasons = np.select([~verbal & (modal < 0), negated], [Reason.NO_FINITE_VERB, Reason.NEGATED], "")
     answer.reasons[rows] = reasons
@@ -107,11 +104,11 @@ def assured(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> 
 
 def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
     """Algorithm 3 with Chinese words: the first negation goes, "不" or "没" comes in; two edits or none."""
+    # 他不会来 to 他会不来: the negation of the modal goes, one before the verb comes in.
     parses, owner = view.parses, view.rows
     count = len(parses)
     answer = Answer.empty(count)
-    chosen = np.zeros(count, bool)
-    chosen[rows] = True
+    chosen = view.row_mask(rows)
     maybe = np.flatnonzero(chosen[owner] & ~parses.pos.among({"PUNCT", "NOUN", "PROPN"}))
     forms = parses.forms_at(maybe)
     helping = any_of(view.roles, (Role.AUXILIARY, Role.ROOT))[maybe]
@@ -119,18 +116,15 @@ def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
         forms.among({"没有", "沒有"}) & parses.pos.among({"VERB"})[maybe]
     )
     first_character = forms.where(_is_negated_word) & helping
-    negative = np.zeros(len(owner), bool)
-    negative[maybe[whole | first_character | forms.among({"没有", "沒有"})]] = True
+    negative = view.mask(maybe[whole | first_character | forms.among({"没有", "沒有"})])
     deleted = view.first(negative)[rows]
     deleted = deleted[deleted >= 0]
-    has_deleted = np.zeros(count, bool)
-    has_deleted[owner[deleted]] = True
+    has_deleted = view.row_mask(owner[deleted])
 
-    is_modal = np.zeros(len(owner), bool)
-    is_modal[maybe] = (forms.among(_MODALS) | forms.among({"被"})) & (view.roles[maybe] == Role.AUXILIARY)
+    modal = (forms.among(_MODALS) | forms.among({"被"})) & (view.roles[maybe] == Role.AUXILIARY)
     roots = view.roots[rows]
     kinds = np.full(len(owner), -1, np.int8)
-    kinds[is_modal] = 0
+    kinds[maybe[modal]] = 0
     verbal = parses.pos.among({"VERB", "AUX", "ADJ"})[roots]
     kinds[roots] = np.where(verbal, 1, 2)
     kinds[negative] = -1  # a word that holds a negation, deleted or not, takes none

@@ -9,9 +9,7 @@ import numpy as np
 
 def batches_by_length(lengths: Sequence[int] | np.ndarray, budget: int) -> list[np.ndarray]:
     """Cut rows into batches of similar length, the longest first."""
-    # lengths: sequence of int, shape (n,); Tokens of each row; rows of length 0 are in no batch.
-    # Returns list of ndarray of int64; positions of each batch's rows. Equal lengths stay in their order,
-    # so the lengths decide all.
+    # Rows of length 0 are in no batch. Equal lengths stay in their order, so the lengths decide all.
     lengths = np.asarray(lengths, np.int64)
     order = np.argsort(-lengths, kind="stable")
     order = order[lengths[order] > 0]

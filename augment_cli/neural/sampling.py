@@ -21,7 +21,6 @@ from augment_cli.neural.runtime import named_cache
 
 def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:
     """A decoding function for `generate(custom_generate=…)`."""
-    # row_ids: ndarray of int64, shape (B,); The rows of the batch.
 
     def decode(
         model: Any,

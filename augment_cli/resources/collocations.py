@@ -53,19 +53,15 @@ class Collocations:
 
     def fit(self, old: np.ndarray, new: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """How well words fit between the neighbours of those that they replace."""
-        # old, new, left, right: ndarray of int, shape (m,); Numbers of the words that go and come, and of
-        # their neighbours.
-        # Returns ndarray of float64, shape (m,); natural logarithm of how often the new word was met beside
-        # its neighbour, over how often it would be if it went with it as the old one does; of the two
-        # neighbours the less fitting one. 0 where nothing is known.
+        # The natural logarithm of how often the new word was met beside its neighbour, over how often it
+        # would be if it went with it as the old one does; of the two neighbours the less fitting one. 0 where
+        # nothing is known.
         scale = self.counts[new] / np.maximum(self.counts[old], 1)
         known = (old != self.numbers[UNKNOWN]) & (new != self.numbers[UNKNOWN])
-        sides = []
-        for had, has in (
-            (self.together(left, old), self.together(left, new)),
-            (self.together(old, right), self.together(new, right)),
-        ):
-            sides.append(np.log((has + _PRIOR) / (had * scale + _PRIOR)))
+        sides = [
+            np.log((self.together(*new_pair) + _PRIOR) / (self.together(*old_pair) * scale + _PRIOR))
+            for old_pair, new_pair in (((left, old), (left, new)), ((old, right), (new, right)))
+        ]
         return np.where(known, np.minimum(*sides), 0.0)
 
 

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from augment_cli.resources import shipped
-from augment_cli.store.files import sha256_of_file
+from augment_cli.resources import shipped, shipped_digest
 
 
 @lru_cache(maxsize=32)
@@ -31,9 +30,4 @@ def word_set(name: str) -> pa.StringArray:
 
 def word_list_digests(*names: str) -> dict[str, str]:
     """SHA-256 of some lists by name, for the fingerprint of what is made with them."""
-    return {name: _digest(name) for name in names}
-
-
-@lru_cache(maxsize=32)
-def _digest(name: str) -> str:
-    return sha256_of_file(shipped(f"words/{name}.txt"))
+    return {name: shipped_digest(f"words/{name}.txt") for name in names}

@@ -81,7 +81,7 @@ class WordNet:
     antonyms: Groups  # from a sense to senses
     forms: pa.StringArray
     form_entries: np.ndarray
-    # the tags a form can have, and those it is the usual form for (bits of `tags.TAGS`)
+    # the tags a form can have, and those it is the usual form for (bits of `TAGS`)
     form_bits: np.ndarray
     form_first: np.ndarray
 

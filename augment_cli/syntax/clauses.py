@@ -7,7 +7,6 @@ reads the same through either adaptor.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +105,12 @@ class ClauseView:
         mask[tokens] = True
         return mask
 
+    def row_mask(self, rows: np.ndarray) -> np.ndarray:
+        """bool (n,): some rows."""
+        mask = np.zeros(len(self.parses), bool)
+        mask[rows] = True
+        return mask
+
     def with_child(self, children: np.ndarray) -> np.ndarray:
         """bool (N,): tokens with a child among some, given by a mask or by positions."""
         return self.mask(self.parents[children])
@@ -170,8 +175,8 @@ class ClauseView:
         clauses = (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
         for language, mine in self.by_language:
             if language.joined_clauses and mine.any():
-                joined = self.parses.deps.where(functools.partial(_is_one_of, language.joined_clauses))
-                clauses &= ~(joined & mine[self.rows])
+                bases = self.parses.deps.map(lambda label: label.partition(":")[0], object)
+                clauses &= ~(np.isin(bases, list(language.joined_clauses)) & mine[self.rows])
         return clauses
 
     @cached_property
@@ -182,14 +187,12 @@ class ClauseView:
     @cached_property
     def is_be(self) -> np.ndarray:
         """bool (N,): forms of "be" that are verbs or auxiliaries, contracted ones included."""
-        result = np.zeros(len(self.roles), bool)
         maybe = np.flatnonzero(self.parses.pos.among({"VERB", "AUX"}))
         words = self.parses.lower_at(maybe)
         be = words.among(_BE)
         contracted = np.flatnonzero(be & words.among(_CONTRACTED_S))  # "'s" may be "has"
         be[contracted] = self.parses.lemmas_at(maybe[contracted]).among({"be", "'s", "’s"})
-        result[maybe[be]] = True
-        return result
+        return self.mask(maybe[be])
 
     @cached_property
     def copulas(self) -> np.ndarray:
@@ -228,12 +231,10 @@ class ClauseView:
         by_morphology = parses.morphs.map(number_of_morphology, np.uint8)[heads]
         numbers = np.where(by_tag > 0, by_tag, by_morphology)
         numbers[parses.lower_at(heads).among(_PLURAL_WORDS)] = Number.PLURAL
-        joined = np.zeros(len(self.roles), bool)
         conjuncts = np.flatnonzero(self.roles == Role.CONJUNCT)
-        joined[self.parents[conjuncts]] = True
-        either = np.zeros(len(self.roles), bool)  # "a cat or a dog" stays singular
+        joined = self.with_child(conjuncts)
         maybe = np.flatnonzero(parses.pos.among({"CCONJ"}))
-        either[self.parents[maybe[parses.lower_at(maybe).among({"or", "nor"})]]] = True
+        either = self.with_child(maybe[parses.lower_at(maybe).among({"or", "nor"})])  # "a cat or a dog"
         either[self.parents[conjuncts[either[conjuncts]]]] = True
         numbers[joined[heads] & ~either[heads]] = Number.PLURAL
         return numbers
@@ -273,10 +274,6 @@ class ClauseView:
         return result
 
 
-def _is_one_of(labels: frozenset[str], label: str) -> bool:
-    return label.partition(":")[0] in labels
-
-
 def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     index = first_of_group(rows[positions], count)
     return np.where(index >= 0, positions[index], -1) if len(positions) else index
@@ -303,9 +300,7 @@ def subtree_edges(parents: np.ndarray, longest: int) -> tuple[np.ndarray, np.nda
     """First and last token of every token's full subtree, for all trees of a batch at once."""
     # Depths come from pointer doubling; then each level, deepest first, hands its edges to its heads, so
     # that every token is touched once.
-    # parents: ndarray of int64, shape (N,); Head of each token; a root is its own head. Tokens on a cycle
-    # get edges of part of it.
-    # Returns tuple of ndarray of int64, shape (N,)
+    # A root is its own head; tokens on a cycle get edges of part of it.
     positions = np.arange(len(parents))
     left, right = positions.copy(), positions.copy()
     depths = (parents != positions).astype(np.int32)

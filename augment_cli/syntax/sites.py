@@ -47,8 +47,7 @@ class PunctuationSites:
     def is_closing_gap(self) -> np.ndarray:
         """bool (N,): words with a word behind, and a space between where the language has them."""
         parses = self.view.parses
-        last = np.zeros(len(self.is_mark), bool)
-        last[parses.offsets[1:][np.diff(parses.offsets) > 0] - 1] = True
+        last = self.view.mask(parses.offsets[1:][np.diff(parses.offsets) > 0] - 1)
         return self._spaced & ~last & ~self.is_mark & ~self._is_space & ~np.append(self.is_mark[1:], True)
 
     @cached_property
@@ -129,7 +128,8 @@ class PunctuationSites:
         rows, left, right = self._subjects
         right = self._before_space(right)
         # A comma that closes the span stays outside.
-        right = right - (self.is_mark[right] & (right > view.subjects[rows]) & ~self._closes(right))
+        closes = parses.forms_at(right).where(lambda form: form in _CLOSERS)
+        right = right - (self.is_mark[right] & (right > view.subjects[rows]) & ~closes)
         held = self._holds_quote
         before = np.concatenate([[0], np.cumsum(held)])
         clean = before[right + 1] == before[left]
@@ -151,9 +151,6 @@ class PunctuationSites:
             lambda form: any(character in _DOUBLE_QUOTES for character in form) or "''" in form
         )
         return held
-
-    def _closes(self, tokens: np.ndarray) -> np.ndarray:
-        return self.view.parses.forms_at(tokens).where(lambda form: form in _CLOSERS)
 
     @cached_property
     def final(self) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +182,7 @@ class PunctuationSites:
         in_front[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
         loose = np.flatnonzero(self._inner_marks & (in_front | self._spaced))
         paired = parses.forms_at(loose).where(lambda form: form[:1] in _PAIRED)
-        return self._first_of(loose[~paired])
+        return self.view.first(self.view.mask(loose[~paired]))
 
     @cached_property
     def repeated_literally(self) -> np.ndarray:
@@ -197,8 +194,3 @@ class PunctuationSites:
         marks, last = self.final
         end = np.where(marks >= 0, marks, last)
         return self.is_mark & (np.arange(len(self.is_mark)) < end[self.view.rows])
-
-    def _first_of(self, tokens: np.ndarray) -> np.ndarray:
-        mask = np.zeros(len(self.is_mark), bool)
-        mask[tokens] = True
-        return self.view.first(mask)

@@ -125,11 +125,10 @@ def _expletives(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> No
         return
     existential = parses.lower_at(expletives).among({"there"})
     main, others = expletives[existential], expletives[~existential]
-    is_existential = np.zeros(len(roles), bool)
+    is_existential, has_subject = np.zeros((2, len(roles)), bool)
     is_existential[parents[main]] = True
     subjects = np.flatnonzero(roles == Role.SUBJECT)
     roles[subjects[is_existential[parents[subjects]] & (subjects > parents[subjects])]] = Role.OTHER
-    has_subject = np.zeros(len(roles), bool)
     has_subject[parents[subjects]] = True
     free = ~has_subject[parents[others]] & (others < parents[others])
     roles[others] = np.where(free, Role.SUBJECT, Role.OTHER)

@@ -18,11 +18,9 @@ less often, so that none makes up most of the edits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from augment_cli.augmentations.augcse.lexical_noun import NounParameters, noun_augmentation, noun_relation
 from augment_cli.contract.parameters import parameter
-from augment_cli.english.words import lexical
 
 
 @dataclass(frozen=True)
@@ -32,17 +30,11 @@ class HypernymParameters(NounParameters):
     height: int = parameter(10, "at most so many steps up", minimum=1, maximum=10)
 
 
-@lru_cache(maxsize=4)
-def hypernyms(height: int) -> lexical.Relation:
-    """Readings of nouns and the forms of the hypernyms that are listed."""
-    return noun_relation("hypernym", height)
-
-
 HYPERNYM = noun_augmentation(
     "hypernym",
     "ReplaceHypernyms",
     HypernymParameters,
-    lambda parameters: hypernyms(parameters.height),
+    lambda parameters: noun_relation("hypernym", parameters.height),
     ("augment-cli hypernym", "augment-cli hypernym --height 1 --rate 0.1"),
     "the sentence entails the more general one, not the reverse",
 )

@@ -12,11 +12,9 @@ no language model filters the choice. What is a noun says the parse, where there
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from augment_cli.augmentations.augcse.lexical_noun import NounParameters, noun_augmentation, noun_relation
 from augment_cli.contract.parameters import parameter
-from augment_cli.english.words import lexical
 
 
 @dataclass(frozen=True)
@@ -26,17 +24,11 @@ class HyponymParameters(NounParameters):
     depth: int = parameter(10, "at most so many steps down", minimum=1, maximum=10)
 
 
-@lru_cache(maxsize=4)
-def hyponyms(depth: int) -> lexical.Relation:
-    """Readings of nouns and the forms of the hyponyms that are listed."""
-    return noun_relation("hyponym", depth)
-
-
 HYPONYM = noun_augmentation(
     "hyponym",
     "ReplaceHyponyms",
     HyponymParameters,
-    lambda parameters: hyponyms(parameters.depth),
+    lambda parameters: noun_relation("hyponym", parameters.depth),
     ("augment-cli hyponym", "augment-cli hyponym --rate 0.1"),
     "the more special sentence entails the original, not the reverse",
 )

@@ -39,6 +39,7 @@ class NounParameters:
     avoid: str = avoid_parameter()
 
 
+@lru_cache(maxsize=8)
 def noun_relation(name: str, steps: int) -> lexical.Relation:
     """The listed pairs of a noun and a wider (or narrower) one that WordNet has, all of one weight."""
     wordnet = load_wordnet()
@@ -94,13 +95,6 @@ def _shares(relation: lexical.Relation) -> np.ndarray:
     return shares[entries]
 
 
-def _is_alone(words: Words) -> np.ndarray:
-    """bool (N,): words that stand once in their text: what one of two is, the other is as well."""
-    codes, distinct = words.lower
-    _, number, counts = np.unique(words.rows * len(distinct) + codes, return_inverse=True, return_counts=True)
-    return counts[number] == 1
-
-
 def _is_said_already(
     replacer: lexical.Replacer, rows: Rows, words: Words, reading: np.ndarray, eligible: np.ndarray
 ) -> np.ndarray:
@@ -140,12 +134,6 @@ def _is_bare(words: Words) -> np.ndarray:
     return ~near
 
 
-def _is_plural(words: Words) -> np.ndarray:
-    """bool (N,): what looks like a plural."""
-    codes, distinct = words.lower
-    return np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)[codes]
-
-
 def noun_augmentation(
     name: str,
     method: str,
@@ -165,14 +153,20 @@ def noun_augmentation(
         def run(rows: Rows) -> Outcome:
             words = Words.of(rows.code_points)
             reading = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
-            eligible = replacer.eligible(reading) & _is_alone(words) & entails_wider(words, rows.parses)
+            codes, distinct = words.lower
+            keys = words.rows * len(distinct) + codes
+            _, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
+            # What one of two is, the other is as well: words that stand once in their text.
+            eligible = replacer.eligible(reading) & (counts[number] == 1)
+            eligible &= entails_wider(words, rows.parses)
             eligible &= may_be_replaced(words, rows.parses)
             eligible &= ~_is_bare(words)
             if name == "hyponym":
                 # `these merchants` are of the kind that was said; what is said of "the merchants" is not of
                 # one kind of them.
+                plural = np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)
                 pointing = words.among(["this", "that", "these", "those", "such"])
-                eligible &= ~(np.append(False, pointing[:-1]) & (words.positions > 0)) & ~_is_plural(words)
+                eligible &= ~(np.append(False, pointing[:-1]) & (words.positions > 0)) & ~plural[codes]
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
             # What is narrower is often of another sense, which nothing shows but its company: a full village.

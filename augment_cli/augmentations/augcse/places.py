@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from augment_cli.english.words.phrases import Matches, PhraseTable, character_after, character_before, is_any
 from augment_cli.english.words.words import Words
-from augment_cli.resources import shipped
+from augment_cli.resources import shipped, shipped_digest
 from augment_cli.resources.word_lists import word_set
-from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import read_parquet
 from augment_cli.syntax.tree import words as listed
 
@@ -27,12 +26,7 @@ def place_table(name: str) -> pa.Table:
 
 def place_digests(*names: str) -> dict[str, str]:
     """SHA-256 of some tables by name, for the fingerprint of what is made with them."""
-    return {name: _digest(name) for name in names}
-
-
-@lru_cache(maxsize=3)
-def _digest(name: str) -> str:
-    return sha256_of_file(shipped(f"places/{name}.parquet"))
+    return {name: shipped_digest(f"places/{name}.parquet") for name in names}
 
 
 def find_places(words: Words, table: PhraseTable) -> Matches:

@@ -81,8 +81,8 @@ def _reorder(view: ClauseView, row_ids: np.ndarray, key: int, edits: EditList) -
 def _sentence_starts(view: ClauseView) -> np.ndarray:
     """int64 (m,): first token of each sentence, the first of each row among them."""
     parses, rows = view.parses, view.rows
-    begins = np.zeros(len(rows), bool)
-    begins[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
+    openings = parses.offsets[:-1][np.diff(parses.offsets) > 0]
+    begins = view.mask(openings)
     maybe = np.flatnonzero(parses.sentence_starts & ~begins)
     maybe = maybe[parses.whitespace[maybe - 1]]
     capital = _matches(view, maybe, lambda form: form[:1].isupper() or form[:1].isdigit())
@@ -101,7 +101,7 @@ def _sentence_starts(view: ClauseView) -> np.ndarray:
     poor = (lengths[following] - lengths[starts] < _LEAST) | (verbs[following] == verbs[starts])
     begins[starts[poor]] = False
     begins[following[poor & (following < len(rows))]] = False
-    begins[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
+    begins[openings] = True
     return np.flatnonzero(begins)
 
 

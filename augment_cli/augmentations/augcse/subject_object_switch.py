@@ -147,8 +147,8 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
 
     opens, never = spans.opens(left) | parses.sentence_starts[left], np.zeros(len(rows), bool)
-    new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
-    new_objects = spans.strings(left, right, opens & ~_may_be_name(view, left), never).to_pylist()
+    new_subjects = spans.strings(object_left, object_right, to_front=opens)
+    new_objects = spans.strings(left, right, inwards=opens & ~_may_be_name(view, left))
     _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
     _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
     end = _with_comma(spans, left, right, new_objects, object_right)
@@ -282,9 +282,7 @@ def _with_comma(
     spans: Constituents, left: np.ndarray, right: np.ndarray, texts: list[str], goes_to: np.ndarray | None
 ) -> np.ndarray:
     """Let phrases with an apposition take the comma behind them along; the last token that goes."""
-    # left, right: ndarray of int64, shape (m,)
-    # goes_to: ndarray of int64, shape (m,), optional; Last token of the place they go to; no comma where
-    # nothing follows it. None: one always follows.
+    # `goes_to` (m,) is the last token of their new place: no comma where nothing follows it.
     view = spans.view
     commas = np.flatnonzero(spans.commas)
     last_comma = np.append(-1, commas)[np.searchsorted(commas, right, "right")]

@@ -101,9 +101,7 @@ def _summarise(
         (all_words - kept < _FEWEST, Reason.SAME_TEXT),
         ((kept < parameters.least_words) | (kept < parameters.least_share * all_words), Reason.TOO_FEW_WORDS),
     )
-    chosen = np.zeros(count, bool)
-    chosen[rows[good]] = True
-    _delete(view, spans, ~gone, chosen, edits)
+    _delete(view, spans, ~gone, view.row_mask(rows[good]), edits)
 
 
 def _beside_the_point(view: ClauseView, arguments: Arguments, spans: Constituents) -> np.ndarray:
@@ -300,9 +298,7 @@ def _delete(
     before = np.maximum(left - 1, 0)
     # At the beginning the space behind goes, and the next word takes over the capital.
     front = np.flatnonzero(opens & ~closes)
-    words_ = spans.strings(
-        following[front], following[front], np.zeros(len(front), bool), np.ones(len(front), bool)
-    ).to_pylist()
+    words_ = spans.strings(following[front], following[front], to_front=True)
     put(edits, owner[front], parses.starts[left[front]], parses.ends[following[front]], words_)
     rest = np.flatnonzero(~opens)
     starts, ends = parses.ends[before[rest]], parses.ends[right[rest]]

@@ -93,6 +93,8 @@ def _transform(
     view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, draws: np.ndarray, wanted: int
 ) -> np.ndarray:
     """Add the edits; int64 (n,), the tense that each row was put in, or −1."""
+    # "She says that he lives here" in the past: "She said that he lived here", the main verb and those of its
+    # clauses; "The river was not dammed in 1939" has a date, and no future.
     is_dated = is_past_dated(view)
     view = with_mended_conjuncts(view)
     count, parses = len(view.parses), view.parses
@@ -291,7 +293,6 @@ class _Verbs:
         adverbs: np.ndarray,
     ) -> tuple[list[tuple[str | None, str | None, str | None]], np.ndarray]:
         """What becomes of verbs (m,), each kind once: in front of its adverb, of itself, behind its "not"."""
-        # Returns ndarray of int64, shape (m,); the kind of each verb.
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]

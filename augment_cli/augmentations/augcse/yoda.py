@@ -35,6 +35,8 @@ _SHORT = {
 
 def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
     arguments, spans = Arguments(view), Constituents(view)
+    # "In 1990 he was a Dutch painter.": first is "he", keep "was", left to right "a Dutch painter", which
+    # gives "In 1990 a Dutch painter, he was."
     parses, roots, verbs = view.parses, view.roots[rows], arguments.first_verbs[rows]
     subjects = view.first((any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE))) & view.of_root)[rows]
     good = refuse(
@@ -72,10 +74,10 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     )
     rows, keep, left, right, first = (array[good] for array in (rows, keep, left, right, first))
     opens = spans.opens(first)
-    strings = spans.strings(left, right, np.zeros(len(rows), bool), opens).to_pylist()
+    strings = spans.strings(left, right, to_front=opens)
     strings = [text.rstrip(",") + ", " for text in strings]
     # The first word gives up its capital in the same edit.
-    words = spans.strings(first, first, opens, np.zeros(len(rows), bool)).to_pylist()
+    words = spans.strings(first, first, inwards=opens)
     texts = [front + word for front, word in zip(strings, words, strict=True)]
     put(edits, rows, parses.starts[first], parses.ends[first], texts)
     # "A companion I'm": what is short for a verb is written out where it ends.
@@ -114,8 +116,7 @@ def _reads_as_a_front(
     bears &= ~parses.lower_at(inside).among({"been", "place", "use", "part"})  # `Place in May, it took`
     bears &= ~view.any(parses.lower.among({"?"}))[rows] & ~has_gap(parses.texts)[rows]
     # `The engine, any reduction improves`: of two nouns nobody knows then which does it.
-    acts = np.zeros(len(view.parses), bool)
-    acts[view.rows[arguments.direct_objects & view.of_root]] = True
+    acts = view.any(arguments.direct_objects & view.of_root)
     says = parses.lemmas_at(roots).lowered().among({"have", "contain", "include"}) | (keep < roots)
     says |= parses.lower_at(subjects).among({"i", "you", "he", "she", "we", "they"})
     bears &= ~acts[rows] | says

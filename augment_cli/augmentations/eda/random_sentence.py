@@ -7,7 +7,6 @@ keep what its start knew (the trainer's `[agreement]`). A row draws its own sent
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,10 +57,6 @@ def _prepare(parameters: RandomSentenceParameters, resources: Resources) -> Prep
     return run
 
 
-def _resolve(parameters: RandomSentenceParameters, resources: Resources) -> dict[str, Any]:
-    return {"sentences": sha256_of_json(_sentences(parameters.sentences))}
-
-
 RANDOM_SENTENCE = Augmentation(
     name="random-sentence",
     version=1,
@@ -69,7 +64,7 @@ RANDOM_SENTENCE = Augmentation(
     paper="random negatives, the baseline that mined and made ones are compared with",
     parameters=RandomSentenceParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=lambda parameters, resources: {"sentences": sha256_of_json(_sentences(parameters.sentences))},
     examples=("augment-cli random-sentence", "augment-cli random-sentence --sentences sentences.txt"),
     meaning="altered",
     entailment=("other", "another sentence says something else"),

@@ -21,8 +21,6 @@ def deletions(
     words: Words, row_ids: np.ndarray, key: int, rate: float, amount: str, maximum: int
 ) -> np.ndarray:
     """Which words to delete; never all of a text."""
-    # row_ids: ndarray of int64, shape (n,)
-    # Returns ndarray of bool, shape (N,)
     eligible = words.counts[words.rows] > 1
     chosen = word_edits.choose(words, row_ids, eligible, key, rate, amount, maximum)
     removed = np.zeros(len(words), bool)
@@ -47,9 +45,7 @@ def deletion_outcome(words: Words, removed: np.ndarray) -> Outcome:
 
 def crops(words: Words, row_ids: np.ndarray, key: int, rate: float, part: str) -> np.ndarray:
     """Which words go when a stretch is kept or cut out."""
-    # row_ids: ndarray of int64, shape (n,)
-    # Returns ndarray of bool, shape (N,); at least one word of each text stays; at least one goes where
-    # rate > 0 and there are two.
+    # At least one word of each text stays; at least one goes where rate > 0 and there are two.
     counts = words.counts
     gone = np.minimum(word_edits.counts_of(counts, rate, "ceil", 0), np.maximum(counts - 1, 0))
     length = counts - gone if part == "window" else gone
@@ -64,8 +60,7 @@ def permutations(
     words: Words, row_ids: np.ndarray, key: int, rate: float, distance: str, maximum: int
 ) -> np.ndarray:
     """Swap words of each text at random, one swap after the other."""
-    # row_ids: ndarray of int64, shape (n,)
-    # Returns ndarray of int64, shape (N,); index of the word that comes to each place.
+    # int64 (N,): the word that comes to each place.
     source = np.arange(len(words))
     counts = words.counts
     amount = "floor" if distance == "any" else "ceil"

@@ -77,7 +77,8 @@ def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
             words, rows.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
         )
         if parameters.occurrences == "all":
-            index = _all_occurrences(words, eligible, index)
+            key_of_word = words.rows * len(words.lower[1]) + words.lower[0]
+            index = np.flatnonzero(eligible & np.isin(key_of_word, key_of_word[index]))
         return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
     return run
@@ -94,13 +95,6 @@ def _resolve(parameters: SynonymParameters, resources: Resources) -> dict[str, A
     if not _is_fitted(parameters):
         return settings
     return settings | word_list_digests("plain_synonyms") | {"collocations": collocations_digest()}
-
-
-def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """The chosen words and every other eligible place of the same word in the same text."""
-    codes, distinct = words.lower
-    key = words.rows * len(distinct) + codes
-    return np.flatnonzero(eligible & np.isin(key, key[index]))
 
 
 SYNONYM = Augmentation(

@@ -39,7 +39,7 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     # too, and so do the apostrophe of a possessive plural (`the wolves' den`) and brackets and quotation
     # marks around nothing. The first word that is left takes over a capital at the text's beginning, and
     # `a` becomes `an` where the next word now asks for it.
-    # removed: ndarray of bool, shape (N,); At least one word of each text must stay.
+    # At least one word of each text must stay.
     index = np.flatnonzero(removed)
     if not len(index):
         return edits_of(words, index, index, index, nothing())
@@ -80,6 +80,7 @@ def _removed_spans(
     words: Words, first: np.ndarray, last: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """What else goes with each run of words: possessives, orphaned commas, the space on one side."""
+    # "However, the old ferry sank." without "However": the comma goes too, and a space; "The old ferry sank."
     rows = words.rows
     values = words.texts.values
     bounds = words.texts.offsets
@@ -182,8 +183,7 @@ def _with_empty_pairs(
     """Runs with the brackets or quotation marks which would stand around nothing."""
     # One pair inside another goes with it, `("red")`, and so does one around several runs, `(a "red")`;
     # runs with no mark left between them become one.
-    # Returns first, last : ndarray of int64, shape (m,); words of each run.
-    # Returns starts, ends : ndarray of int64, shape (m,); what goes with it.
+    # First and last word of each run, start and end of what goes with it.
     values, bounds = words.texts.values, words.texts.offsets
     starts, ends = words.flat_starts[first], words.flat_ends[last]
     while True:

@@ -222,7 +222,7 @@ class Negation:
                 # The next word takes over the beginning.
                 following = np.array([token + 1])
                 opens = self._spans.opens(np.array([token]))
-                text = self._spans.strings(following, following, np.array([False]), opens)[0].as_py()
+                text = self._spans.strings(following, following, to_front=opens)[0]
                 self._put(row, int(parses.starts[token]), int(parses.ends[token + 1]), text)
 
     def _remove_do(self, row: int, helper: int, token: int, end: int) -> bool:
@@ -324,7 +324,7 @@ class Negation:
         """`Let` to `Do not let`."""
         spans, parses = self._spans, self.view.parses
         opens = spans.opens(verbs)
-        words_ = spans.strings(verbs, verbs, opens, np.zeros(len(verbs), bool)).to_pylist()
+        words_ = spans.strings(verbs, verbs, inwards=opens)
         texts = [
             ("Do" if first else "do") + " not " + word for first, word in zip(opens, words_, strict=True)
         ]
@@ -334,8 +334,7 @@ class Negation:
         spans = self._spans
         first = spans.bounds[0][rows]
         rows, first = rows[first >= 0], first[first >= 0]
-        always = np.ones(len(rows), bool)
-        texts = spans.strings(first, first, always, ~always).to_pylist()
+        texts = spans.strings(first, first, inwards=True)
         parses = self.view.parses
         put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
 

@@ -8,16 +8,15 @@ modes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.augmentations.sda.rules_by_language import COLUMNS, Rules, by_rules, settings_of_mode
-from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
+from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, settings_of_mode
+from augment_cli.contract.augmentation import Augmentation, LabelAndReason
 from augment_cli.contract.parameters import parameter
-from augment_cli.contract.rule_answer import Answer
 from augment_cli.errors import UsageError
-from augment_cli.languages import codes_with, registered
+from augment_cli.languages import codes_with
 
 _RULES = 2  # number of the rules of the mode `faithful`; those of the other modes have not changed
 
@@ -56,26 +55,6 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
     return "neither", "what must or needs to be is not what is"
 
 
-def _resolve(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> dict[str, Any]:
-    settings = settings_of_mode(parameters, resources)
-    return settings | ({"rules": _RULES} if parameters.mode == "faithful" else {})
-
-
-def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
-    names = parameters.names
-    key = resources.key("aa")
-
-    def with_names(rules: Callable[..., Answer]) -> Rules:
-        return lambda view, rows, draw, edits: rules(view, rows, draw, names, edits)
-
-    rules = {
-        code: with_names(language.aa[parameters.mode])
-        for code, language in registered().items()
-        if parameters.mode in language.aa
-    }
-    return by_rules(key, rules)
-
-
 AA = Augmentation(
     name="aa",
     version=1,
@@ -84,8 +63,10 @@ AA = Augmentation(
     needs=frozenset({"parses"}),
     languages=codes_with("aa"),
     parameters=AffirmativeAuxiliaryParameters,
-    prepare=_prepare,
-    resolve=_resolve,
+    prepare=lambda parameters, resources: by_rules(
+        resources.key("aa"), "aa", parameters.mode, parameters.names
+    ),
+    resolve=lambda parameters, resources: settings_of_mode(parameters, _RULES),
     columns=COLUMNS,
     libraries=("lemminflect",),
     examples=(

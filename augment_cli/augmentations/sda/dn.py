@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, settings_of_mode
-from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Resources
 from augment_cli.contract.parameters import parameter
-from augment_cli.languages import codes_with, registered
+from augment_cli.languages import codes_with
 from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.resources.wordnet import wordnet_digest
 
@@ -42,22 +42,10 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
 
 
 def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
-    settings = settings_of_mode(parameters, resources)
-    return settings | (
-        {"wordnet": wordnet_digest(), "terms": english_terms_digest(), "rules": _RULES}
-        if parameters.mode == "faithful"
-        else {}
-    )
-
-
-def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
-    key = resources.key("dn")
-    rules = {
-        code: language.dn[parameters.mode]
-        for code, language in registered().items()
-        if parameters.mode in language.dn
-    }
-    return by_rules(key, rules)
+    settings = settings_of_mode(parameters, _RULES)
+    if parameters.mode != "faithful":
+        return settings
+    return settings | {"wordnet": wordnet_digest(), "terms": english_terms_digest()}
 
 
 DN = Augmentation(
@@ -68,7 +56,7 @@ DN = Augmentation(
     needs=frozenset({"parses"}),
     languages=codes_with("dn"),
     parameters=DoubleNegationParameters,
-    prepare=_prepare,
+    prepare=lambda parameters, resources: by_rules(resources.key("dn"), "dn", parameters.mode),
     resolve=_resolve,
     columns=COLUMNS,
     libraries=("lemminflect",),

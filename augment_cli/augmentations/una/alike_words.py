@@ -94,9 +94,7 @@ def _tokens_of_words(
     words: Words, index: np.ndarray, rows: Rows, tokens: TokenRows
 ) -> tuple[np.ndarray, np.ndarray]:
     """The TF-IDF tokens that the words `index` (m,) are."""
-    # Returns ndarray of int64, shape (m,)
-    # Returns ndarray of bool, shape (m,); false where a word is no token of the table, or parts of several;
-    # its number means nothing then.
+    # int64 (m,), and bool (m,): false where a word is no token of the table, or parts of several.
     base = rows.code_points.offsets[tokens.rows]
     starts, ends = base + tokens.starts, base + tokens.ends
     if not len(starts):

@@ -71,6 +71,7 @@ class EntityContext:
         self, texts: CodePoints, tokens: TokenRows, kinds: np.ndarray, has_capital: np.ndarray
     ) -> np.ndarray:
         """bool (N,): which tokens, of a kind each (N,), may be exchanged for others of it."""
+        # "In May 1986 Anna left New Paris for Rome.": May, 1986 and Rome may be exchanged, Paris may not.
         ids, rows, count = tokens.term_ids, tokens.rows, len(tokens.term_ids)
         if not count:
             return np.zeros(0, bool)
@@ -204,10 +205,6 @@ class Entities:
         cases: np.ndarray,
     ) -> np.ndarray:
         """The kind of each token, int64 (N,)."""
-        # ids: ndarray of int32, shape (N,); Terms of the vocabulary.
-        # has_capital, is_first: ndarray of bool, shape (N,); Whether a token begins with a capital, and
-        # whether it begins its row.
-        # cases: ndarray of int8, shape (V+1,); How each term is mostly written.
         kinds = self.kinds[ids]
         same_row = tokens.rows[1:] == tokens.rows[:-1]
         # `In May`, but not `May I`; `March` the month, but not `march`.
@@ -223,11 +220,6 @@ class Entities:
     ) -> tuple[np.ndarray, np.ndarray]:
         """First names, and the surnames behind them, where the two are the whole name."""
         # `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
-        # ids: ndarray of int32, shape (N,)
-        # kinds: ndarray of int64, shape (N,)
-        # is_capital: ndarray of bool, shape (N,); Tokens with a capital of their own.
-        # Returns tuple of ndarray of int64; the tokens of the first names, and of the surnames, one for
-        # each.
         index = np.arange(len(ids) - 1)
         rows, starts, ends = tokens.rows, tokens.starts, tokens.ends
         joined = np.append((rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1), False)

@@ -31,14 +31,7 @@ from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, LOWER, UPPER, case_pattern, character_classes
-from augment_cli.text.spans import (
-    CodePoints,
-    Edits,
-    offsets_from_lengths,
-    ranges,
-    string_array,
-    string_buffers,
-)
+from augment_cli.text.spans import CodePoints, Edits, offsets_from_lengths, ranges
 from augment_cli.text.surface import slices
 from augment_cli.tfidf.term_table import TermTable
 
@@ -245,14 +238,9 @@ class PaperReplacement(TermReplacement):
     def edits(
         self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
-        """As the surface has it."""
-        make = self._reference_edits if self.parameters.surface == "reference" else self._in_place_edits
-        return make(rows, tokens, chosen, new_ids)
-
-    def _in_place_edits(
-        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
-    ) -> tuple[Edits, np.ndarray]:
-        """One edit for each replaced token, in the case pattern of what it replaces."""
+        """One edit for each replaced token, in the case pattern of what it replaces, or for each sentence."""
+        if self.parameters.surface == "reference":
+            return self._reference_edits(rows, tokens, chosen, new_ids)
         patterns = _case_patterns(rows.code_points, tokens, chosen)
         forms = pa.array(new_ids + len(self.terms) * patterns)
         return put_in_place(rows, tokens, chosen, self.terms.surface_forms.take(forms))
@@ -261,48 +249,25 @@ class PaperReplacement(TermReplacement):
         self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
         """One edit over the whole sentence: lower-cased tokens joined by single spaces."""
-        offsets, data = string_buffers(self.terms.terms)
         changed_ids = tokens.term_ids.copy()
         changed_ids[chosen] = new_ids
         differs = chosen[new_ids != tokens.term_ids[chosen]]
         changed_rows = np.unique(tokens.rows[differs])
         counts = np.diff(tokens.offsets)[changed_rows]
         index = ranges(tokens.offsets[changed_rows], counts)
-        words, out_of_table = changed_ids[index], changed_ids[index] < 0
-        if out_of_table.any():
+        words, pool = changed_ids[index], self.terms.terms
+        unknown = index[words < 0]
+        if len(unknown):
             # A min-df table lacks these terms: their lower-cased source stands for them.
-            owners = np.repeat(changed_rows, counts)[out_of_table]
-            base = rows.code_points.offsets[owners]
-            unknown = index[out_of_table]
+            base = rows.code_points.offsets[tokens.rows[unknown]]
             source = slices(rows.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
-            extra_offsets, extra = string_buffers(pc.utf8_lower(source))
-            words = words.copy()
-            words[out_of_table] = len(offsets) - 1 + np.arange(len(source))
-            offsets = np.concatenate([offsets, offsets[-1] + extra_offsets[1:]])
-            data = np.concatenate([data, extra])
-        texts = _join_words(offsets, data, words, counts)
+            words[words < 0] = len(pool) + np.arange(len(source))
+            pool = pa.concat_arrays([pool, pc.utf8_lower(source)])
+        offsets = pa.array(offsets_from_lengths(counts), pa.int32())
+        texts = pc.binary_join(pa.ListArray.from_arrays(offsets, pool.take(pa.array(words))), " ")
         ends = np.diff(rows.code_points.offsets)[changed_rows].astype(np.int32)
         edits = Edits(changed_rows, np.zeros(len(changed_rows), np.int32), ends, texts)
         return edits, differs
-
-
-def _join_words(
-    offsets: np.ndarray, data: np.ndarray, words: np.ndarray, counts: np.ndarray
-) -> pa.StringArray:
-    """Sentences from words of a pool: `counts` words each, joined by single spaces."""
-    space = len(data)
-    data = np.append(data, np.uint8(0x20))
-    lengths = np.diff(offsets)[words]
-    is_last = np.zeros(len(words), bool)
-    is_last[np.cumsum(counts) - 1] = True
-    # Pieces: word, space, word, …; the space after a sentence's last word has length 0.
-    starts = np.full(2 * len(words), space)
-    piece_lengths = np.zeros(2 * len(words), np.int64)
-    starts[0::2] = offsets[:-1][words]
-    piece_lengths[0::2] = lengths
-    piece_lengths[1::2] = ~is_last
-    per_sentence = np.add.reduceat(lengths + ~is_last, np.cumsum(counts) - counts) if len(counts) else counts
-    return string_array(offsets_from_lengths(per_sentence), data[ranges(starts, piece_lengths)])
 
 
 def prepare(

@@ -178,10 +178,8 @@ def replacement_probabilities(
     # With z the weights of a sentence's n eligible tokens and a_i = z_i − min z (`opposite`: max z − z_i),
     # p_i = min(1, β·n·a_i/Σa); the first arg-max of p gets 1 (UNA, step 2). Where Σa = 0 (one token, or all
     # scores equal) the first eligible token gets 1 and the others 0.
-    # eligible: ndarray of bool, shape (N,); Tokens that may be replaced; the others get 0 and take no part
-    # in n, min z and Σa.
-    # beta: float or ndarray of float64, shape (n,); In [0, 1]; one for all sentences, or one for each.
-    # Returns ndarray of float64, shape (N,)
+    # Tokens that are not `eligible` (N,) get 0 and take no part in n, min z and Σa. `beta` is one for all
+    # sentences, or one for each (n,).
     index = np.flatnonzero(eligible)
     probabilities = np.zeros(len(tokens.weights))
     if not len(index):
@@ -237,7 +235,6 @@ def of_draw(parameters: Any, draw: int, draws: int) -> Any:
 
 def shares_of_rows(beta: str, key: int, row_ids: np.ndarray) -> np.ndarray:
     """Float64 (n,): each row's own β; uniform within a range, and the same whenever it is drawn."""
-    # row_ids: ndarray of int64, shape (n,)
     first, last = bounds_of(beta)
     if first == last:
         return np.full(len(row_ids), first)

@@ -99,9 +99,7 @@ class Vocabulary:
         self, ids: np.ndarray, radius: int | None, uniforms: np.ndarray, include_self: bool
     ) -> np.ndarray:
         """Draw for each of some replaceable terms another of its class, with probability ∝ maximum score."""
-        # ids: ndarray of int, shape (m,); Of this vocabulary.
-        # uniforms: ndarray of float64, shape (m,); In [0, 1).
-        # Returns ndarray of int32, shape (m,); ids; −1 where the class has no other term.
+        # int32 (m,): −1 where the class has no other term.
         place = self._own_places[ids]
         # One class for all takes no look-up for each of them.
         group = np.zeros(1, np.int64) if len(self._bounds) == 2 else self.classes[ids]
@@ -215,7 +213,7 @@ def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
     """A corpus's table and the shipped one as the table of both texts together."""
     # Sentence counts are added, and the larger of the two shares of a sentence gives the maximum score, as
     # a fit of both corpora would have it.
-    # Returns ids : ndarray of int64, shape (V₀+1,); from the corpus's ids to the table's; the last is −1.
+    # Beside it, int64 (V₀+1,): the new id of each of the corpus's; the last is −1.
     shipped = load_english_terms()
     place = pc.fill_null(pc.index_in(shipped.terms, own.terms), -1).to_numpy(zero_copy_only=False)
     new = np.flatnonzero(place < 0)

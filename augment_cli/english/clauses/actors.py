@@ -107,7 +107,7 @@ def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     determined = view.with_child(parses.deps.among({"det", "poss", "nmod:poss", "nummod"}))
     # `spectators`, `an excellent cook`: any, of whom another sentence is true.
     bare = parses.tags.at(heads).among({"NN", "NNS"}) & ~determined[heads]
-    bare |= _has(view, heads, words("a an any another every some"))
+    bare |= view.with_child(parses.lower.among(words("a an any another every some")))[heads]
     # "this Sertorius": soon after this, he ...
     this = view.with_child(parses.lower.among({"this", "that"}))
     kinds = kinds_of(view, heads)
@@ -117,10 +117,3 @@ def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     names = (kinds == _NAME) & ~this[heads] & ((files < 0) | np.isin(files, _OF_NAMES)) & ~shouted
     acts = np.isin(kinds, (_ANIMAL, _PERSON)) | names | parses.lemmas_at(heads).lowered().among(_GROUPS)
     return acts & ~bare & ~parses.lower_at(heads).among({"it", "this", "that", "these", "those"})
-
-
-def _has(view: ClauseView, heads: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
-    """bool (m,): words with one of some others right below them in the tree."""
-    below = view.with_child(view.parses.lower.among(wanted))
-    has: np.ndarray = below[heads]
-    return has

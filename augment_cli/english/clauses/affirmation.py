@@ -27,7 +27,8 @@ def faithful(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
     """`do`, `does`, `did` before a finite main verb; an adverb behind a form of "be", "have" or a modal."""
-    # rows: ndarray of int64, shape (m,); Rows in English that have a root.
+    # "She left" to "She did leave", "She also left" to "She did also leave", "It was built" to "It was indeed
+    # built".
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     tokens = clauses.tokens

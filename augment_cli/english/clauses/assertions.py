@@ -94,7 +94,7 @@ class Assertions:
         # In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
         view, parses = self.view, self.view.parses
         joined = view.with_child(any_of(view.roles, (Role.MARKER, Role.NEGATION)))
-        joined[view.parents[parses.deps.among({"cc", "mark"})]] = True
+        joined |= view.with_child(parses.deps.among({"cc", "mark"}))
         free = (
             self._is_finite & view.of_root & ~self._have_subjects & ~joined & (view.roles != Role.AUXILIARY)
         )
@@ -164,10 +164,7 @@ class Assertions:
     @cached_property
     def _have_subjects(self) -> np.ndarray:
         view = self.view
-        has_subject = np.zeros(len(view.roles), bool)
-        kinds = (Role.SUBJECT, Role.EXPLETIVE, Role.CLAUSAL_SUBJECT)
-        has_subject[view.parents[any_of(view.roles, kinds)]] = True
-        return has_subject
+        return view.with_child(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE, Role.CLAUSAL_SUBJECT)))
 
     def _any_of(self, places: np.ndarray) -> np.ndarray:
         return np.bincount(self.view.rows[places], minlength=len(self.view.parses))[self.rows] > 0
@@ -195,10 +192,9 @@ class Assertions:
     def is_question(self) -> np.ndarray:
         """bool (m,): sentences with a question mark at their end, or whose subject asks."""
         parses = self.view.parses
-        asked = np.zeros(len(self.rows), bool)
         marks = np.append(0, np.cumsum(parses.holding("?", parses.pos.among({"PUNCT"}))))
         # The mark may stand before a closing quotation mark or bracket.
-        asked |= marks[self.sentence_ends + 1] > marks[np.maximum(self.sentence_ends - 1, self.tokens)]
+        asked = marks[self.sentence_ends + 1] > marks[np.maximum(self.sentence_ends - 1, self.tokens)]
         first = parses.lower_at(self.sentence_begins).among(_QUESTION_WORDS)
         subject = parses.lower_at(np.maximum(self.subjects, 0)).among(_QUESTION_WORDS)
         return asked | first | (subject & (self.subjects >= 0))
@@ -239,7 +235,3 @@ class Assertions:
             (self.is_torn | disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
-
-    def _followed_by(self, wanted: set[str]) -> np.ndarray:
-        behind = np.minimum(self.tokens + 1, len(self.view.roles) - 1)
-        return self.view.parses.lower_at(behind).among(wanted)

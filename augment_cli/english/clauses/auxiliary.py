@@ -63,12 +63,12 @@ def recommended(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
     """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md)."""
+    # "She left" to "She had to leave", "She can go" to "She must go", "It is old" to "It has to be old".
     # A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary +
     # infinitive; the auxiliary takes over tense and agreement.
     parses, forms = view.parses, view.verb_forms
     answer = Answer.empty(len(parses))
-    main = np.zeros(len(forms), bool)
-    main[view.roots[rows]] = True
+    main = view.mask(view.roots[rows])
     helping = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
     tokens = view.first(main | helping)[rows]
     is_main = tokens == view.roots[rows]
@@ -175,9 +175,7 @@ def released(
     verb_fires = probe.rules != None  # noqa: E711  (element by element)
     by_verb = verb_fires & (prefers_verb | ~has_adjective)
     answer = released_verb(view, rows[by_verb[rows]], draw, names, edits)
-    rest = np.zeros(len(view.parses), bool)
-    rest[rows] = True
-    rest &= ~by_verb & has_adjective
+    rest = view.row_mask(rows) & ~by_verb & has_adjective
     tokens = np.flatnonzero(adjectives & rest[view.rows])
     owners = view.rows[tokens]
     adverbs = [adverb + " " for adverb in ADVERBS]

@@ -29,8 +29,7 @@ Rule = Callable[[ClauseView, np.ndarray, np.ndarray, EditList], None]
 
 def outcome_of(rows: Rows, rule: Rule) -> Outcome:
     """Apply a rule to the rows in English that have a token."""
-    # rule: callable; (view, rows, reasons, edits): adds edits, and sets the reason (object, (n,)) of rows
-    # without one.
+    # A rule adds edits, and sets the reasons (n,) of rows without one.
     if rows.parses is None:
         raise ValueError("a rule on clauses needs the parses of its rows")
     reasons = np.full(len(rows), Reason.NO_TOKEN, object)
@@ -52,8 +51,7 @@ def by_rule(rule: Rule) -> Prepared:
 
 def distinct(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
     """The distinct rows of some columns of small numbers from 0 on, and which of them each row is."""
-    # *columns: ndarray of bool or int, shape (m,); The product of their largest values is below 2**63.
-    # Returns ndarray of int64, shape (m,)
+    # The product of the largest values is below 2**63.
     keys = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         keys = keys * (int(column.max(initial=0)) + 1) + column
@@ -63,9 +61,6 @@ def distinct(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
 
 def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str]) -> np.ndarray:
     """Write the first reason that holds to each row; int64, the indices of the rows for which none does."""
-    # reasons: ndarray of object, shape (n,)
-    # rows: ndarray of int64, shape (m,)
-    # *checks: (ndarray of bool, shape (m,), str)
     first = np.full(len(rows), len(checks))
     for number, (mask, _) in reversed([*enumerate(checks)]):
         first[mask] = number
@@ -100,27 +95,19 @@ class Arguments:
         prepositions = parents[nouns]
         of_verb = deps.among({"prep", "agent", "dative"})[prepositions]
         oblique = np.flatnonzero(deps.among({"obl", "obl:agent"}))
-        has_case = np.zeros(len(view.roles), bool)
-        cases = np.flatnonzero(deps.among({"case"}))
-        has_case[parents[cases]] = True
-        oblique = oblique[has_case[oblique]]
+        oblique = oblique[view.with_child(deps.among({"case"}))[oblique]]
         objects = np.concatenate([nouns[of_verb], oblique])
         verbs = np.concatenate([parents[prepositions[of_verb]], parents[oblique]])
         order = np.argsort(objects)
         return objects[order], verbs[order]
 
-    @cached_property
-    def _case_ends(self) -> np.ndarray:
-        """int64 (N,): last preposition that a noun has as its child, or −1 (UD)."""
-        ends = np.full(len(self.view.roles), -1)
-        cases = np.flatnonzero(self.view.parses.deps.among({"case"}))
-        ends[self.view.parents[cases]] = cases
-        return ends
-
     def phrases(self, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """First and last token of noun phrases (m,), without the preposition in front."""
         left, right = (edge[heads] for edge in self.view.edges)
-        case = self._case_ends[heads]
+        ends = np.full(len(self.view.roles), -1)  # the last preposition that is a noun's child (UD)
+        cases = np.flatnonzero(self.view.parses.deps.among({"case"}))
+        ends[self.view.parents[cases]] = cases
+        case = ends[heads]
         return np.where((case >= left) & (case < heads), case + 1, left), right
 
     @cached_property
@@ -140,8 +127,7 @@ class Arguments:
         subjects = np.full(len(parents), -1)
         nouns = np.flatnonzero(parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"}))
         expletives = np.flatnonzero((view.roles == Role.EXPLETIVE) & (parents != np.arange(len(parents))))
-        has_expletive = np.zeros(len(parents), bool)
-        has_expletive[parents[expletives]] = True
+        has_expletive = view.with_child(expletives)
         behind = nouns[has_expletive[parents[nouns]] & (nouns > parents[nouns])][::-1]
         subjects[parents[behind]] = behind
         own = np.flatnonzero(view.roles == Role.SUBJECT)[::-1]
@@ -176,12 +162,10 @@ class Arguments:
         words = self.view.parses.lower_at(heads)
         numerals = self.view.parses.tags.among({"CD"})[heads] & ~words.among({"one"})
         # Names such as "Landis", for which taggers like to find a plural.
-        named = self.view.parses.tags.among({"NNPS"})[heads] & words.where(_is_singular_name)
+        named = self.view.parses.tags.among({"NNPS"})[heads] & words.where(
+            lambda word: word.endswith(("is", "us", "ss", "as", "os")) or word in _COUNTRIES
+        )
         return (plural & ~named) | numerals | words.among(_PLURALS)
-
-
-def _is_singular_name(word: str) -> bool:
-    return word.endswith(("is", "us", "ss", "as", "os")) or word in _COUNTRIES
 
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:

@@ -74,10 +74,8 @@ class Constituents:
         return self._marks_among(_DIVIDERS) | self.is_space
 
     def _marks_among(self, wanted: frozenset[str]) -> np.ndarray:
-        is_wanted = np.zeros(len(self.is_mark), bool)
         marks, forms = self._marks
-        is_wanted[marks] = forms.among(wanted)
-        return is_wanted
+        return self.view.mask(marks[forms.among(wanted)])
 
     @cached_property
     def _marks(self) -> tuple[np.ndarray, Coded]:
@@ -142,33 +140,26 @@ class Constituents:
         """bool (m,): whether a span begins with the first word of its row."""
         return left == self.bounds[0][self.view.rows[left]]
 
-    def spans(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row, start and end of each span (m,): code points of the row's text."""
-        parses = self.view.parses
-        return self.view.rows[left], parses.starts[left], parses.ends[right]
-
     def strings(
-        self, left: np.ndarray, right: np.ndarray, inwards: np.ndarray, to_front: np.ndarray
-    ) -> pa.StringArray:
+        self,
+        left: np.ndarray,
+        right: np.ndarray,
+        inwards: np.ndarray | bool = False,
+        to_front: np.ndarray | bool = False,
+    ) -> list[str]:
         """Texts of spans (m,) for another place."""
-        # left, right: ndarray of int64, shape (m,)
-        # inwards: ndarray of bool, shape (m,); The span leaves the beginning of its sentence: a capital
-        # that only marked it goes.
-        # to_front: ndarray of bool, shape (m,); The span comes to the beginning: its first word gets a
-        # capital if the sentence had one.
-        rows, starts, ends = self.spans(left, right)
-        base = self.view.parses.texts.offsets[rows]
-        strings = slices(self.view.parses.texts, base + starts, base + ends)
-        lowered = np.flatnonzero(inwards)
+        # `inwards` (m,): it leaves the beginning of its sentence, and a capital that only marked it goes.
+        # `to_front` (m,): it comes to the beginning, and gets a capital if the sentence had one.
+        parses, rows = self.view.parses, self.view.rows[left]
+        base = parses.texts.offsets[rows]
+        strings = slices(parses.texts, base + parses.starts[left], base + parses.ends[right])
+        lowered = np.flatnonzero(np.broadcast_to(inwards, len(left)))
         lowered = lowered[self._loses_capital(left[lowered])]
         strings = uncapitalised_where(strings, _mask(lowered, len(strings)))
-        begins = self.view.parses.forms_at(self.bounds[0][rows])
+        begins = parses.forms_at(self.bounds[0][rows])
         raised = np.flatnonzero(to_front & ~begins.where(lambda form: form[:1].islower()))
-        plain = self.view.parses.forms_at(left[raised]).where(str.islower)  # not iPhone
-        return capitalised_where(strings, _mask(raised[plain], len(strings)))
-
-    def _has_capital(self, tokens: np.ndarray) -> np.ndarray:
-        return self.view.parses.forms_at(tokens).where(lambda form: form[:1].isupper())
+        plain = parses.forms_at(left[raised]).where(str.islower)  # not iPhone
+        return capitalised_where(strings, _mask(raised[plain], len(strings))).to_pylist()
 
     def _loses_capital(self, tokens: np.ndarray) -> np.ndarray:
         """bool (m,): words whose capital is that of the sentence's beginning, not of a name."""
@@ -177,9 +168,8 @@ class Constituents:
             return np.zeros(0, bool)
         forms = parses.forms_at(tokens).compacted()
         common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
-        following = np.minimum(tokens + 1, len(parses.starts) - 1)
-        joined = parses.rows[following] == parses.rows[tokens]
-        joined &= self._has_capital(following) & (following > tokens)
+        capital = parses.forms_at(self.view.behind(tokens)).where(lambda form: form[:1].isupper())
+        joined = capital & self.view.has_behind(tokens)
         function = parses.pos.among({"DET", "PRON", "ADP", "ADV", "SCONJ", "CCONJ", "AUX", "PART"})[tokens]
         name = parses.tags.among({"NNP", "NNPS"})[tokens] & ~forms.lowered().among(_ARTICLES)
         return common & ~name & (~joined | function)

@@ -80,7 +80,6 @@ _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
     """The first rule that applies to each row, in the order `any`, `fail`, `phrase`."""
-    # rows: ndarray of int64, shape (m,); Rows in English that have a root.
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
@@ -166,7 +165,10 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -
     goes_on = view.verb_forms[view.behind(places)] == VerbForm.PRESENT_PARTICIPLE
     goes_on &= parses.lower_at(places).among({"been", "be"})
     possible &= ~goes_on & ~view.is_be[mains] & ~clauses.adverb_in_front
-    possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
+    # Conjunctions of the main verb's own adverbial clauses, which a negation may take in.
+    markers = parses.lower.among(_REASONS) & (view.of_root | view.of_root[view.parents])
+    markers &= np.arange(len(view.roles)) > view.roots[view.rows]
+    possible &= ~view.any(markers)[clauses.rows] & ~clauses.holds_word(_SCOPED)
     some = np.flatnonzero(possible)  # of these the verb is asked, which takes longest
     has_object = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows[some]].tolist()
     lemmas = parses.lemmas_at(mains[some]).map(str.lower, object)
@@ -198,13 +200,6 @@ def _noun_files() -> dict[str, int]:
     files = wordnet.synset_files[wordnet.sense_synsets[first]].tolist()
     lower = wordnet.spellings.take(pa.array(first)).to_pylist()
     return {word: file for word, file in zip(lower, files, strict=True) if word.islower()}
-
-
-def _markers(view: ClauseView) -> np.ndarray:
-    """bool (N,): conjunctions of the main verb's own adverbial clauses, which a negation may take in."""
-    places = np.flatnonzero(view.parses.lower.among(_REASONS))
-    near = view.of_root[places] | view.of_root[view.parents[places]]
-    return view.mask(places[near & (places > view.roots[view.rows[places]])])
 
 
 def _fail(

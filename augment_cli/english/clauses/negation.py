@@ -61,8 +61,7 @@ def recommended(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList)
     kinds = _kinds(view, rows, helping=(Role.AUXILIARY,), otherwise=_FRONT)
     first = view.first(negatives)[rows]
     deleted = first[first >= 0]
-    has_deleted = np.zeros(count, bool)
-    has_deleted[owner[deleted]] = True
+    has_deleted = view.row_mask(owner[deleted])
     # An auxiliary that keeps its own negation takes no second one.
     kinds[deleted] = -1
     kept = negatives.copy()
@@ -120,10 +119,8 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
 def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherwise: int) -> np.ndarray:
     """int8 (N,): how each token would take a negation, or −1."""
     parses, forms = view.parses, view.verb_forms
-    chosen = np.zeros(len(parses), bool)
-    chosen[rows] = True
     kinds = np.full(len(forms), -1, np.int8)
-    kinds[any_of(view.roles, helping) & chosen[view.rows]] = _AUXILIARY
+    kinds[any_of(view.roles, helping) & view.row_mask(rows)[view.rows]] = _AUXILIARY
     roots = view.roots[rows]
     roots = roots[roots >= 0]
     verbal = parses.pos.among({"VERB", "AUX"})[roots]
@@ -142,9 +139,7 @@ def _rank(owners: np.ndarray) -> np.ndarray:
 
 def _apply(view: ClauseView, plan: _Plan, edits: EditList) -> None:
     parses, owner = view.parses, view.rows
-    is_taken = np.zeros(len(owner), bool)
-    is_taken[plan.taken] = True
-    _delete(view, plan.deleted, is_taken, edits)
+    _delete(view, plan.deleted, view.mask(plan.taken), edits)
 
     kinds = plan.kinds[plan.taken]
     tokens = plan.taken[(kinds == _AUXILIARY) | (kinds == _BE)]
@@ -201,8 +196,7 @@ def _delete(view: ClauseView, tokens: np.ndarray, is_taken: np.ndarray, edits: E
 def _name(view: ClauseView, plan: _Plan, answer: Answer) -> None:
     """Write down what was done to each row."""
     count, owner = len(view.parses), view.rows
-    has_deleted = np.zeros(count, bool)
-    has_deleted[owner[plan.deleted]] = True
+    has_deleted = view.row_mask(owner[plan.deleted])
     rank = _rank(owner[plan.taken])
     base = len(_KINDS) + 1
     codes = has_deleted.astype(np.int64)

@@ -77,13 +77,19 @@ def is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     scoped = parses.lower.among(_SCOPED) | parses.lower.among(NEGATIVES)
     scoped |= parses.lower.among(_CLITICS) & ~parses.tags.among({"POS"})
     several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
-    stays = ~view.any(marks | scoped | several | _beside_verbs(view) | _subordinate(view))[rows]
+    # Verbs beside another that is not a clause's of the same form: often a wrong parse.
+    verbs = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
+    alike = (view.roles == Role.CLAUSE)[view.parents] & (view.verb_forms[view.parents] == view.verb_forms)
+    stays = ~view.any(marks | scoped | several | (verbs & ~alike) | _subordinate(view))[rows]
+    # "not" would deny an adverb of manner behind the verb.
+    manner = parses.tags.among({"RB"}) & view.of_root & parses.lower.where(lambda word: word.endswith("ly"))
+    manner &= np.arange(len(view.roles)) > view.roots[view.rows]
     return (
         stays
         & one_sentence
         & _is_definite(view, clauses)
         & ~clauses.holds_word(_CHOOSING)
-        & ~_says_how(view)[rows]
+        & ~view.any(manner)[rows]
         & (np.diff(parses.offsets)[rows] <= _LONGEST)
         & _knows_capital(view, clauses.sentence_begins)
     )
@@ -112,14 +118,6 @@ def _as_terms_are_written(view: ClauseView, first: np.ndarray) -> tuple[np.ndarr
     place = pc.fill_null(pc.index_in(pa.array(lowered.values, pa.string()), shipped.terms), -1)
     places = place.to_numpy(zero_copy_only=False)[lowered.codes]
     return places >= 0, (places >= 0) & (shipped.cases[places] == AS_IT_IS)
-
-
-def _beside_verbs(view: ClauseView) -> np.ndarray:
-    """bool (N,): verbs beside another that is not a clause's of the same form: often a wrong parse."""
-    verbs = np.flatnonzero((view.roles == Role.CONJUNCT) & view.parses.pos.among({"VERB", "AUX"}))
-    heads = view.parents[verbs]
-    alike = (view.roles[heads] == Role.CLAUSE) & (view.verb_forms[heads] == view.verb_forms[verbs])
-    return view.mask(verbs[~alike])
 
 
 def _subordinate(view: ClauseView) -> np.ndarray:
@@ -178,14 +176,6 @@ def _has_setting(view: ClauseView, clauses: Assertions, left: np.ndarray) -> np.
     return opened & one & single
 
 
-def _says_how(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows whose verb has an adverb of manner behind it, which "not" would deny."""
-    parses = view.parses
-    manner = np.flatnonzero(parses.tags.among({"RB"}) & view.of_root)
-    manner = manner[parses.lower_at(manner).where(lambda word: word.endswith("ly"))]
-    return np.bincount(view.rows[manner[manner > view.roots[view.rows[manner]]]], minlength=len(parses)) > 0
-
-
 def phrase_of(view: ClauseView, clauses: Assertions, index: np.ndarray) -> np.ndarray:
     """int64 (k,): which of the phrases the chosen clauses get, by the places of words alone."""
     parses = view.parses
@@ -199,8 +189,7 @@ def put_phrase(
     """Put phrases (k,) before the chosen clauses, as edits."""
     parses = view.parses
     first = clauses.sentence_begins[index]
-    always = np.ones(len(first), bool)
-    begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
+    begins = Constituents(view).strings(first, first, inwards=True)
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
     tags = parses.tags.at(first)
     lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})

@@ -40,16 +40,10 @@ _NOT_BEFORE_NEGATION = frozenset({"must", "may", "might"})
 _STEMS = {"can": "ca", "will": "wo"}
 
 
-def _be(tense: int, person: int) -> str:
-    if tense == PAST:
-        return "were" if person == OTHER else "was"
-    return {OTHER: "are", THIRD: "is", FIRST: "am"}[person]
-
-
 def finite(verb: str, tense: int, person: int) -> str | None:
     """A verb in the past or the present: ("go", PAST, THIRD) gives "went"."""
     if verb == "be":
-        return _be(tense, person)
+        return (("were", "was", "was") if tense == PAST else ("are", "is", "am"))[person]
     if tense == PAST:
         return inflected(verb, VerbForm.PAST)
     return inflected(verb, VerbForm.PRESENT_THIRD if person == THIRD else VerbForm.PRESENT)

@@ -119,6 +119,7 @@ def _figure(word: str) -> str:
 
 def unfaithful(original: str, output: str, is_english: bool = False) -> str | None:
     """Why an output does not say what the original says, or None where no guard finds anything."""
+    # "The two boats left Rome." for "Two boats left Paris.": a name has changed, NAME_OR_NUMBER_CHANGED.
     vocabulary = english()
     known = frozenset(match.lower() for match in _WORD.findall(original.replace("’", "'")))
     before, after = words_of(original), words_of(output, known)

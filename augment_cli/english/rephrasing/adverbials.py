@@ -77,6 +77,21 @@ def _takes_object(grammar: Grammar, heads: np.ndarray) -> np.ndarray:
     return grammar.is_lemma(_OBJECTS_BEHIND, grammar.parents[heads]) & ~grammar.is_time[heads]
 
 
+def _to_front(
+    grammar: Grammar, rule: str, cut: np.ndarray, left: np.ndarray, right: np.ndarray, first: np.ndarray
+) -> Places:
+    """Phrases put before the first words of their sentences, with a comma; cut away with a comma before."""
+
+    def write(cut_from: int, begin: int, end: int, opening: int) -> list[Edit]:
+        phrase = grammar.in_front(begin, end, opening)
+        return [
+            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
+            grammar.cut(cut_from, end),
+        ]
+
+    return Places(rule, CLAUSE, [(first, first), (cut, right)], (cut, left, right, first), write)
+
+
 def _final_to_front(grammar: Grammar) -> Places:
     """`He moved to Rome in 1999.` to `In 1999, he moved to Rome.`"""
     of_root = _is_oblique(grammar) | (grammar.of_root & grammar.is_dep("advcl"))
@@ -96,22 +111,7 @@ def _final_to_front(grammar: Grammar) -> Places:
     good &= ~(clausal & grammar.is_negated[rows])
     good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
     first = grammar.openings[rows]
-    stop = left - comma - 1
-
-    def write(begin: int, end: int, opening: int, last: int) -> list[Edit]:
-        phrase = grammar.in_front(begin, end, opening)
-        return [
-            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
-            grammar.cut(last + 1, end),
-        ]
-
-    return Places(
-        "final_adverbial_to_front",
-        CLAUSE,
-        [(first, first), (stop + 1, right)],
-        (left, right, first, stop),
-        write,
-    ).where(good)
+    return _to_front(grammar, "final_adverbial_to_front", left - comma, left, right, first).where(good)
 
 
 def _front_to_final(grammar: Grammar) -> Places:
@@ -205,17 +205,7 @@ def _there(grammar: Grammar) -> Places:
     good &= grammar.count(grammar.is_comma, grammar.openings[rows], right) == 0
     good &= grammar.count(grammar.is_tag(*FINITE, "MD"), roots + 1, right) == 0
     first = grammar.openings[rows]
-
-    def write(begin: int, end: int, opening: int) -> list[Edit]:
-        phrase = grammar.in_front(begin, end, opening)
-        return [
-            grammar.edit(opening, opening, f"{phrase}, {grammar.inward(opening)}"),
-            grammar.cut(begin, end),
-        ]
-
-    return Places(
-        "place_of_existence_to_front", CLAUSE, [(first, first), (left, right)], (left, right, first), write
-    ).where(good)
+    return _to_front(grammar, "place_of_existence_to_front", left, left, right, first).where(good)
 
 
 def _however(grammar: Grammar) -> Places:
@@ -284,15 +274,7 @@ def _adverb_to_front(grammar: Grammar) -> Places:
     # In front it would speak of both: `was originally a mill and is a school`.
     joined = grammar.rows_with(grammar.of_root & grammar.is_dep("conj"))[rows]
     good &= ~joined | grammar.is_word(_NARRATING, tokens)
-
-    def write(opening: int, token: int) -> list[Edit]:
-        adverb = grammar.in_front(token, token, opening)
-        text = f"{adverb}, {grammar.inward(opening)}"
-        return [grammar.edit(opening, opening, text), grammar.cut(token, token)]
-
-    return Places(
-        "adverb_to_front", CLAUSE, [(first, first), (tokens, tokens)], (first, tokens), write
-    ).where(good)
+    return _to_front(grammar, "adverb_to_front", tokens, tokens, tokens, first).where(good)
 
 
 def _adverb_inside(grammar: Grammar) -> Places:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -11,6 +11,7 @@ import numpy as np
 from augment_cli.english.inflection import inflected, plural
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
+from augment_cli.english.words.phrases import Trie
 from augment_cli.english.words.word_case import begins_with_vowel_sound
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.syntax.morphology import form_of_tag
@@ -57,52 +58,31 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
-class _Trie:
-    """All patterns at once: from a state, by a word or by a part of speech, to the next."""
-
-    def __init__(self, patterns: Sequence[tuple[str, ...]]) -> None:
-        self._symbols: dict[str, int] = {}
-        edges: dict[tuple[int, int], int] = {}
-        ends: dict[int, int] = {}
-        for number, pattern in enumerate(patterns):
-            state = 0
-            for part in pattern:
-                symbol = self._symbols.setdefault(part, len(self._symbols) + 1)
-                state = edges.setdefault((state, symbol - 1), len(edges) + 1)
-            ends.setdefault(state, number)
-        keys = np.array([state * len(self._symbols) + symbol for state, symbol in edges], np.int64)
-        order = np.argsort(keys)
-        self._keys, self._targets = keys[order], np.array(list(edges.values()), np.int64)[order]
-        self._ends = np.full(len(edges) + 1, -1, np.int64)
-        self._ends[list(ends)] = list(ends.values())
-
-    def _step(self, states: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        keys = states * len(self._symbols) + symbols
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where((symbols >= 0) & (self._keys[places] == keys), self._targets[places], -1)
+class _Patterns(Trie):
+    """All patterns at once, of words and parts of speech."""
 
     def find(self, grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First token, last token and number of every pattern that is found, overlapping ones included."""
         forms, parses = grammar.parses.forms, grammar.parses
-        exact = forms.numbered(self._symbols) - 1
-        slots = parses.pos.map(lambda pos: self._symbols.get(f"<{pos}>", 0), np.int32) - 1
-        opening = parses.lower.numbered(self._symbols) - 1
+        exact = forms.map(lambda form: self.symbols.get(form, -1), np.int64)
+        slots = parses.pos.map(lambda pos: self.symbols.get(f"<{pos}>", -1), np.int64)
+        opening = parses.lower.map(lambda form: self.symbols.get(form, -1), np.int64)
         first = np.flatnonzero(np.diff(parses.rows, prepend=-1))
         begins = exact.copy()
         begins[first] = np.where(exact[first] >= 0, exact[first], opening[first])
         origins = np.flatnonzero(begins >= 0)
-        states = self._step(np.zeros(len(origins), np.int64), begins[origins])
+        states = self.step(np.zeros(len(origins), np.int64), begins[origins])
         origins, states = origins[states >= 0], states[states >= 0]
         places = origins
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         while len(origins):
-            numbers = self._ends[states]
+            numbers = self.ends[states]
             done = numbers >= 0
             found.append((origins[done], places[done], numbers[done]))
             following = np.minimum(places + 1, len(parses.rows) - 1)
             goes_on = (following > places) & (parses.rows[following] == parses.rows[origins])
             origins, places, states = origins[goes_on], following[goes_on], states[goes_on]
-            by_word, by_slot = self._step(states, exact[places]), self._step(states, slots[places])
+            by_word, by_slot = self.step(states, exact[places]), self.step(states, slots[places])
             origins = np.concatenate([origins[by_word >= 0], origins[by_slot >= 0]])
             places = np.concatenate([places[by_word >= 0], places[by_slot >= 0]])
             states = np.concatenate([by_word[by_word >= 0], by_slot[by_slot >= 0]])
@@ -114,15 +94,10 @@ class _Trie:
         return origins[order], places[order], numbers[order]
 
 
-@lru_cache(maxsize=1)
-def _trie() -> _Trie:
-    return _Trie([entry.pattern for entry in entries()])
-
-
 def phrases(grammar: Grammar, draw: Draw) -> Places:
-    """Phrases of the list, the longest at each place."""
+    """Phrases of the list, the longest at each place: `because of the storm` to `due to the storm`."""
     known = entries()
-    first, last, numbers = _trie().find(grammar)
+    first, last, numbers = _trie(PHRASES).find(grammar)
     good = np.ones(len(first), bool)
     before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
     inside = before < first
@@ -241,7 +216,7 @@ def form(lemma: str, tag: str) -> str | None:
 
 
 def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
-    """Words that have a synonym, outside names, compounds and fixed phrases."""
+    """Words that have a synonym, outside names, compounds and phrases: `She hurried` to `She rushed`."""
     parses = grammar.parses
     lemmas = parses.lemmas
     eligible = np.zeros(len(grammar), bool)
@@ -284,13 +259,16 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     return Places("synonym", WORD, [(claim, found)], (found, spelled, article), write).where(kept)
 
 
-@lru_cache(maxsize=1)
-def _fixed() -> _Trie:
-    return _Trie([tuple(phrase.split(" ")) for phrase in word_list("fixed_phrases")])
+@lru_cache(maxsize=2)
+def _trie(name: str) -> _Patterns:
+    """The trie of the list of phrases, or of the phrases whose words are not to be replaced one by one."""
+    if name == PHRASES:
+        return _Patterns([entry.pattern for entry in entries()])
+    return _Patterns([tuple(phrase.split(" ")) for phrase in word_list(name)])
 
 
 def _in_fixed_phrase(grammar: Grammar) -> np.ndarray:
     """bool (N,): tokens inside a phrase whose words are not to be replaced one by one."""
-    first, last, _ = _fixed().find(grammar)
+    first, last, _ = _trie("fixed_phrases").find(grammar)
     steps = np.bincount(first, minlength=len(grammar) + 1) - np.bincount(last + 1, minlength=len(grammar) + 1)
     return np.cumsum(steps)[:-1] > 0

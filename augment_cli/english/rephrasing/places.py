@@ -66,9 +66,7 @@ class Choice:
     def without_collisions(self, order: np.ndarray) -> np.ndarray:
         """The places of `order` that take no token that an earlier one of the order has."""
         # A second place of the kind CLAUSE is left out, too.
-        # order: ndarray of int64, shape (k,); Numbers of places, those of a row from the first to be
-        # considered to the last.
-        # Returns ndarray of int64
+        # `order` (k,) has numbers of places, those of a row from the first to be considered to the last.
         rows, kinds = self.rows[order], self.kinds[order]
         by_row = np.argsort(rows, kind="stable")
         order, rows, kinds = order[by_row], rows[by_row], kinds[by_row]

@@ -114,8 +114,7 @@ def inflected_relation(
     """Carry a relation between entries over to readings and forms, so that inflection is kept."""
     # A reading of a source goes to the usual form of the target that serves every tag of the reading:
     # `walked`, past tense or participle, to `strolled` but not to `went`; as a past tense to both.
-    # sources, targets: ndarray of int, shape (m,); Pairs of entries; a pair may stand there several times.
-    # weights: ndarray of float64, shape (m,); Above 0.
+    # A pair of entries may stand there several times.
     table = readings()
     known = np.isin(sources.astype(np.int64) * len(wordnet.lemmas) + targets, _avoided_pairs(name))
     sources, targets, weights = sources[~known], targets[~known], weights[~known]

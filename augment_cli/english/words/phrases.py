@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,49 +28,56 @@ class Matches:
         return len(self.first)
 
 
-class PhraseTable:
-    """Phrases to look for; words are compared in lower case and separated by white space alone."""
+class Trie:
+    """Sequences of words as arrays: from a state, by a word's number, to the next."""
 
-    def __init__(self, phrases: Sequence[str]) -> None:
-        words: dict[str, int] = {}
+    def __init__(self, phrases: Iterable[Sequence[str]]) -> None:
+        self.symbols: dict[str, int] = {}
         edges: dict[tuple[int, int], int] = {}
         ends: dict[int, int] = {}
         for number, phrase in enumerate(phrases):
             state = 0
-            for word in phrase.lower().split(" "):
-                token = words.setdefault(word, len(words))
-                state = edges.setdefault((state, token), len(edges) + 1)
+            for word in phrase:
+                symbol = self.symbols.setdefault(word, len(self.symbols))
+                state = edges.setdefault((state, symbol), len(edges) + 1)
             ends.setdefault(state, number)
-        self._words = pa.array(list(words), pa.string())
-        keys = np.array([state * len(words) + token for state, token in edges], np.int64)
+        keys = np.array([state * len(self.symbols) + symbol for state, symbol in edges], np.int64)
         order = np.argsort(keys)
         self._keys, self._targets = keys[order], np.array(list(edges.values()), np.int64)[order]
-        self._ends = np.full(len(edges) + 1, -1, np.int64)
-        self._ends[list(ends)] = list(ends.values())
+        self.ends = np.full(len(edges) + 1, -1, np.int64)  # which phrase ends at each state
+        self.ends[list(ends)] = list(ends.values())
 
-    def _step(self, states: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    def step(self, states: np.ndarray, symbols: np.ndarray) -> np.ndarray:
         """The next state of each, −1 where there is none."""
-        keys = states * len(self._words) + tokens
+        keys = states * len(self.symbols) + symbols
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where((tokens >= 0) & (self._keys[places] == keys), self._targets[places], -1)
+        return np.where((symbols >= 0) & (self._keys[places] == keys), self._targets[places], -1)
+
+
+class PhraseTable(Trie):
+    """Phrases to look for; words are compared in lower case and separated by white space alone."""
+
+    def __init__(self, phrases: Sequence[str]) -> None:
+        super().__init__(phrase.lower().split(" ") for phrase in phrases)
+        self._words = pa.array(list(self.symbols), pa.string())
 
     def find(self, words: Words) -> Matches:
         """All phrases of some texts: the leftmost, and of those the longest."""
         tokens = words.index_in(self._words)
         first = np.flatnonzero(tokens >= 0)
-        states = self._step(np.zeros(len(first), np.int64), tokens[first])
+        states = self.step(np.zeros(len(first), np.int64), tokens[first])
         first, states = first[states >= 0], states[states >= 0]
         place = first.copy()
         finished: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         while len(first):
-            number = self._ends[states]
+            number = self.ends[states]
             done = number >= 0
             finished.append((first[done], place[done], number[done]))
             place = place + 1
             goes_on = place < len(words)
             goes_on[goes_on] = words.follows_space[place[goes_on]]
             first, place, states = first[goes_on], place[goes_on], states[goes_on]
-            states = self._step(states, tokens[place])
+            states = self.step(states, tokens[place])
             first, place, states = first[states >= 0], place[states >= 0], states[states >= 0]
         if not finished:
             nothing = np.zeros(0, np.int64)

@@ -39,6 +39,8 @@ _BASE = TAGS["VB"]
 # A spelling's most likely form must have this share of its frequency: `demand`, as often a noun as a
 # verb, is left alone where the word on its left does not tell.
 LEAST_SHARE = 0.65
+_TAG_PLACES = {tag: place for place, tag in enumerate(TAGS)}
+_TAG_PLACES["VBP"] = _TAG_PLACES["VB"]
 _FINITE_TAGS = TAGS["VB"] | TAGS["VBZ"]
 
 _PARTS = {"NOUN": NOUN, "VERB": VERB, "ADJ": ADJECTIVE, "ADV": ADVERB}
@@ -49,25 +51,14 @@ _PARTICLES = frozenset({"compound:prt", "prt"})
 _COMPOUNDS = frozenset({"compound", "nn", "flat", "fixed", "goeswith", "flat:foreign", "foreign"})
 
 
-def _context_weights(context: int, parts: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """Factor on the frequency of each form (F,) in a context."""
-    weights = np.ones(len(parts))
-    is_verb = parts == VERB
-    is_finite = is_verb & (bits & _FINITE_TAGS > 0)
-    if context == NOMINAL:
-        weights[is_verb] = 0.3
-        weights[is_finite] = 0.02
-    elif context == INFINITIVE:
-        weights[is_verb] = 0.05
-        weights[is_verb & (bits & _BASE > 0)] = 10
-        weights[parts == NOUN] = 0.5
-    elif context == FINITE:
-        weights[is_verb] = 10
-        weights[parts == NOUN] = 0.3
-    elif context == AFTER_BE:
-        weights[is_finite] = 0.02
-        weights[parts == ADJECTIVE] = 3
-    return weights
+# Factors on the frequency of the forms of some kinds, in each context; of several the last counts.
+_WEIGHTS = {
+    ANYWHERE: {},
+    NOMINAL: {"verb": 0.3, "finite": 0.02},
+    INFINITIVE: {"verb": 0.05, "base": 10, "noun": 0.5},
+    FINITE: {"verb": 10, "noun": 0.3},
+    AFTER_BE: {"finite": 0.02, "adjective": 3},
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class Readings:
     """
 
     forms: np.ndarray
-    bits: np.ndarray  # the tags it may have (bits of `tags.TAGS`)
+    bits: np.ndarray  # the tags it may have (bits of `wordnet.TAGS`)
     spellings: pa.StringArray
     # for each context (ANYWHERE, NOMINAL, INFINITIVE, FINITE, AFTER_BE) the reading, −1 where doubtful
     by_context: np.ndarray
@@ -109,9 +100,14 @@ def readings() -> Readings:
     frequency = wordnet.entry_counts[wordnet.form_entries] + 0.1
     count, width = len(codes), len(encoded.dictionary)
 
-    by_context = np.empty((5, width), np.int32)
-    for context in range(5):
-        score = frequency * _context_weights(context, parts, wordnet.form_bits)
+    kinds = {"verb": parts == VERB, "noun": parts == NOUN, "adjective": parts == ADJECTIVE}
+    for kind, tags in (("finite", _FINITE_TAGS), ("base", _BASE)):
+        kinds[kind] = kinds["verb"] & (wordnet.form_bits & tags > 0)
+    by_context = np.empty((len(_WEIGHTS), width), np.int32)
+    for context, weights in _WEIGHTS.items():
+        score = frequency.copy()
+        for kind, weight in weights.items():
+            score[kinds[kind]] = frequency[kinds[kind]] * weight
         by_context[context] = _heaviest(codes, score, np.arange(count), width)
         doubtful = score[by_context[context]] < LEAST_SHARE * np.bincount(codes, score)
         by_context[context, doubtful] = -1
@@ -197,7 +193,7 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     tokens, is_token = token_of_each_word(words, parses)
     table = readings()
     part_of_pos = parses.pos.map(lambda pos: _PARTS.get(pos, -1), np.int64)[tokens]
-    tag_place = parses.tags.map(_place_of_tag, np.int64)[tokens]
+    tag_place = parses.tags.map(lambda tag: _TAG_PLACES.get(tag, -1), np.int64)[tokens]
     tag_part = parses.tags.map(lambda tag: _PART_OF_TAG.get(tag[:1], -1), np.int64)[tokens]
     number = np.maximum(spelling, 0)
     by_tag = table.by_tag[np.maximum(tag_place, 0), number]
@@ -213,10 +209,6 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     if len(rest):  # well-known: several tokens
         result[rest] = _by_context(words, spelling, rest)
     return result, is_token
-
-
-def _place_of_tag(tag: str) -> int:
-    return list(TAGS).index("VB" if tag == "VBP" else tag) if tag in TAGS or tag == "VBP" else -1
 
 
 def token_of_each_word(words: Words, parses: ParseRows) -> tuple[np.ndarray, np.ndarray]:

@@ -21,9 +21,8 @@ def article_changes(
     words: Words, articles: np.ndarray, following: pa.Array, adjacent: np.ndarray
 ) -> tuple[np.ndarray, pa.StringArray]:
     """Which indefinite articles no longer fit the word behind them, and what they become."""
-    # articles: ndarray of int64, shape (m,); Index of the word before each changed place; any number where
-    # `adjacent` is False.
-    # adjacent: ndarray of bool, shape (m,); Whether it stands directly behind it.
+    # `articles` (m,) is the word before each changed place, if it stands directly before it, `adjacent` (m,).
+    # `a river` with `ocean` for `river`: its `a` becomes `an`.
     is_article = words.among(ARTICLES)
     candidates = np.flatnonzero(adjacent & (articles >= 0))
     candidates = candidates[is_article[articles[candidates]]]

@@ -55,9 +55,7 @@ def choose(
     maximum: int = 0,
 ) -> np.ndarray:
     """Choose some of the eligible words of each text."""
-    # row_ids: ndarray of int64, shape (n,)
-    # eligible: ndarray of bool, shape (N,)
-    # Returns ndarray of int64, shape (m,); indices of the chosen words, rising.
+    # int64 (m,): indices of the chosen words, rising.
     index = np.flatnonzero(eligible)
     rows = words.rows[index]
     draws = uniform(key, row_ids[rows], words.positions[index])

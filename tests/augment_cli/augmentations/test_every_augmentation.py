@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import augment_cli
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import AugmentationRun, make_run
@@ -25,6 +24,7 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parsed_rows, sentence
 from tests.helpers.properties import examples
+from tests.helpers.sound import assert_sound
 
 GOLDEN = Path(__file__).parent / "golden"
 # Those that run a model are held to the same in `models/`, where there are models small enough.
@@ -137,24 +137,6 @@ def augmented(
         ids = np.arange(len(texts)) if row_ids is None else row_ids
         return augmented_with_parses(run, made_up_rows(tuple(texts), tuple(ids.tolist())))
     return augment_texts(texts, store, run, row_ids)
-
-
-def apply_edits(text: str, edits: list[dict[str, Any]]) -> str:
-    for edit in reversed(edits):
-        text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
-    return text
-
-
-def assert_sound(table: pa.Table) -> None:
-    """Each row has a text that its edits make of the original, or a reason and no edit."""
-    for row in table.to_pylist():
-        if row["text"] is None:
-            assert row["reason"] in set(Reason)
-            assert row["edits"] == []
-        else:
-            assert row["reason"] is None
-            assert row["text"] != row["original"]
-            assert row["text"] == apply_edits(row["original"], row["edits"])
 
 
 @functools.cache

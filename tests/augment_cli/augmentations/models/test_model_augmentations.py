@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Decoding, Seq2Seq
@@ -19,6 +18,7 @@ from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from tests.helpers.properties import examples
+from tests.helpers.sound import assert_sound
 from tests.helpers.tiny_models import ACCENTED, SENTENCES
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}
@@ -43,22 +43,6 @@ def run_of(model):
         return make_run(name, **FAST, **more | options, model=model(kind))
 
     return run
-
-
-def apply_edits(text, edits):
-    for edit in reversed(edits):
-        text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
-    return text
-
-
-def assert_sound(table):
-    for row in table.to_pylist():
-        if row["text"] is None:
-            assert row["reason"] in set(Reason) and row["edits"] == []
-        else:
-            assert row["reason"] is None and row["text"] != row["original"]
-            assert row["text"] == apply_edits(row["original"], row["edits"])
-            assert "\n" not in row["text"] or "\n" in row["original"]
 
 
 @pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])

@@ -1,13 +1,13 @@
 """Replacement through WordNet: readings, relations, draws, against references that go word by word."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli.augmentations.augcse.hypernym import hypernyms
-from augment_cli.augmentations.augcse.hyponym import hyponyms
+from augment_cli.augmentations.augcse.lexical_noun import noun_relation
 from augment_cli.english.words import lexical
 from augment_cli.english.words.lexical import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
 from augment_cli.english.words.readings import reading_of_each_word, readings
@@ -15,6 +15,8 @@ from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.wordnet_entries import entry_of
+
+hypernyms, hyponyms = (partial(noun_relation, name) for name in ("hypernym", "hyponym"))
 
 
 def form_number(form: str, part: int, tag: str) -> int:

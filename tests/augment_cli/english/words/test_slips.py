@@ -23,20 +23,6 @@ def texts_of(name, texts, seed=42, **parameters):
     return as_table(run.augmentation, rows, outcome)["text"].to_pylist()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("What's he want?", "What does he want?"),
-        ("What's she doing?", "What is she doing?"),
-        ("Where's he been?", "Where has he been?"),
-        ("How's it come about?", None),  # does it come, has it come
-        ("What's the time?", "What is the time?"),
-    ],
-)
-def test_a_contraction_in_a_question(text, expected):
-    assert texts_of("contraction", [text], direction="expand") == [expected]
-
-
 def test_a_place_that_is_explained_already_is_left_alone():
     texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
     for seed in range(5):
@@ -81,20 +67,17 @@ def test_no_word_is_put_in_twice():
 
 
 def test_versions_tell_changed_outputs_apart():
-    versions = {
-        "negation": 4,
-        "negation-removal": 3,
-        "contraction": 2,
-        "rephrase": 3,
-        "dn": 2,
-        "uda": 2,
-        "una": 1,
-        "summary": 6,
-        "random-insertion": 4,
+    names = {
+        1: "una",
+        2: "contraction dn uda",
+        3: "negation-removal rephrase yoda",
+        4: "city-name colour crop entity-swap gender-swap negation random-insertion random-mixture "
+        "tense word-deletion",
+        5: "geographic-name synonym",
+        6: "subject-object-switch summary",
+        7: "back-translate paraphrase",
+        8: "hypernym",
+        9: "hyponym",
     }
-    versions |= dict.fromkeys(("crop", "word-deletion", "random-mixture"), 4)
-    versions |= dict.fromkeys(("city-name",), 4) | {"synonym": 5, "colour": 4, "yoda": 3}
-    versions |= dict.fromkeys(("tense", "gender-swap"), 4) | dict.fromkeys(("geographic-name",), 5)
-    versions |= {"subject-object-switch": 6, "entity-swap": 4}
-    versions |= dict.fromkeys(("paraphrase", "back-translate"), 7) | {"hypernym": 8, "hyponym": 9}
+    versions = {name: version for version, listed in names.items() for name in listed.split()}
     assert {name: augmentations.get(name).version for name in versions} == versions
