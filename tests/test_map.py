@@ -85,7 +85,9 @@ def test_every_run_is_on_the_map():
     assert ROWS.keys() == RUNS.keys()
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "adapt" else name for name in RUNS]
+)
 def test_what_the_map_names_has_run(name, tmp_path):
     store = tmp_path / "store"
     augment_cli.ingest_corpus(store=store, texts=TEXTS)
