@@ -15,7 +15,7 @@ from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import Layout, read_file
+from augment_cli.ingest.readers import read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
@@ -135,16 +135,8 @@ def _in_words(reasons: Counter[str]) -> str:
 
 
 def _read_pieces(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Iterator[RawLines]:
-    layout = Layout(
-        options.text_column,
-        options.id_column,
-        options.format,
-        options.quoting,
-        options.kept,
-        options.encoding,
-    )
     for path, source in files:
-        for raw_lines in read_file(path, source, layout):
+        for raw_lines in read_file(path, source, options):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 

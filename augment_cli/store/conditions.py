@@ -69,13 +69,9 @@ def conditions_by_stage(texts: Sequence[str], option: str = "--where") -> dict[s
 
 def number_columns(store: Store, stage: str) -> list[str]:
     """Columns of a stage with one number a row, row_id aside."""
-    parts = sorted(store.stage(stage).parts)
-    if not parts:
-        return []
-    schema = describe(store.part_path(stage, parts[0]))[1]
     return [
         field.name
-        for field in schema
+        for field in (schema_of(store, stage) if store.stage(stage).parts else ())
         if field.name != "row_id" and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
     ]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from augment_cli.errors import BadInputError
-from augment_cli.store import manifest_reading
+from augment_cli.store import manifest as manifest_module
 from augment_cli.store.manifest import MOST_STAGES
 from augment_cli.store.store import Store
 from tests.helpers.sealing import sealed
@@ -29,8 +29,8 @@ def test_a_manifest_of_too_many_stages_is_refused_in_one_line(store):
 
 def test_a_manifest_of_too_many_parts_is_refused_in_one_line(store, monkeypatch):
     parts = sum(len(store.stage(name).parts) for name in store.stages())
-    monkeypatch.setattr(manifest_reading, "MOST_PARTS", parts)
+    monkeypatch.setattr(manifest_module, "MOST_PARTS", parts)
     Store.open(store.path)
-    monkeypatch.setattr(manifest_reading, "MOST_PARTS", parts - 1)
+    monkeypatch.setattr(manifest_module, "MOST_PARTS", parts - 1)
     with pytest.raises(BadInputError, match=f"it has {parts} parts, and a store has at most {parts - 1}"):
         Store.open(store.path)
