@@ -118,7 +118,7 @@ class StoreContents:
 
     def made_before(self, name: str) -> int | None:
         """How many parts the corpus had when a stage was made, where files were appended to it since."""
-        # None for a stage that was made from all of today's corpus, or from something else. What was made
+        # None for a stage that was made from all of the corpus, or from something else. What was made
         # from nothing but a stage that is behind is behind with it.
         seen, waiting = {name}, [name]
         while waiting:
@@ -133,7 +133,7 @@ class StoreContents:
         return None
 
     def has_digest(self, name: str, digest: str) -> bool:
-        """Whether a stage has this digest today; most often it is the one of that name."""
+        """Whether a stage has this digest; most often it is the one of that name."""
         named = self._stages.get(name)
         if named is not None and named.digest == digest:
             return True
