@@ -131,8 +131,12 @@ def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
     return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())
 
 
-def refuse_several(path: str, names: Sequence[str], name: str, option: str) -> None:
-    """Refuse a column that a file has more than once."""
+def check_column(
+    path: object, names: Sequence[str], name: str, option: str, advice: str = "name one with"
+) -> None:
+    """See that a file has a column, and no second one of that name."""
+    if name not in names:
+        raise UsageError(f"{path}: has no column {name!r}, it has {names}; {advice} {option}")
     if (count := list(names).count(name)) > 1:
         raise UsageError(
             f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "

@@ -126,80 +126,64 @@ def _read_lines(path: CorpusFile, source: str, encoding: str) -> Iterator[RawLin
 
 
 def _parse_json_lines(raw_lines: RawLines, options: IngestOptions) -> RawLines:
-    name = options.text_column or "text"
     texts: list[bytes] = []
     ids: list[str | None] = []
     reasons: Reasons = []
     more: dict[str, list[str | None]] = {column: [] for column in options.kept}
     for position, line in enumerate(raw_lines.raw.to_pylist()):
-        text, identity, reason = _json_text(line, name, options.id_column)
-        if more:
-            kept = {} if reason else _json_fields(line, options.kept)
-            reason = reason or (Reason.NOT_UTF8 if kept is None else None)
-            for column, values in more.items():
-                values.append((kept or {}).get(column))
-        texts.append(b"" if text is None else text.encode("utf-8", "surrogatepass"))
+        row = _json_row(line, options)
+        if isinstance(row, Reason):
+            reasons.append((position, row))
+            row = "", None, {}
+        text, identity, kept = row
+        texts.append(text.encode("utf-8", "surrogatepass"))
         ids.append(identity)
-        if reason:
-            reasons.append((position, reason))
-    id_column = pa.array(ids, pa.string()) if options.id_column else None
-    # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
-    column = pa.array(texts, pa.large_binary())
+        for column, values in more.items():
+            values.append(kept.get(column))
     return RawLines(
         raw_lines.source,
         raw_lines.lines,
-        column,
+        pa.array(texts, pa.large_binary()),
         raw_lines.raw,
-        id_column,
+        pa.array(ids, pa.string()) if options.id_column else None,
+        # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
         reasons + raw_lines.reasons,
         {key: pa.array(values, pa.string()) for key, values in more.items()},
     )
 
 
-def _json_fields(line: bytes, names: Sequence[str]) -> dict[str, str] | None:
-    """Some fields of a line that is known to be an object, as strings; None where one is not UTF-8."""
-    record = json.loads(line.decode())
-    fields = {}
-    for name in names:
-        value = record.get(name)
-        if value is not None:
-            fields[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    try:
-        "".join(fields.values()).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
-        return None
-    return fields
-
-
-def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None, str | None, str | None]:
-    """(text, id, reason): one of text and reason is None."""
+def _json_row(line: bytes, options: IngestOptions) -> tuple[str, str | None, dict[str, str]] | Reason:
+    """The text, the id and the kept fields of a line, or why it is rejected."""
     if not line.strip():
-        return None, None, Reason.EMPTY
+        return Reason.EMPTY
     try:
         record = json.loads(line.decode())
     except UnicodeDecodeError:
-        return None, None, Reason.NOT_UTF8
+        return Reason.NOT_UTF8
     except (ValueError, RecursionError):
-        return None, None, Reason.BROKEN_JSON
+        return Reason.BROKEN_JSON
+    name, id_name = options.text_column or "text", options.id_column
     if not isinstance(record, dict):
-        return None, None, Reason.WRONG_TYPE
+        return Reason.WRONG_TYPE
     if name not in record:
-        return None, None, Reason.NO_TEXT_FIELD
+        return Reason.NO_TEXT_FIELD
     if record[name] is None:
-        return None, None, Reason.MISSING
-    if not isinstance(record[name], str):
-        return None, None, Reason.WRONG_TYPE
-    if id_name is None:
-        return record[name], None, None
-    identity = record.get(id_name)
-    if not isinstance(identity, str | int) or isinstance(identity, bool):
-        return None, None, Reason.WRONG_TYPE
-    text_id = str(identity)
+        return Reason.MISSING
+    identity = None if id_name is None else record.get(id_name)
+    is_id = isinstance(identity, str | int) and not isinstance(identity, bool)
+    if not isinstance(record[name], str) or (id_name is not None and not is_id):
+        return Reason.WRONG_TYPE
+    identity = str(identity) if id_name is not None else None
+    kept = {
+        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for column in options.kept
+        if (value := record.get(column)) is not None
+    }
     try:
-        text_id.encode()
+        "".join([identity or "", *kept.values()]).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
-        return None, None, Reason.NOT_UTF8
-    return record[name], text_id, None
+        return Reason.NOT_UTF8
+    return record[name], identity, kept
 
 
 def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:
@@ -293,9 +277,7 @@ def _value_of(value: pa.Scalar) -> Any:
 def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings."""
     for name in names:
-        if name not in schema.names:
-            raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
-        checks.refuse_several(str(path), schema.names, name, "--keep-column")
+        checks.check_column(path, schema.names, name, "--keep-column", advice="see")
         if not _can_be_kept(kind := schema.field(name).type):
             raise UsageError(
                 f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers, dates and times"
@@ -327,10 +309,8 @@ def _is_text(kind: pa.DataType) -> bool:
 def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str | None) -> None:
     """See that the columns of texts and ids are there, once, and of such a type."""
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
-        if name is not None and name not in schema.names:
-            raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")
         if name is not None:
-            checks.refuse_several(str(path), schema.names, name, option)
+            checks.check_column(path, schema.names, name, option)
     if not _is_text(kind := schema.field(text).type):
         raise UsageError(f"{path}: column {text!r} is {kind}, not text; name another with --text-column")
     if identity is None:

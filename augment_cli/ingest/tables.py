@@ -105,10 +105,8 @@ def _header(
         *["--keep-column, --positive-column or --negative-column"] * len(keep),
     )
     for name, option in zip([*columns, *keep], options, strict=True):
-        if header and name is not None and name not in header:
-            raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
-        if name is not None:
-            checks.refuse_several(str(path), header, name, option)
+        if header and name is not None:
+            checks.check_column(path, header, name, option)
     return header
 
 
