@@ -84,12 +84,6 @@ def test_globs_mean_what_they_mean_in_paths(folder, pattern, names):
     assert [path.name for path, _ in find_files([folder / pattern])] == names
 
 
-@pytest.mark.parametrize("name", ["missing.txt", "no*match", "missing/", "notes.pdf/x"])
-def test_what_names_nothing_is_an_error(folder, name):
-    with pytest.raises(BadInputError, match="correct the address"):
-        find_files([f"{folder.as_uri()}/{name}"])
-
-
 def test_names_of_files_from_several_places(folder):
     address = folder.as_uri()
     alone = find_files([f"{address}/a.txt", f"{address}/deep/e.csv", f"{address}/a.txt"])
@@ -98,17 +92,21 @@ def test_names_of_files_from_several_places(folder):
     assert [name for _, name in mixed] == ["a.txt", f"file://{folder}/deep/e.csv"]
 
 
+NOWHERE = ["missing.txt", "no*match", "missing/", "notes.pdf/x"]
+
+
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "kind", "said"),
     [
-        ("s3://*/a.txt", "names no bucket"),
-        ("s3://bucket/a?.txt", "unknown option '.txt'"),
-        ("s3://?signature=1", "names no bucket"),
+        *((f"FOLDER/{name}", BadInputError, "correct the address") for name in NOWHERE),
+        ("s3://*/a.txt", UsageError, "names no bucket"),
+        ("s3://bucket/a?.txt", UsageError, "unknown option '.txt'"),
+        ("s3://?signature=1", UsageError, "names no bucket"),
     ],
 )
-def test_what_makes_no_sense_is_said_before_anything_is_asked_for(address, said):
-    with pytest.raises(UsageError, match=re.escape(said)):
-        find_files([address])
+def test_what_names_nothing_or_makes_no_sense_is_an_error(folder, address, kind, said):
+    with pytest.raises(kind, match=re.escape(said)):
+        find_files([address.replace("FOLDER", folder.as_uri())])
 
 
 def test_files_of_two_servers_are_two_even_under_one_name(folder):
