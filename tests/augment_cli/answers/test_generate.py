@@ -25,6 +25,7 @@ from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.faulty_server import answer, last_text, serving
 
 ROWS = 12
+ECHOED = [f"stream the river number {n} flows" for n in range(ROWS)]
 
 
 @pytest.fixture
@@ -45,9 +46,9 @@ def number_3(fault):
     return behave
 
 
-def first_ones(count, fault, others=echo):
-    """A server that answers the first requests, and fails from then on."""
-    return lambda handler, number, body: (others if number < count else fault)(handler, number, body)
+def switching(count, then, first=echo):
+    """A server that behaves in another way from some request on."""
+    return lambda handler, number, body: (first if number < count else then)(handler, number, body)
 
 
 def replying(value, status=200, **headers):
@@ -74,7 +75,7 @@ def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store, answers):
         assert server.most <= 3
     rows = answers()
     assert [row["row_id"] for row in rows] == list(range(ROWS))
-    assert [row["answer"] for row in rows] == [f"stream the river number {n} flows" for n in range(ROWS)]
+    assert [row["answer"] for row in rows] == ECHOED
     wanted = {"finish": "stop", "error": None, "prompt_tokens": 7, "completion_tokens": 3, "model": "small"}
     assert all(row.items() >= wanted.items() for row in rows)
     paths, headers, bodies = zip(*server.requests, strict=True)
@@ -103,27 +104,21 @@ def test_a_template_becomes_a_conversation_with_its_examples(store, answers):
     assert rows[0]["answer"] and not any(row["answer"] or row["error"] for row in rows[1:])
 
 
+# What each of the first requests meets.
+FAULTS = [
+    replying({"error": "too many"}, 429, Retry_After="0"),
+    replying({"error": "broken"}, 500),
+    lambda handler, number, body: handler.cut(),
+    lambda handler, number, body: handler.cut(after=b'{"choices": [{"mess'),
+    replying({"model": "small", "choices": []}),
+    replying(b"<html>\xff it works!</html>"),
+    replying({"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]}),
+    lambda handler, number, body: handler.drip(answer(f"stream {last_text(body)}")),
+]
+
+
 def every_way(handler, number, body):
-    """A different fault for each of the first requests about a row, then an answer."""
-    way = number % 8
-    if number >= 8:
-        echo(handler, number, body)
-    elif way == 0:
-        handler.reply({"error": "too many"}, 429, Retry_After="0")
-    elif way == 1:
-        handler.reply({"error": "broken"}, 500)
-    elif way == 2:
-        handler.cut()
-    elif way == 3:
-        handler.cut(after=b'{"choices": [{"mess')
-    elif way == 4:
-        handler.reply({"model": "small", "choices": []})
-    elif way == 5:
-        handler.reply(b"<html>\xff it works!</html>")
-    elif way == 6:
-        handler.reply({"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]})
-    else:
-        handler.drip(answer(f"stream {last_text(body)}"))
+    (FAULTS[number] if number < len(FAULTS) else echo)(handler, number, body)
 
 
 def test_faults_that_pass_are_tried_again(store, answers, monkeypatch):
@@ -163,16 +158,13 @@ def test_one_that_fails_for_good_keeps_its_error(store, answers, status, body, a
     assert re.match(kept, rows[3]["error"]) and rows[3]["answer"] is None
     assert len(rows[3]["error"]) <= 300
     assert all(row["error"] is None for row in rows if row["row_id"] != 3)
-    assert (
-        sum(p.statistics["errors"] for p in Store.open(store).stage("answers-paraphrase").parts.values()) == 1
-    )
+    parts = Store.open(store).stage("answers-paraphrase").parts.values()
+    assert sum(part.statistics["errors"] for part in parts) == 1
 
 
 def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
-    with (
-        serving(first_ones(1, down(500))) as server,
-        pytest.raises(IncompleteError, match=r"4 of the last 5 .*HTTP 500"),
-    ):
+    down_soon, words = serving(switching(1, down(500))), r"4 of the last 5 .*HTTP 500"
+    with down_soon as server, pytest.raises(IncompleteError, match=words):
         ask(store, server, concurrency=1)  # the window is not full, and judged at the end of the part
     with serving(echo) as server:
         ask(store, server)
@@ -265,9 +257,8 @@ def test_a_killed_run_loses_at_most_what_was_under_way(store, answers):
         hang.set()
     first = [last_text(body) for _, _, body in server.requests]
     assert len(answered) == 7 and len(first) == 9
-    kept = sum(rows_in_work(Store.open(store)).values()) + (
-        5 if "answers-paraphrase" in Store.open(store).stages() else 0
-    )
+    opened = Store.open(store)
+    kept = sum(rows_in_work(opened).values()) + 5 * ("answers-paraphrase" in opened.stages())
     assert kept >= 5  # seven, but for those two that may have been under way
     with serving(echo) as server:
         ask(store, server)
@@ -277,11 +268,11 @@ def test_a_killed_run_loses_at_most_what_was_under_way(store, answers):
 
 def test_answers_are_put_together_and_a_damaged_one_is_asked_again(store, monkeypatch):
     monkeypatch.setattr("augment_cli.answers.generate._TOGETHER", 2)
-    with serving(first_ones(5, down(500))) as server, pytest.raises(IncompleteError):
+    with serving(switching(5, down(500))) as server, pytest.raises(IncompleteError):
         ask(store, server, concurrency=1, max_failures=0.0)
     opened = Store.open(store)
     assert opened.stage("answers-paraphrase").parts.keys() == {0}
-    with serving(first_ones(3, down(400))) as server, pytest.raises(IncompleteError):
+    with serving(switching(3, down(400))) as server, pytest.raises(IncompleteError):
         ask(store, server, concurrency=1, max_failures=0.0)
     files = sorted((store / ".work" / "answers-paraphrase").rglob("piece-*.parquet"))
     assert [path.name.split("-")[1] for path in files] == ["00002", "00003"]  # two together, and one
@@ -324,7 +315,7 @@ def test_a_key_is_sent_and_neither_stored_nor_shown(store, answers, monkeypatch)
     key = "sk-very-secret"
     monkeypatch.setenv("AUGMENT_API_KEY", key)
 
-    with serving(first_ones(1, echo, replying({"error": f"no access with {key}"}, 401))) as server:
+    with serving(switching(1, echo, replying({"error": f"no access with {key}"}, 401))) as server:
         ask(store, server)
     assert all(headers["Authorization"] == f"Bearer {key}" for _, headers, _ in server.requests)
     assert "no access with …" in str([row["error"] for row in answers()])
@@ -424,7 +415,7 @@ def test_a_sample_is_timed_and_never_asked_again(store, answers, command, name):
 
 
 def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):
-    with serving(first_ones(1, replying(b"no", 400))) as server:
+    with serving(switching(1, replying(b"no", 400))) as server:
         words = ("generate", *options(store, server))
         result = command(*words, "--sample", "4", "--concurrency", "1")
         both = command(*words, "--sample", "4", "--dry-run")
@@ -481,11 +472,10 @@ def test_a_server_is_given_the_schema_that_is_asked_for_and_it_is_a_setting(stor
 
 @pytest.mark.parametrize("status", [400, 422, 501])
 def test_a_server_that_refuses_a_schema_is_told_of_once(store, answers, status):
+    refusing = replying({"error": "response_format is not supported"}, status)
+
     def behave(handler, number, body):
-        if "response_format" in body:
-            handler.reply({"error": "response_format is not supported"}, status)
-        else:
-            echo(handler, number, body)
+        (refusing if "response_format" in body else echo)(handler, number, body)
 
     with serving(behave) as server:
         with pytest.raises(UsageError, match="leave it out") as found:
@@ -494,10 +484,3 @@ def test_a_server_that_refuses_a_schema_is_told_of_once(store, answers, status):
         assert len(server.requests) <= 2 and "\n" not in str(found.value)
         ask(store, server)  # the remedy works at once
     assert len(answers()) == ROWS
-
-
-def test_questions_that_are_too_long_do_not_end_a_run(store):
-    too_long = {"error": "This model's maximum context length is 8 tokens"}
-    with serving(replying(too_long, 400)) as server:
-        ask(store, server, max_failures=0.0)
-    assert len(server.requests) == ROWS

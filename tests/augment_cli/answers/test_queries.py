@@ -44,10 +44,12 @@ def test_from_texts_to_an_encoder_scored_by_queries_that_it_has_not_seen(tmp_pat
         "corpus": len(set(SENTENCES)),
         "queries": len({row["positive"] for row in held_out}),
     }
-    asked, documents = (
-        {row["_id"]: row["text"] for row in map(json.loads, (tmp_path / "held-out" / name).open())}
-        for name in ("queries.jsonl", "corpus.jsonl")
-    )
+
+    def texts_of(name):
+        lines = (tmp_path / "held-out" / name).read_text().splitlines()
+        return {row["_id"]: row["text"] for row in map(json.loads, lines)}
+
+    asked, documents = texts_of("queries.jsonl"), texts_of("corpus.jsonl")
     found = {(asked[query], documents[row]) for query, rows in table.relevance.items() for row in rows}
     assert found == {(row["positive"], row["anchor"]) for row in held_out}
     shown = set(queries.read("anchor")["text"].to_pylist())
