@@ -170,10 +170,8 @@ def test_what_depends_on_the_fit_is_named_refused_and_made_anew(first, tmp_path,
         assert remedy in behind[name] and why_not_reused(store, name)
     assert behind["corpus"] is None and verify(store) == []  # sound, and behind
     checked = command("verify", "--store", store.path)
-    assert (
-        checked.returncode == 0
-        and "behind since files were appended: terms, tfidf, forms, una" in checked.stdout
-    )
+    assert checked.returncode == 0
+    assert "behind since files were appended: terms, tfidf, forms, una" in checked.stdout
     shown = command("status", "--store", store.path)
     assert shown.returncode == 0 and remedy.strip("`") in shown.stdout
 
@@ -224,8 +222,8 @@ def test_refusals_leave_the_corpus_as_it_was(first, tmp_path, files):
         with pytest.raises(UsageError, match="--append needs what to read"):
             session.append()
     with (
-        Session(first.path, Engine(1), overwrite=True) as session,
         pytest.raises(UsageError, match="--append"),
+        Session(first.path, Engine(1), overwrite=True) as session,
     ):
         session.append(files[1:])
     with pytest.raises(UsageError, match="no finished corpus to append to"):
