@@ -49,7 +49,7 @@ class IngestReport:
         if damaged.keys() == {Reason.UNCLOSED_QUOTE}:
             raise IncompleteError(
                 f'a quotation mark that is never closed swallowed the rest of a file ({detail}); if " is a '
-                f"character like any other there, read it again with --no-quoting, into another --store or "
+                "character like any other there, read it again with --no-quoting, into another --store or "
                 f"with --overwrite; {advice}"
             )
         if damaged:
@@ -82,8 +82,7 @@ class IngestReport:
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
                 f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
-                f"corpus into another --store "
-                f"(--max-rejects {self._enough:.2f} goes on with this one)"
+                f"corpus into another --store (--max-rejects {self._enough:.2f} goes on with this one)"
             )
 
 
