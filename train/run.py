@@ -16,7 +16,7 @@ import torch
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import MixError
-from augment_cli.models.copying import copy_model
+from augment_cli.models.digest import copy_model
 from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store

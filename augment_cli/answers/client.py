@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import importlib
 import ipaddress
 import json
 import math
@@ -11,7 +12,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,8 +25,6 @@ _MOST_SHOWN = 300  # characters of an error
 _MOST_BYTES = 16_000_000  # of a reply; no answer to a sentence is longer
 _BUSY = frozenset({429, 503})
 _PASSING = frozenset({408, 425, 500, 502, 504})
-
-
 _TOO_LONG = re.compile(
     r"context.{0,20}(?:length|window|size)|too (?:long|many tokens)|maximum.{0,20}tokens", re.I
 )
@@ -57,11 +55,7 @@ class Answer:
 
 
 class FailedError(Exception):
-    """A request got no answer."""
-
-    # is_passing: whether another try may help
-    # is_busy: whether the server said that there are too many
-    # wait: seconds that it asked to wait
+    """A request got no answer: may another try help, are there too many, how many seconds to wait."""
 
     def __init__(
         self, message: str, is_passing: bool = True, is_busy: bool = False, wait: float | None = None
@@ -104,20 +98,17 @@ def _key() -> str:
     return key
 
 
-def _library() -> ModuleType:
-    try:
-        import httpx
-    except ImportError as error:
-        raise MissingError("generate needs the package httpx; pip install 'augment-cli[generate]'") from error
-    return httpx
-
-
 class Client:
     """A server, and the model there; threads may share it."""
 
     def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
         is_here = check_endpoint(endpoint, allow_remote)
-        self._key, self._httpx = _key(), _library()
+        self._key = _key()
+        try:
+            self._httpx = importlib.import_module("httpx")
+        except ImportError as error:
+            message = "generate needs the package httpx; pip install 'augment-cli[generate]'"
+            raise MissingError(message) from error
         self._url = endpoint.rstrip("/") + "/chat/completions"
         # No proxy comes between this machine and itself; redirects are not followed.
         self._http = self._httpx.Client(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -186,7 +186,7 @@ class Sample:
     seconds: float  # that they took, loading aside
 
     def seconds_for(self, requests: int) -> float:
-        """How long so many take at that speed; 0 where nothing was asked."""
+        """How long this many requests take at that speed; 0 where nothing was asked."""
         return self.seconds * requests / max(1, self.account.sums["requests"])
 
 
@@ -217,19 +217,6 @@ def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account
             _commit(store, work, index, answers)
     store.clean_work(work.stage)
     return account
-
-
-class _Engine(Protocol):
-    """Who answers."""
-
-    def load(self) -> None:
-        """Do what comes before the first answer, and no other."""
-
-    def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
-        """Each row with its answer, as they come."""
-
-    def close(self) -> None:
-        """Ask no more."""
 
 
 class _Server:
@@ -265,7 +252,7 @@ class _Server:
         self._client.close()
 
 
-def _engine(work: Work) -> _Engine:
+def _engine(work: Work) -> LocalModel | _Server:
     return LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
 
 
@@ -273,12 +260,12 @@ def _ask_part(
     store: Store,
     work: Work,
     index: int,
-    engine: _Engine,
+    engine: LocalModel | _Server,
     keeping: tuple[TooManyFailures, Account],
     progress: Callable[[int], None],
     most: int = 0,
 ) -> dict[int, Answer]:
-    """The answers of a part; with `most`, of so many more rows than there are answers, evenly spaced."""
+    """The answers of a part; with `most`, of at most that many further rows, evenly spaced."""
     failures, account = keeping
     asked, answers = questions(store, work, index), _kept(work, index)
     answers = {row: answer for row, answer in answers.items() if row in asked}

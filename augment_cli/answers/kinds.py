@@ -51,10 +51,6 @@ def _reading(store: Store, name: str) -> list[str]:
     return words + ([] if name == read.read_name(answers) else ["--name", name])
 
 
-def _check_read(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    return check_edited(store, index, table, read.SCHEMA)
-
-
 KINDS = (
     StageKind(
         generate.ANSWERS_STAGE,
@@ -70,7 +66,7 @@ KINDS = (
         {"llm": read.SCHEMA},
         version=lambda: read.VERSION,
         describe=lambda stage: "Texts read from a language model's answers, each with its label.",
-        check=_check_read,
+        check=lambda store, stage, index, table: check_edited(store, index, table, read.SCHEMA),
         # Texts of a second stage may be read, too: then it is made anew.
         goes_by_part=lambda settings: len(settings["inputs"]) == 2,
         command=_reading,

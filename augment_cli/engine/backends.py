@@ -26,7 +26,7 @@ from augment_cli.errors import MissingError, MixError, UsageError
 
 # Worker processes share the cores among themselves; each library keeps to one thread in them.
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_DEATHS_BEFORE_ALONE = 2
+_DEATHS_BEFORE_SINGLE = 2
 _RETRIES = 2  # of a call whose worker died on a Ray cluster
 
 Arguments = dict[str, Any]
@@ -136,7 +136,7 @@ def run_in_processes(
 ) -> Generator[Any, None, None]:
     """In joblib's worker processes; survives their death."""
     # joblib gives up as a whole when one of its workers dies. The calls not yet done are then run again in
-    # a new pool. A call that was in flight when two pools died runs alone in a third; if that one dies too,
+    # a new pool. A call that was in flight when two pools died has a third one to itself; if that dies too,
     # the call is to blame: `failed` is called with it, and the rest goes on.
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -145,10 +145,10 @@ def run_in_processes(
     deaths: Counter[int] = Counter()
     while waiting and not asked_to_stop():
         group = {
-            index: arguments for index, arguments in waiting.items() if deaths[index] < _DEATHS_BEFORE_ALONE
+            index: arguments for index, arguments in waiting.items() if deaths[index] < _DEATHS_BEFORE_SINGLE
         }
-        is_alone = not group
-        if is_alone:
+        is_single = not group
+        if is_single:
             index = next(iter(waiting))
             group = {index: waiting[index]}
         in_flight: set[int] = set()
@@ -163,7 +163,7 @@ def run_in_processes(
                 yield result
         except TerminatedWorkerError:
             deaths.update(in_flight)
-            if is_alone:
+            if is_single:
                 for index in in_flight:
                     failed(waiting.pop(index))
 

@@ -7,9 +7,8 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-_ADDRESS = re.compile(
-    r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL
-)  # a Path makes one slash of two
+# A Path makes one slash of two.
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
 # Here the name before @ is that of a container, and no user's.
 _WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 # Values of a query that anybody may see, and that a message is clearer with.
@@ -18,27 +17,13 @@ _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN
 
 
 class Address(NamedTuple):
-    """The parts of an address, each as it is written.
+    """The parts of an address, each as it is written; all but the scheme may be empty."""
 
-    Attributes
-    ----------
-    scheme : str
-        In lower case.
-    user : str
-        What stands before @: a name, or name and password with a colon between; may be empty.
-    host : str
-        A machine, with its port, or a bucket; empty in `file:///…`.
-    path : str
-        With the slash that begins it; may be empty.
-    query : str
-        What comes after the question mark; may be empty.
-    """
-
-    scheme: str
-    user: str
-    host: str
-    path: str
-    query: str
+    scheme: str  # in lower case
+    user: str  # what stands before @: a name, or name and password with a colon between
+    host: str  # a machine, with its port, or a bucket
+    path: str  # with the slash that begins it
+    query: str  # what comes after the question mark
 
     @property
     def shown(self) -> str:
@@ -59,9 +44,8 @@ def whole(place: object) -> str:
     scheme, rest = found[1].lower(), found[2]
     if scheme != "file":
         return f"{scheme}://{rest}"
-    if (
-        "://localhost/" in text[: len("file://localhost/")].lower()
-    ):  # the one machine that such an address may name
+    # The one machine that such an address may name.
+    if "://localhost/" in text[: len("file://localhost/")].lower():
         rest = rest[len("localhost/") :]
     return f"{scheme}:///{rest}"
 
@@ -87,18 +71,7 @@ def parse(place: object) -> Address:
 
 
 def shown(place: object) -> str:
-    """An address as it may be printed and logged: without user, password, query and fragment.
-
-    Parameters
-    ----------
-    place : object
-        An address, or anything else, which stays as it is.
-
-    Returns
-    -------
-    str
-        Such as `s3://bucket/folder/a.txt` for `s3://key:secret@bucket/folder/a.txt?region=…`.
-    """
+    """An address without user, password, query and fragment, as it may be printed; anything else as it is."""
     return parse(place).shown if is_address(place) else str(place)
 
 

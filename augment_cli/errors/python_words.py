@@ -37,9 +37,8 @@ _SHELL_ONLY = {"doctor", "convert-weights"}
 _COMMAND = re.compile(r"`augment-cli ([^`]+)`")
 _VALUE = r"(?: (-?\d[\w.%:]*|[A-Z]{3,}|none|always|auto|kind)(?=[\s,;:.)`]|$))?"
 _BEGINNING = re.compile(r"--([a-z][a-z-]*[a-z]) ([^\s:,;]+):")
-_TOGETHER = re.compile(
-    r"(?:(?<=settings )|(?<=the same ))\((--[^()]+)\)"
-)  # as a refusal gives those that a stage was made with
+# As a refusal gives those that a stage was made with.
+_TOGETHER = re.compile(r"(?:(?<=settings )|(?<=the same ))\((--[^()]+)\)")
 _OPTION = re.compile(r"(?<![\w-])--(no-)?([a-z][a-z-]*[a-z])" + _VALUE)
 
 

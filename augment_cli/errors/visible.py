@@ -14,18 +14,7 @@ _COMMANDS = re.compile(
 
 
 def visible(value: object) -> str:
-    """A value as text for people, in one piece with its line feeds and tabs.
-
-    Parameters
-    ----------
-    value : object
-        Text, or anything with a `str`.
-
-    Returns
-    -------
-    str
-        The same, but control characters are marks: `␛` for escape, `<U+202E>` for those without a picture.
-    """
+    """A value as text with control characters as marks, `␛` or `<U+202E>`; line feeds and tabs stay."""
     return _COMMANDS.sub(_mark, str(value))
 
 

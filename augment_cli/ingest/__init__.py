@@ -15,7 +15,7 @@ from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import Layout, read_file
+from augment_cli.ingest.readers import read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
@@ -41,7 +41,9 @@ VERSION = 1
 
 def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
-    digest = sha256_of_json([[name, _sha256_of(file)] for file, name in files])
+    digests = [
+        [name, sha256_of_file(file) if isinstance(file, Path) else file.sha256()] for file, name in files
+    ]
     return Settings(
         "corpus",
         VERSION,
@@ -59,13 +61,9 @@ def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOpti
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
             **({"keep_columns": list(options.kept)} if options.kept else {}),
         },
-        inputs={"files": digest},
+        inputs={"files": sha256_of_json(digests)},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
     )
-
-
-def _sha256_of(file: CorpusFile) -> str:
-    return sha256_of_file(file) if isinstance(file, Path) else file.sha256()
 
 
 def ingest(
@@ -120,31 +118,19 @@ def read_into(
         if writer.is_full:
             break
     if writer.kept == first:
+        counts = ", ".join(f"{count:,} lines {reason}" for reason, count in sorted(writer.reasons.items()))
         raise BadInputError(
             f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
-            f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
+            f"({counts or 'the input is empty'}){IngestReport(0, dict(writer.reasons)).remedy}"
         )
     for file, _ in files:
         if not isinstance(file, Path):
             file.refuse_change()
 
 
-def _in_words(reasons: Counter[str]) -> str:
-    counts = [f"{count:,} lines {reason}" for reason, count in sorted(reasons.items())]
-    return ", ".join(counts) or "the input is empty"
-
-
 def _read_pieces(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Iterator[RawLines]:
-    layout = Layout(
-        options.text_column,
-        options.id_column,
-        options.format,
-        options.quoting,
-        options.kept,
-        options.encoding,
-    )
     for path, source in files:
-        for raw_lines in read_file(path, source, layout):
+        for raw_lines in read_file(path, source, options):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
-from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.manifest import Stage
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf import forms
@@ -32,7 +30,10 @@ def append(
     # files.
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
-    settings = appended_settings(store, files, options)
+    settings = corpus_settings(files, options)
+    # The parts depend on the files, and on all that is there before them.
+    before = {"appended_to": store.stage("corpus").digest}
+    settings = dataclasses.replace(settings, inputs=settings.inputs | before)
     for number, known in enumerate(store.stage("corpus").all_settings):
         if known["inputs"].get("files") == settings.inputs["files"]:
             store.clean_work("stdin")
@@ -43,15 +44,6 @@ def append(
     store.clean_work("stdin")
     report = report_of(store, len(store.stage("corpus").earlier))
     return dataclasses.replace(report, left_out=tuple(left_out))
-
-
-def appended_settings(
-    store: Store, files: Sequence[tuple[CorpusFile, str]], options: IngestOptions
-) -> Settings:
-    """What the parts depend on that files add to a corpus: the files, and all that is there before them."""
-    settings = corpus_settings(files, options)
-    before = {"appended_to": store.stage("corpus").digest}
-    return dataclasses.replace(settings, inputs=settings.inputs | before)
 
 
 def _goes_with_corpus(stage: Stage) -> bool:

@@ -15,28 +15,20 @@ from augment_cli.text.spans import offsets_from_lengths, ranges, string_buffers
 
 MAX_RAW_BYTES = 64 << 10
 
-# Reasons for a single line.
-NOT_UTF8 = Reason.NOT_UTF8.value
-CONTROL_CHARACTER = Reason.CONTROL_CHARACTER.value
-EMPTY = Reason.EMPTY.value
-TOO_LONG = Reason.TOO_LONG.value
-BROKEN_JSON = Reason.BROKEN_JSON.value
-NO_TEXT_FIELD = Reason.NO_TEXT_FIELD.value
-MISSING = Reason.MISSING.value
-WRONG_TYPE = Reason.WRONG_TYPE.value
-BROKEN_ROW = Reason.BROKEN_ROW.value
-FIELD_COUNT = Reason.FIELD_COUNT.value
 # No fault of the line's own: never counted against --max-rejects.
-DUPLICATE = Reason.DUPLICATE.value
-NEAR_DUPLICATE = Reason.NEAR_DUPLICATE.value
-REPEATS = frozenset({DUPLICATE, NEAR_DUPLICATE})
+REPEATS = frozenset({Reason.DUPLICATE, Reason.NEAR_DUPLICATE})
 # Reasons for the rest of a file: never within tolerance, since how much was lost is unknown.
-DAMAGED_GZIP = Reason.DAMAGED_GZIP.value
-DAMAGED_ZSTD = Reason.DAMAGED_ZSTD.value
-DAMAGED_FILE = Reason.DAMAGED_FILE.value
-UNCLOSED_QUOTE = Reason.UNCLOSED_QUOTE.value
-DECOMPRESSION_BOMB = Reason.DECOMPRESSION_BOMB.value
-DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_ZSTD, DAMAGED_FILE, UNCLOSED_QUOTE, DECOMPRESSION_BOMB})
+DAMAGE = frozenset(
+    {
+        Reason.DAMAGED_GZIP,
+        Reason.DAMAGED_ZSTD,
+        Reason.DAMAGED_FILE,
+        Reason.UNCLOSED_QUOTE,
+        Reason.DECOMPRESSION_BOMB,
+    }
+)
+
+Reasons = list[tuple[int, str]]  # of lines that a reader could make no sense of, by their position
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class RawLines:
     # the bytes of the whole line, for the rejects; the texts themselves where a line is nothing else
     raw: pa.Array
     ids: pa.StringArray | None  # the user's own id of each line
-    reasons: list[tuple[int, str]]  # lines the reader itself could not make sense of
+    reasons: Reasons
     # further columns of the input that are kept, null where a line has no such field
     more: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
@@ -68,17 +60,17 @@ def reasons_to_reject(raw_lines: RawLines, max_characters: int) -> np.ndarray:
     leads = np.flatnonzero(data[:-1] == 0xC2)
     c1 = leads[(data[leads + 1] >= 0x80) & (data[leads + 1] < 0xA0)]
     for positions in (control, c1):
-        reasons[np.searchsorted(offsets, positions, side="right") - 1] = CONTROL_CHARACTER
+        reasons[np.searchsorted(offsets, positions, side="right") - 1] = Reason.CONTROL_CHARACTER
 
     # A line is at most as many characters as bytes, so only the long ones need decoding.
     for row in np.flatnonzero(lengths > max_characters):
         if len(raw_lines.texts[int(row)].as_py().decode("utf-8", "replace")) > max_characters:
-            reasons[row] = TOO_LONG
+            reasons[row] = Reason.TOO_LONG
 
-    reasons[_blank_rows(offsets, data)] = EMPTY
+    reasons[_blank_rows(offsets, data)] = Reason.EMPTY
     if not is_utf8:
         for bad_row in _rows_not_utf8(offsets, data):
-            reasons[bad_row] = NOT_UTF8
+            reasons[bad_row] = Reason.NOT_UTF8
     for position, reason in raw_lines.reasons:
         reasons[position] = reason
     return reasons
@@ -139,8 +131,12 @@ def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
     return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())
 
 
-def refuse_several(path: str, names: Sequence[str], name: str, option: str) -> None:
-    """Refuse a column that a file has more than once."""
+def check_column(
+    path: object, names: Sequence[str], name: str, option: str, advice: str = "name one with"
+) -> None:
+    """See that a file has a column, and no second one of that name."""
+    if name not in names:
+        raise UsageError(f"{path}: has no column {name!r}, it has {names}; {advice} {option}")
     if (count := list(names).count(name)) > 1:
         raise UsageError(
             f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "

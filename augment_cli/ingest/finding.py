@@ -131,7 +131,10 @@ def _named(files: Sequence[Path]) -> list[tuple[CorpusFile, str]]:
     if not files:
         return []
     parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    return [(LocalFile(file), _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
+    names = (file.resolve().relative_to(parent).as_posix() for file in files)
+    # Bytes in a name that are not UTF-8 become the replacement character.
+    as_text = (name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names)
+    return list(zip(map(LocalFile, files), as_text, strict=True))
 
 
 def _named_remote(files: Sequence[RemoteFile], among_others: bool) -> list[tuple[CorpusFile, str]]:
@@ -143,8 +146,3 @@ def _named_remote(files: Sequence[RemoteFile], among_others: bool) -> list[tuple
     shortest = min(map(len, folders))
     common = next((at for at in range(shortest) if len({folder[at] for folder in folders}) > 1), shortest)
     return [(file, "/".join(str(file).split("/")[common:])) for file in files]
-
-
-def _utf8(name: str) -> str:
-    """A file name as text: bytes in it that are not UTF-8 become the replacement character."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from augment_cli.errors import BadInputError
-from augment_cli.remote.digested import Digested
-from augment_cli.remote.files import RemoteFile
+from augment_cli.remote.files import Digested, RemoteFile
 from augment_cli.store.files import sha256_of_file
 
 _BUFFER_BYTES = 256 << 10

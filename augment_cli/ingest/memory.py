@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,7 @@ _ROWS_AT_A_TIME = 8_192
 
 
 def as_arrow(texts: Any, column: str) -> pa.Table:
-    """Sentences as an Arrow table."""
-    # texts: iterable of str, iterable of mapping, Arrow array or table, polars or pandas Series or
-    # DataFrame; Anything with Arrow's PyCapsule interface counts as the last two.
+    """Sentences as an Arrow table; a series or data frame is whatever has Arrow's PyCapsule interface."""
     if isinstance(texts, str | bytes | Path | Mapping):
         raise UsageError(
             f"texts is one {type(texts).__name__}; give a list of sentences, a data frame or an Arrow table "
@@ -82,9 +80,6 @@ def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
     with path.open("w", encoding="ascii") as file:
         for batch in table.select(columns).to_batches(max_chunksize=_ROWS_AT_A_TIME):
             strings = [strings_of(column)[0].to_pylist() for column in batch.columns]
-            file.writelines(_lines(columns, zip(*strings, strict=True)))
+            rows = (dict(zip(columns, row, strict=True)) for row in zip(*strings, strict=True))
+            file.writelines(json.dumps(row) + "\n" for row in rows)
     return path
-
-
-def _lines(columns: list[str], rows: Iterable[tuple[str | None, ...]]) -> Iterable[str]:
-    return (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)

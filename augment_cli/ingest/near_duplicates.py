@@ -39,9 +39,8 @@ class NearDuplicates:
 
     def add(self, texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         """Tell which texts repeat a kept one, and keep the others."""
-        # Returns repeated : ndarray of int64, shape (n,); number of the kept text (0 the first ever kept)
-        # that each one repeats; −1 where it is kept.
-        # Returns is_equal : ndarray of bool, shape (n,); whether it repeats it to the letter.
+        # The number of the kept text that each one repeats (−1 where it is kept), int64 (n,); whether it does
+        # so to the letter, bool (n,).
         words = normalize(texts)
         keys = band_keys(words)
         known = np.stack([band.of(keys[:, at]) for at, band in enumerate(self._bands)], axis=1)
@@ -74,14 +73,11 @@ class NearDuplicates:
                 for there, here, key in zip(known[row].tolist(), first_here, own, strict=True):
                     if there < 0:
                         here.setdefault(key, number)
-        self._keep(words.take(pa.array(kept, pa.int64())), first_here)
-        return repeated, is_equal
-
-    def _keep(self, words: pa.Array, first_here: list[dict[int, int]]) -> None:
-        self._texts.append(words)
-        self._starts.append(self._starts[-1] + len(words))
+        self._texts.append(words.take(pa.array(kept, pa.int64())))
+        self._starts.append(first + len(kept))
         for band, here in zip(self._bands, first_here, strict=True):
             band.add(np.fromiter(here, np.uint64, len(here)), np.fromiter(here.values(), np.int64, len(here)))
+        return repeated, is_equal
 
     def _text(self, number: int) -> str:
         chunk = int(np.searchsorted(self._starts, number, side="right")) - 1

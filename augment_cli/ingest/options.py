@@ -1,14 +1,18 @@
-"""What came of reading a corpus; how one is read: `augment_cli/contract/ingest_options.py`."""
+"""What came of reading a corpus, and the options that a stored one was read with."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 
 from augment_cli.contract.ingest_options import IngestOptions
-from augment_cli.errors import IncompleteError
+from augment_cli.contract.reasons import Reason
+from augment_cli.errors import IncompleteError, MixError
 from augment_cli.ingest import checks
+from augment_cli.store.refusals import option_of
+from augment_cli.store.store import Store
 
-__all__ = ["IngestOptions", "IngestReport"]
+__all__ = ["IngestOptions", "IngestReport", "refuse_other_options", "stored_options"]
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,10 @@ class IngestReport:
         damaged = {reason: count for reason, count in self.reasons.items() if reason in checks.DAMAGE}
         detail = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
         advice = f"look at them with `augment-cli inspect rejects --store {store}`"
-        if damaged.keys() == {checks.UNCLOSED_QUOTE}:
+        if damaged.keys() == {Reason.UNCLOSED_QUOTE}:
             raise IncompleteError(
                 f'a quotation mark that is never closed swallowed the rest of a file ({detail}); if " is a '
-                f"character like any other there, read it again with --no-quoting, into another --store or "
+                "character like any other there, read it again with --no-quoting, into another --store or "
                 f"with --overwrite; {advice}"
             )
         if damaged:
@@ -67,7 +71,7 @@ class IngestReport:
     @property
     def remedy(self) -> str:
         """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
-        if checks.NOT_UTF8 not in self.reasons:
+        if Reason.NOT_UTF8 not in self.reasons:
             return ""
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"
 
@@ -78,6 +82,30 @@ class IngestReport:
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
                 f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
-                f"corpus into another --store "
-                f"(--max-rejects {self._enough:.2f} goes on with this one)"
+                f"corpus into another --store (--max-rejects {self._enough:.2f} goes on with this one)"
+            )
+
+
+def stored_options(store: Store) -> IngestOptions:
+    """The options that a store's corpus was read with."""
+    known = {item.name for item in dataclasses.fields(IngestOptions)}
+    stored = store.stage("corpus").settings["parameters"]
+    return IngestOptions(**{key: value for key, value in stored.items() if key in known})
+
+
+def refuse_other_options(store: Store, options: IngestOptions) -> None:
+    """See that options, where they are not defaults, are those that a store's corpus was read with."""
+    stored, default = store.stage("corpus").settings["parameters"], IngestOptions()
+    for key, value in vars(options).items():
+        if key in ("positive_columns", "negative_columns"):
+            continue  # these make stages of what the corpus kept
+        usual = getattr(default, key)
+        read_with = stored.get(key, usual)  # what is not in the settings was not chosen
+        if key == "keep_columns" and list(options.kept) == read_with:
+            continue  # the corpus keeps those of pairs, too
+        if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
+            same = option_of(store.stage("corpus").settings, f"parameters.{key}")
+            raise MixError(
+                f"{store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
+                f"{value!r}; give the same ({same}), or another --store"
             )

@@ -7,7 +7,7 @@ each anchor: the text, or null with the reason. What the input had there stays i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
-from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines, reasons_to_reject
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -32,9 +31,9 @@ GIVEN_TEXTS = pa.schema(
     ]
 )
 _REASONS = {
-    checks.EMPTY: Reason.MISSING,
-    checks.CONTROL_CHARACTER: Reason.CONTROL_CHARACTER,
-    checks.TOO_LONG: Reason.TOO_LONG,
+    Reason.EMPTY: Reason.MISSING,
+    Reason.CONTROL_CHARACTER: Reason.CONTROL_CHARACTER,
+    Reason.TOO_LONG: Reason.TOO_LONG,
 }
 
 
@@ -74,7 +73,8 @@ def make_given(store: Store, column: str, role: str) -> None:
         table = _checked(store.read_part("corpus", index, ["row_id", "text", column]), column, role, limit)
         counted = Counter(reason for reason in table["reason"].to_pylist() if reason is not None)
         statistics = {"given": table.num_rows - sum(counted.values()), **counted}
-        store.commit(store.write_part(column, index, GIVEN_TEXTS, _groups(table), settings, statistics))
+        groups = (table.slice(low, ROW_GROUP_ROWS) for low in range(0, table.num_rows, ROW_GROUP_ROWS))
+        store.commit(store.write_part(column, index, GIVEN_TEXTS, groups, settings, statistics))
     if not sum(part.statistics["given"] for part in store.stage(column).parts.values()):
         raise UsageError(
             f"{store.path / column}: no row of the column {column!r} holds a text; check the input's columns"
@@ -97,8 +97,3 @@ def _checked(rows: pa.Table, column: str, role: str, max_characters: int) -> pa.
         [rows["row_id"], pc.if_else(pa.array(bad), None, texts), pa.array(reasons, pa.string(), mask=~bad)],
         schema=GIVEN_TEXTS,
     )
-
-
-def _groups(table: pa.Table) -> Iterator[pa.Table]:
-    for low in range(0, table.num_rows, ROW_GROUP_ROWS):
-        yield table.slice(low, ROW_GROUP_ROWS)

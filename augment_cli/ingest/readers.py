@@ -6,17 +6,18 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks
-from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
+from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
 from augment_cli.remote.files import RemoteFile
@@ -34,21 +35,6 @@ _ENDINGS = {
 _COMPRESSED = {".gz", ".zst"}
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a file is to be read."""
-
-    # fields of a structured file that hold the text and, if wanted, the user's own id
-    text: str | None = None
-    id: str | None = None
-    # one of `augment_cli.contract.ingest_options.FORMATS`, whatever the file's ending
-    format: str | None = None
-    # whether csv and tsv quote fields with `"`; otherwise it is a character like any other
-    quoting: bool = True
-    keep: tuple[str, ...] = ()  # further fields of a structured file to keep, as strings
-    encoding: str = "utf-8"  # of everything but Parquet
-
-
 def kind_of(path: CorpusFile) -> str | None:
     """A format from a file's ending (before .gz or .zst), or None where it says nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -57,29 +43,26 @@ def kind_of(path: CorpusFile) -> str | None:
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-def read_file(path: CorpusFile, source: str, layout: Layout) -> Iterator[RawLines]:
+def read_file(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:
     """Read one file; the ending decides how, an unknown one is read as plain text."""
     # Damage in the middle of a file ends it with one rejected line that names the damage.
-    if layout.format is None and kind_of(path) in (None, "text"):
+    if options.format is None and kind_of(path) in (None, "text"):
         refuse_documents(path)
-    kind = layout.format or kind_of(path) or "text"
+    kind = options.format or kind_of(path) or "text"
     if kind == "parquet":
-        yield from _read_parquet(path, source, layout)
+        yield from _read_parquet(path, source, options)
     elif kind in ("csv", "tsv"):
-        separator = "," if kind == "csv" else "\t"
-        yield from read_table(
-            path, source, layout.text, layout.id, separator, layout.quoting, layout.keep, layout.encoding
-        )
+        yield from read_table(path, source, "," if kind == "csv" else "\t", options)
     elif kind == "jsonl":
-        for raw_lines in _read_lines(path, source, layout.encoding):
-            yield _parse_json_lines(raw_lines, layout)
-    elif layout.text or layout.id or layout.keep:
+        for raw_lines in _read_lines(path, source, options.encoding):
+            yield _parse_json_lines(raw_lines, options)
+    elif options.text_column or options.id_column or options.kept:
         raise UsageError(
             f"{path}: --text-column, --id-column and --keep-column are for jsonl, csv, tsv and parquet; "
             "plain text has one sentence a line"
         )
     else:
-        yield from _read_lines(path, source, layout.encoding)
+        yield from _read_lines(path, source, options.encoding)
 
 
 # First bytes of what people have their text in and what is not text, and what to do about it.
@@ -136,124 +119,102 @@ def _read_lines(path: CorpusFile, source: str, encoding: str) -> Iterator[RawLin
         raw = split_lines(block.data)
         lines = np.arange(first_line, first_line + len(raw))
         first_line += len(raw)
-        reasons = [(0, checks.TOO_LONG)] if block.is_first_too_long else []
+        reasons: Reasons = [(0, Reason.TOO_LONG)] if block.is_first_too_long else []
         if block.damage:
             reasons.append((len(raw) - 1, block.damage))
         yield RawLines(source, lines, raw, raw, None, reasons)
 
 
-def _parse_json_lines(raw_lines: RawLines, layout: Layout) -> RawLines:
-    name = layout.text or "text"
+def _parse_json_lines(raw_lines: RawLines, options: IngestOptions) -> RawLines:
     texts: list[bytes] = []
     ids: list[str | None] = []
-    reasons: list[tuple[int, str]] = []
-    more: dict[str, list[str | None]] = {column: [] for column in layout.keep}
+    reasons: Reasons = []
+    more: dict[str, list[str | None]] = {column: [] for column in options.kept}
     for position, line in enumerate(raw_lines.raw.to_pylist()):
-        text, identity, reason = _json_text(line, name, layout.id)
-        if more:
-            kept = {} if reason else _json_fields(line, layout.keep)
-            reason = reason or (checks.NOT_UTF8 if kept is None else None)
-            for column, values in more.items():
-                values.append((kept or {}).get(column))
-        texts.append(b"" if text is None else text.encode("utf-8", "surrogatepass"))
+        row = _json_row(line, options)
+        if isinstance(row, Reason):
+            reasons.append((position, row))
+            row = "", None, {}
+        text, identity, kept = row
+        texts.append(text.encode("utf-8", "surrogatepass"))
         ids.append(identity)
-        if reason:
-            reasons.append((position, reason))
-    id_column = pa.array(ids, pa.string()) if layout.id else None
-    # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
-    column = pa.array(texts, pa.large_binary())
+        for column, values in more.items():
+            values.append(kept.get(column))
     return RawLines(
         raw_lines.source,
         raw_lines.lines,
-        column,
+        pa.array(texts, pa.large_binary()),
         raw_lines.raw,
-        id_column,
+        pa.array(ids, pa.string()) if options.id_column else None,
+        # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
         reasons + raw_lines.reasons,
         {key: pa.array(values, pa.string()) for key, values in more.items()},
     )
 
 
-def _json_fields(line: bytes, names: Sequence[str]) -> dict[str, str] | None:
-    """Some fields of a line that is known to be an object, as strings; None where one is not UTF-8."""
-    record = json.loads(line.decode())
-    fields = {}
-    for name in names:
-        value = record.get(name)
-        if value is not None:
-            fields[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    try:
-        "".join(fields.values()).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
-        return None
-    return fields
-
-
-def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None, str | None, str | None]:
-    """(text, id, reason): one of text and reason is None."""
+def _json_row(line: bytes, options: IngestOptions) -> tuple[str, str | None, dict[str, str]] | Reason:
+    """The text, the id and the kept fields of a line, or why it is rejected."""
     if not line.strip():
-        return None, None, checks.EMPTY
+        return Reason.EMPTY
     try:
         record = json.loads(line.decode())
     except UnicodeDecodeError:
-        return None, None, checks.NOT_UTF8
+        return Reason.NOT_UTF8
     except (ValueError, RecursionError):
-        return None, None, checks.BROKEN_JSON
+        return Reason.BROKEN_JSON
+    name, id_name = options.text_column or "text", options.id_column
     if not isinstance(record, dict):
-        return None, None, checks.WRONG_TYPE
+        return Reason.WRONG_TYPE
     if name not in record:
-        return None, None, checks.NO_TEXT_FIELD
+        return Reason.NO_TEXT_FIELD
     if record[name] is None:
-        return None, None, checks.MISSING
-    if not isinstance(record[name], str):
-        return None, None, checks.WRONG_TYPE
-    if id_name is None:
-        return record[name], None, None
-    identity = record.get(id_name)
-    if not isinstance(identity, str | int) or isinstance(identity, bool):
-        return None, None, checks.WRONG_TYPE
-    text_id = str(identity)
+        return Reason.MISSING
+    identity = None if id_name is None else record.get(id_name)
+    is_id = isinstance(identity, str | int) and not isinstance(identity, bool)
+    if not isinstance(record[name], str) or (id_name is not None and not is_id):
+        return Reason.WRONG_TYPE
+    identity = str(identity) if id_name is not None else None
+    kept = {
+        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for column in options.kept
+        if (value := record.get(column)) is not None
+    }
     try:
-        text_id.encode()
+        "".join([identity or "", *kept.values()]).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
-        return None, None, checks.NOT_UTF8
-    return record[name], text_id, None
+        return Reason.NOT_UTF8
+    return record[name], identity, kept
 
 
-def _read_parquet(path: CorpusFile, source: str, layout: Layout) -> Iterator[RawLines]:
-    name = layout.text or "text"
+def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:
+    name, id_name, keep = options.text_column or "text", options.id_column, options.kept
     first_row = 1
     try:
         with _opened(path) as source_file, open_parquet(source_file, is_ours=False) as file:
-            check_columns(path, file.schema_arrow, name, layout.id)
-            check_kept(path, file.schema_arrow, layout.keep)
-            columns = list(dict.fromkeys([name, *([layout.id] if layout.id else []), *layout.keep]))
-            for record_batch in file.iter_batches(
-                batch_size=rows_in_memory(file), columns=columns, use_threads=False
-            ):
-                texts = record_batch.column(record_batch.schema.get_field_index(name))
+            check_columns(path, file.schema_arrow, name, id_name)
+            check_kept(path, file.schema_arrow, keep)
+            columns = list(dict.fromkeys([name, *([id_name] if id_name else []), *keep]))
+            for record_batch in file.iter_batches(rows_in_memory(file), columns=columns, use_threads=False):
+                texts = record_batch[name]
                 if pa.types.is_dictionary(texts.type):
                     texts = texts.dictionary_decode()
                 missing = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
-                reasons = [(int(row), checks.MISSING) for row in missing]
+                reasons: Reasons = [(int(row), Reason.MISSING) for row in missing]
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
-                ids = None
-                if layout.id is not None:
-                    ids, bad = _ids_of(record_batch.column(record_batch.schema.get_field_index(layout.id)))
+                ids, more = None, {}
+                if id_name is not None:
+                    ids, bad = _ids_of(record_batch[id_name])
                     reasons += bad
-                more = {}
-                for column in layout.keep:
-                    values = record_batch.column(record_batch.schema.get_field_index(column))
-                    more[column], bad = strings_of(values)
+                for column in keep:
+                    more[column], bad = strings_of(record_batch[column])
                     reasons += bad
                 lines = np.arange(first_row, first_row + len(raw))
                 first_row += len(raw)
                 yield RawLines(source, lines, raw, raw, ids, reasons, more)
     except (pa.ArrowException, OSError, ValueError, MemoryError):
-        broken = pa.array([b""], pa.large_binary())
-        ids = pa.array([None], pa.string()) if layout.id else None
-        more = {column: pa.array([None], pa.string()) for column in layout.keep}
-        damage = [(0, checks.DAMAGED_FILE)]
-        yield RawLines(source, np.array([first_row]), broken, broken, ids, damage, more)
+        broken, nothing = pa.array([b""], pa.large_binary()), pa.array([None], pa.string())
+        ids, more = nothing if id_name else None, dict.fromkeys(keep, nothing)
+        yield RawLines(source, np.array([first_row]), broken, broken, ids, [(0, Reason.DAMAGED_FILE)], more)
 
 
 def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
@@ -263,30 +224,22 @@ def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | Binary
     return contextlib.nullcontext(path.path if isinstance(path, LocalFile) else path)
 
 
-def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+def _ids_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
     """The ids as strings, and the rows whose id is missing or not text."""
-    ids: list[str | None] = []
-    reasons = []
-    values = column.cast(pa.binary()).to_pylist() if _is_text(column.type) else column.to_pylist()
-    for row, value in enumerate(values):
-        try:
-            ids.append(value.decode() if isinstance(value, bytes) else str(value))
-        except UnicodeDecodeError:
-            ids.append(None)
-            reasons.append((row, checks.NOT_UTF8))
-        if value is None:
-            reasons.append((row, checks.WRONG_TYPE))
-    return pa.array(ids, pa.string()), reasons
+    ids, reasons = strings_of(column)
+    known = {row for row, _ in reasons}
+    missing = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
+    return ids, [*reasons, *((row, Reason.WRONG_TYPE) for row in missing.tolist() if row not in known)]
 
 
-def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
     """A kept column as strings, null where it has none, and the rows whose value cannot be one."""
     strings: list[str | None] = []
-    reasons = []
+    reasons: Reasons = []
     for row, value in enumerate(_values_of(column)):
         if value is _NO_VALUE:
             strings.append(None)
-            reasons.append((row, checks.WRONG_TYPE))
+            reasons.append((row, Reason.WRONG_TYPE))
             continue
         try:
             strings.append(
@@ -294,7 +247,7 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]
             )
         except UnicodeDecodeError:
             strings.append(None)
-            reasons.append((row, checks.NOT_UTF8))
+            reasons.append((row, Reason.NOT_UTF8))
     return pa.array(strings, pa.string()), reasons
 
 
@@ -324,9 +277,7 @@ def _value_of(value: pa.Scalar) -> Any:
 def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings."""
     for name in names:
-        if name not in schema.names:
-            raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
-        checks.refuse_several(str(path), schema.names, name, "--keep-column")
+        checks.check_column(path, schema.names, name, "--keep-column", advice="see")
         if not _can_be_kept(kind := schema.field(name).type):
             raise UsageError(
                 f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers, dates and times"
@@ -358,10 +309,8 @@ def _is_text(kind: pa.DataType) -> bool:
 def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str | None) -> None:
     """See that the columns of texts and ids are there, once, and of such a type."""
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
-        if name is not None and name not in schema.names:
-            raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")
         if name is not None:
-            checks.refuse_several(str(path), schema.names, name, option)
+            checks.check_column(path, schema.names, name, option)
     if not _is_text(kind := schema.field(text).type):
         raise UsageError(f"{path}: column {text!r} is {kind}, not text; name another with --text-column")
     if identity is None:

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
-from augment_cli.ingest import checks
 from augment_cli.ingest.local_files import CorpusFile
 
 BLOCK_BYTES = 4 << 20
@@ -97,7 +97,7 @@ def _chunks(path: CorpusFile) -> Iterator[bytes]:
             yield first.removeprefix(_BYTE_ORDER_MARK)
             yield from chunks
         except OSError:
-            raise _DamageError(checks.DAMAGED_FILE) from None
+            raise _DamageError(Reason.DAMAGED_FILE) from None
 
 
 def _as_utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -138,14 +138,14 @@ def _gunzip(file: BinaryIO) -> Iterator[bytes]:
         try:
             data = decoder.decompress(packed, PIECE_BYTES)
         except zlib.error:
-            raise _DamageError(checks.DAMAGED_GZIP) from None
+            raise _DamageError(Reason.DAMAGED_GZIP) from None
         if data:
             yield data
         packed = decoder.unconsumed_tail
         if decoder.eof:
             packed, decoder = decoder.unused_data, None
     if decoder is not None:
-        raise _DamageError(checks.DAMAGED_GZIP)
+        raise _DamageError(Reason.DAMAGED_GZIP)
 
 
 def _unzstd(file: BinaryIO) -> Iterator[bytes]:
@@ -154,7 +154,7 @@ def _unzstd(file: BinaryIO) -> Iterator[bytes]:
             while data := stream.read(PIECE_BYTES):
                 yield data
     except (OSError, pa.ArrowException):
-        raise _DamageError(checks.DAMAGED_ZSTD) from None
+        raise _DamageError(Reason.DAMAGED_ZSTD) from None
 
 
 def size_of(path: CorpusFile) -> int:
@@ -167,7 +167,7 @@ def _limited(path: CorpusFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
     for data in chunks:
         allowed -= len(data)
         if allowed < 0:
-            raise _DamageError(checks.DECOMPRESSION_BOMB)
+            raise _DamageError(Reason.DECOMPRESSION_BOMB)
         yield data
 
 

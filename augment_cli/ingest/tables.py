@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
-from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.local_files import CorpusFile
+from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import read_blocks
 
 _ROWS_AT_A_TIME = 8_192
@@ -45,26 +47,21 @@ class _Lines:
         return line.decode(_ENCODING, _ERRORS)
 
 
-def read_table(
-    path: CorpusFile,
-    source: str,
-    text_name: str | None,
-    id_name: str | None,
-    separator: str,
-    quoting: bool,
-    keep: Sequence[str] = (),
-    encoding: str = "utf-8",
-) -> Iterator[RawLines]:
+def read_table(path: CorpusFile, source: str, separator: str, options: IngestOptions) -> Iterator[RawLines]:
     """Read the text (and id) column of a csv or tsv file, and those to keep."""
     # A row whose number of fields is not the header's is rejected: a text with a bare separator in it would
     # otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it counts as
     # damage of the file.
-    lines = _Lines(path, encoding)
+    text_name, id_name, keep = options.text_column or "text", options.id_column, options.kept
+    lines = _Lines(path, options.encoding)
     rows = csv.reader(
-        lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True
+        lines,
+        delimiter=separator,
+        quoting=csv.QUOTE_MINIMAL if options.quoting else csv.QUOTE_NONE,
+        strict=True,
     )
-    header = _header(path, rows, [text_name or "text", id_name], keep)
-    text_at = header.index(text_name or "text") if header else 0
+    header = _header(path, rows, [text_name, id_name], keep)
+    text_at = header.index(text_name) if header else 0
     id_at = header.index(id_name) if header and id_name else None
     kept_at = {name: header.index(name) for name in keep} if header else {}
     builder = _RawLinesBuilder(source, id_at is not None, keep)
@@ -76,13 +73,13 @@ def read_table(
         except StopIteration:
             break
         except csv.Error:
-            reason = checks.UNCLOSED_QUOTE if len(lines.taken) > 1 else checks.BROKEN_ROW
+            reason = Reason.UNCLOSED_QUOTE if len(lines.taken) > 1 else Reason.BROKEN_ROW
             builder.reject(line, lines.taken, reason)
         else:
             if not row:
-                builder.reject(line, lines.taken, checks.EMPTY)
+                builder.reject(line, lines.taken, Reason.EMPTY)
             elif len(row) != len(header):
-                builder.reject(line, lines.taken, checks.FIELD_COUNT)
+                builder.reject(line, lines.taken, Reason.FIELD_COUNT)
             else:
                 kept = [row[at] for at in kept_at.values()]
                 builder.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at], kept)
@@ -108,10 +105,8 @@ def _header(
         *["--keep-column, --positive-column or --negative-column"] * len(keep),
     )
     for name, option in zip([*columns, *keep], options, strict=True):
-        if header and name is not None and name not in header:
-            raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
-        if name is not None:
-            checks.refuse_several(str(path), header, name, option)
+        if header and name is not None:
+            checks.check_column(path, header, name, option)
     return header
 
 
@@ -125,7 +120,7 @@ class _RawLinesBuilder:
         self._texts: list[bytes] = []
         self._raw: list[bytes] = []
         self._ids: list[str | None] = []
-        self._reasons: list[tuple[int, str]] = []
+        self._reasons: Reasons = []
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -134,25 +129,25 @@ class _RawLinesBuilder:
         self, line: int, taken: list[bytes], text: str, identity: str | None, kept: Sequence[str]
     ) -> None:
         if identity is not None and not identity.isprintable():
-            return self.reject(line, taken, checks.WRONG_TYPE)
-        if any("\udc80" <= character <= "\udcff" for value in kept for character in value):
-            return self.reject(line, taken, checks.NOT_UTF8)
-        for values, value in zip(self._more.values(), kept, strict=True):
-            values.append(value)
-        self._lines.append(line)
-        self._texts.append(text.encode(_ENCODING, _ERRORS))
-        self._raw.append(b"".join(taken).rstrip(b"\r\n"))
-        self._ids.append(identity)
-        return None
+            self.reject(line, taken, Reason.WRONG_TYPE)
+        elif any("\udc80" <= character <= "\udcff" for value in kept for character in value):
+            self.reject(line, taken, Reason.NOT_UTF8)
+        else:
+            self._append(line, taken, text.encode(_ENCODING, _ERRORS), identity, kept)
 
     def reject(self, line: int, taken: list[bytes], reason: str) -> None:
         self._reasons.append((len(self), reason))
+        self._append(line, taken, b"", None, [None] * len(self._more))
+
+    def _append(
+        self, line: int, taken: list[bytes], text: bytes, identity: str | None, kept: Sequence[str | None]
+    ) -> None:
         self._lines.append(line)
-        self._texts.append(b"")
+        self._texts.append(text)
         self._raw.append(b"".join(taken).rstrip(b"\r\n"))
-        self._ids.append(None)
-        for values in self._more.values():
-            values.append(None)
+        self._ids.append(identity)
+        for values, value in zip(self._more.values(), kept, strict=True):
+            values.append(value)
 
     def finished(self) -> RawLines:
         return RawLines(

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
 from augment_cli.ingest.near_duplicates import NearDuplicates
@@ -105,7 +106,7 @@ class CorpusWriter:
             if not reasons[position]:
                 digest = _digest(text)
                 if digest in self._seen:
-                    reasons[position] = checks.DUPLICATE
+                    reasons[position] = Reason.DUPLICATE
                 self._seen.add(digest)
 
     def _mark_near_duplicates(
@@ -114,8 +115,8 @@ class CorpusWriter:
         good = np.flatnonzero(reasons == "")
         repeated[good], is_equal = self._near.add(checks.select_texts(raw_lines, good))
         is_near = repeated[good] >= 0
-        reasons[good[is_near & is_equal]] = checks.DUPLICATE
-        reasons[good[is_near & ~is_equal]] = checks.NEAR_DUPLICATE
+        reasons[good[is_near & is_equal]] = Reason.DUPLICATE
+        reasons[good[is_near & ~is_equal]] = Reason.NEAR_DUPLICATE
 
     def _keep(self, raw_lines: checks.RawLines, keep: np.ndarray) -> None:
         columns = {

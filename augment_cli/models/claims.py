@@ -84,8 +84,9 @@ def check_model(folder: Path, files: JsonFiles | None = None) -> None:
     """Refuse a model folder that claims what cannot be."""
     files = files or JsonFiles()
     places = list(_places(folder, files))
-    for place in places:
-        _check_files(place)
+    for path in (path for place in places for path in sorted(place.iterdir())):
+        if path.name.endswith(_READ):
+            _check_file(path)
     for place in places:
         check_unknown_token(place, files)
         check_normalizer(place, files)
@@ -136,20 +137,11 @@ def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:
     """The folder itself, and those of its modules."""
     yield folder
     modules = files.value(folder / "modules.json")
-    named = (
-        [entry.get("path") for entry in modules if isinstance(entry, dict)]
-        if isinstance(modules, list)
-        else []
-    )
+    entries = modules if isinstance(modules, list) else []
+    named = [entry.get("path") for entry in entries if isinstance(entry, dict)]
     for child in sorted(folder.iterdir()):
         if child.is_dir() and (child.name[:1].isdigit() or child.name in named):
             yield child
-
-
-def _check_files(place: Path) -> None:
-    for path in sorted(place.iterdir()):
-        if path.name.endswith(_READ):
-            _check_file(path)
 
 
 def _check_file(path: Path) -> None:

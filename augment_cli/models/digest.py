@@ -1,14 +1,15 @@
-"""One digest for a model folder, so that whatever a model made can be tied to it."""
+"""The files of a model folder: one digest for them, so that what a model made can be tied to it; a copy."""
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
 from augment_cli.errors import MissingError
 from augment_cli.models.json_files import JsonFiles
-from augment_cli.store.files import sha256_of_file
+from augment_cli.store.files import replace_folder, sha256_of_file
 
 # What decides a model's output: weights, configuration, tokenizer. Cards, logs and optimizer states do not.
 _PATTERNS = (
@@ -40,8 +41,7 @@ _NOT_PIPELINE = ("meta.json", "accuracy.json", "*.md", "LICEN[CS]E*", "*.pyc", "
 
 def model_digest(folder: Path, files: JsonFiles | None = None) -> str:
     """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers."""
-    # folder: Path; A model folder with safetensors weights (the sub-folders that a sentence-transformers
-    # model names in its modules.json count too, and numbered ones), or a spaCy pipeline.
+    # A folder with safetensors weights, its sub-folders of modules included, or a spaCy pipeline.
     is_pipeline = (folder / _PIPELINE_MARK).is_file()
     decisive = _pipeline_files(folder) if is_pipeline else _model_files(folder, files or JsonFiles())
     if not decisive:
@@ -83,3 +83,18 @@ def _pipeline_files(folder: Path) -> set[Path]:
         for path in folder.rglob("*")
         if path.is_file() and not any(fnmatch(path.name, pattern) for pattern in _NOT_PIPELINE)
     }
+
+
+def copy_model(source: Path, folder: Path) -> None:
+    """Copy a model's files, byte for byte: those in its folder, and in the folders of its modules."""
+    # Nothing else that lies in the source is copied, as the target may be within it. A model in the target
+    # is replaced as a whole or not at all.
+    work = folder.with_name(f".{folder.name}.writing")
+    shutil.rmtree(work, ignore_errors=True)
+    for part in [source, *module_folders(source)]:
+        to = work / part.relative_to(source)
+        to.mkdir(parents=True, exist_ok=True)
+        for path in part.iterdir():
+            if path.is_file() and not path.name.startswith("."):
+                shutil.copyfile(path, to / path.name)
+    replace_folder(work, folder)

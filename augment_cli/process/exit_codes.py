@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 
@@ -12,14 +13,9 @@ from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
 from augment_cli.store.files import explain
 
 # How torch, oneDNN, OpenBLAS, the loader of libraries and Python's threads say it.
-_NO_MEMORY = (
-    "cannot allocate memory",
-    "can't allocate memory",
-    "tried to allocate",
-    "bad_alloc",
-    "failed to map segment",
-    "can't start new thread",
-    "out of memory",
+_NO_MEMORY = re.compile(
+    "(cannot|can't) allocate memory|tried to allocate|bad_alloc|failed to map segment|"
+    "can't start new thread|out of memory"
 )
 
 
@@ -60,9 +56,8 @@ def means_no_memory(error: BaseException) -> bool:
     """Whether an error, or what it came from, says that memory ran out."""
     seen: BaseException | None = error
     while seen is not None:
-        text = str(seen).lower()
         is_of_kind = isinstance(seen, OSError | ImportError | RuntimeError)
-        if isinstance(seen, MemoryError) or (is_of_kind and any(word in text for word in _NO_MEMORY)):
+        if isinstance(seen, MemoryError) or (is_of_kind and _NO_MEMORY.search(str(seen).lower())):
             return True
         seen = seen.__cause__
     return False

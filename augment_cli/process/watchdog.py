@@ -60,7 +60,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def watching(self, seconds: float) -> Iterator[None]:
-        """Within the `with` block this rank waits no longer than so many seconds; 0: for ever."""
+        """Within the `with` block this rank waits no longer than this; 0 seconds: for ever."""
         if self._ranks == 1 or not seconds:
             yield
             return
@@ -133,21 +133,20 @@ class Watchdog:
 def watched(*names: str) -> Callable[[Kind], Kind]:
     """A decorator of a class: in the methods of these names its `watchdog` knows that a rank waits."""
 
+    def waiting(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def wrapper(self: Any, *arguments: Any, **options: Any) -> Any:
+            with self.watchdog.waiting():
+                return method(self, *arguments, **options)
+
+        return wrapper
+
     def decorate(kind: Kind) -> Kind:
         for name in names:
-            setattr(kind, name, _waiting(getattr(kind, name)))
+            setattr(kind, name, waiting(getattr(kind, name)))
         return kind
 
     return decorate
-
-
-def _waiting(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def wrapper(self: Any, *arguments: Any, **options: Any) -> Any:
-        with self.watchdog.waiting():
-            return method(self, *arguments, **options)
-
-    return wrapper
 
 
 def _who(rank: int, told: list | None) -> str:

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 from augment_cli.errors import BadInputError, MissingError, UsageError, UserError
 from augment_cli.errors.addresses import Address, without_secrets
 
-_NO_BUCKET = (
-    "no_such_bucket",
-    "nosuchbucket",
-    "bucket does not exist",
-    "container does not exist",
-    "' not found",  # of a bucket whose region is looked for
-)
-_NOT_ALLOWED = (
-    "access_denied",
-    "accessdenied",
-    "forbidden",
-    "permission_denied",
-    "permission denied",
-    "unauthorized",
-    "unauthenticated",
-    "http status 403",
-    "http status 401",
-    "invalid_access_key_id",
-    "invalidaccesskeyid",
-    "signature_does_not_match",
-    "signaturedoesnotmatch",
-    "invalid_signature",
+# The last is said of a bucket whose region is looked for.
+_NO_BUCKET = re.compile("no_?such_?bucket|(bucket|container) does not exist|' not found")
+_NOT_ALLOWED = re.compile(
+    "access_?denied|forbidden|permission[_ ]denied|unauthorized|unauthenticated|http status 40[13]|"
+    "invalid_?access_?key_?id|signature_?does_?not_?match|invalid_signature"
 )
 _MOST_CHARACTERS = 240
 
@@ -54,14 +38,14 @@ def explanation(error: Exception, where: str, address: Address, writes: bool = F
         return MissingError(f"{where}: needs a package that is not installed ({reason})")
     if isinstance(error, ValueError):
         return UsageError(f"{where}: makes no sense as an address ({reason}); correct it")
-    if any(word in words for word in _NO_BUCKET):
+    if _NO_BUCKET.search(words):
         return BadInputError(
             f"{where}: there is no such bucket ({reason}); correct its name, or make it first with your "
             "provider's own tool"
         )
     if isinstance(error, FileNotFoundError):
         return BadInputError(f"{where}: there is no such file ({reason}); correct the address")
-    if isinstance(error, PermissionError) or any(word in words for word in _NOT_ALLOWED):
+    if isinstance(error, PermissionError) or _NOT_ALLOWED.search(words):
         kind = MissingError if writes else BadInputError
         return kind(
             f"{where}: not allowed to {'write' if writes else 'read'} it ({reason}); give credentials that "

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,27 +19,9 @@ from augment_cli.store.store import PendingPart, Store
 def fetch(
     address: str, store: str | Path = "store", *, progress: Callable[[int], None] = lambda rows: None
 ) -> Copied:
-    """Copy a published store into a folder, which is a store like any other then.
-
-    Each part is committed as one that was made here: a part is complete or absent, and an interrupted command
-    goes on where it stopped. Stages that the folder has beside are kept.
-
-    Parameters
-    ----------
-    address : str
-        As given to `publish`.
-    store : str or Path
-        Folder; made if it is not there.
-    progress : callable
-        Called with the rows of each part that is there.
-
-    Raises
-    ------
-    MixError
-        If the folder holds another store.
-    BadInputError, MissingError
-        If nothing whole is published there, a part is damaged on the way, or the connection fails.
-    """
+    """Copy a published store into a folder, which is a store like any other then."""
+    # Each part is committed as if it was made here: it is complete or absent, and an interrupted command goes
+    # on where it stopped. Other stages of the folder are kept.
     if not is_address(address):
         raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
     place = place_of(address)
@@ -110,8 +90,7 @@ def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> Pe
     file = find_file(source)
     if file is None:
         raise BadInputError(f"{source}: the part is missing, though the manifest names it; {again}")
-    path = store.work / "parts" / stage / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = store.new_work_file(stage, index)
     digest, size = hashlib.sha256(), 0
     try:
         with file.open() as remote, naming(path), path.open("wb") as local:

@@ -15,7 +15,6 @@ import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from augment_cli.errors import BadInputError
-from augment_cli.remote.digested import Digested
 from augment_cli.remote.failures import explained
 from augment_cli.remote.places import Place, place_of
 
@@ -76,66 +75,82 @@ class _Source(io.RawIOBase):
         return data
 
 
-class _Seen:
-    """What was read of a file: its digest, and the stream of its lines."""
+class Digested(io.RawIOBase):
+    """A raw stream that knows the SHA-256 of what was read of it."""
 
-    digest: str | None = None
-    read: Digested | None = None
+    def __init__(self, source: io.RawIOBase) -> None:
+        super().__init__()
+        self._source = source
+        self._sha256: Any = hashlib.sha256()
+        self._is_whole = False
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """It can be read from any place."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Fill the buffer, and digest what came."""
+        count: int | None = self._source.readinto(buffer)
+        self._is_whole = not count
+        if count and self._sha256 is not None:
+            self._sha256.update(memoryview(buffer)[:count])
+        return count
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place, after which only a reading from the beginning is digested."""
+        if self._source.tell() != (place := self._source.seek(offset, whence)):
+            self._sha256 = None if place else hashlib.sha256()
+        return place
+
+    def close(self) -> None:
+        """Close the source too."""
+        self._source.close()
+        super().close()
+
+    def digest(self) -> str | None:
+        """SHA-256 of what was read, if that was the file from its beginning to its end."""
+        return self._sha256.hexdigest() if self._is_whole and self._sha256 is not None else None
 
 
-@dataclass(frozen=True)
+@dataclass
 class RemoteFile:
     """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret."""
 
     place: Place
     size: int  # bytes
     changed: int | None  # when it was written last, in nanoseconds since 1970, where the file system says so
-    _seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
+    _digest: str | None = field(default=None, init=False, compare=False, repr=False)
+    _read: Digested | None = field(default=None, init=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return str(self.place)
 
-    @property
-    def _pure(self) -> PurePosixPath:
-        return PurePosixPath(str(self))
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-        return self._pure.name
-
-    @property
-    def stem(self) -> str:
-        """The name without its last ending."""
-        return self._pure.stem
-
-    @property
-    def suffix(self) -> str:
-        """The last ending of the name."""
-        return self._pure.suffix
-
-    @property
-    def suffixes(self) -> list[str]:
-        """All endings of the name."""
-        return self._pure.suffixes
+    def __getattr__(self, name: str) -> Any:
+        if name in ("name", "stem", "suffix", "suffixes"):
+            return getattr(PurePosixPath(str(self)), name)
+        raise AttributeError(name)
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """The file for reading, streamed: some megabytes are asked for at a time."""
-        self._seen.read = Digested(_Source(self.place, self.size))
-        return io.BufferedReader(self._seen.read, BUFFER_BYTES)
+        self._read = Digested(_Source(self.place, self.size))
+        return io.BufferedReader(self._read, BUFFER_BYTES)
 
     def sha256(self) -> str:
         """SHA-256 of its bytes, 64 hexadecimal digits; the whole of it is read, and nothing kept."""
         with io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES) as file:
-            self._seen.digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return self._seen.digest
+            self._digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digest
 
     def refuse_change(self) -> None:
         """See that it is still the file found: it is read twice, for its digest and for its lines."""
         # A server may not say when a file was written. What was read in order is compared by its bytes;
         # what was not is then read once more.
-        first, now = self._seen.digest, find_file(self.place)
-        read = self._seen.read.digest() if self._seen.read is not None else None
+        first, now = self._digest, find_file(self.place)
+        read = self._read.digest() if self._read is not None else None
         if read is None and first is not None and self.changed is None and now is not None:
             read = self.sha256()
         other = None not in (first, read) and first != read

@@ -55,7 +55,7 @@ class Place:
         return replace(self, path=path, name=f"{self.address.scheme}://{path.lstrip('/')}")
 
     def above(self, levels: int) -> Place:
-        """The folder so many levels up."""
+        """The folder some levels up."""
         path = self.path.rsplit("/", levels)[0] or "/"
         return replace(self, path=path, name=self.name.rstrip("/").rsplit("/", levels)[0])
 

@@ -6,17 +6,15 @@ there stays true at every moment, since no file that it names is replaced under 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.errors.addresses import is_address
 from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
-from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name
-from augment_cli.store.manifest_reading import read_manifest
+from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
 from augment_cli.store.store import Store
 from augment_cli.store.targets import lies_within
 
@@ -28,25 +26,13 @@ _MOST_MANIFEST_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Copied:
-    """What was copied, what was there already, and what was left out.
+    """What was copied, what was there already, and what was left out."""
 
-    Attributes
-    ----------
-    copied, kept : int
-        Parts.
-    bytes : int
-        Of the parts that were copied.
-    unfinished : list of str
-        Stages that lack parts.
-    outgrown : list of str
-        Stages that were made of the corpus as it was before files were appended to it.
-    """
-
-    copied: int
-    kept: int
-    bytes: int
-    unfinished: list[str]
-    outgrown: list[str]
+    copied: int  # parts
+    kept: int  # parts that were there already
+    bytes: int  # of the parts that were copied
+    unfinished: list[str]  # stages that lack parts
+    outgrown: list[str]  # stages that were made of the corpus as it was before files were appended to it
 
 
 def publish(
@@ -56,30 +42,9 @@ def publish(
     overwrite: bool = False,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> Copied:
-    """Copy a store's finished stages to an address, such as `s3://bucket/folder`.
-
-    What is there in the right size and with the right SHA-256 is not copied again, so an interrupted command
-    goes on where it stopped; what was copied is read back and compared.
-
-    Parameters
-    ----------
-    store : str or Path
-    address : str
-        Anything that pyarrow's file systems or fsspec write.
-    overwrite : bool
-        Replace another store that is there, instead of refusing.
-    progress : callable
-        Called with the rows of each part that is there.
-
-    Raises
-    ------
-    UsageError
-        If `address` is none, or names the store itself or a folder in it.
-    MixError
-        If something is published there that this store does not have in the same bytes.
-    BadInputError, MissingError
-        If a part is damaged, or the place cannot be written.
-    """
+    """Copy a store's finished stages to an address, such as `s3://bucket/folder`."""
+    # What is there in the right size and with the right SHA-256 is not copied again, so an interrupted
+    # command goes on where it stopped. What was copied is read back and compared.
     if not is_address(address):
         raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
     opened = Store.open(store)
@@ -90,7 +55,13 @@ def publish(
     if not {"corpus", "rejects"} <= stages.keys():
         raise BadInputError(f"{opened.path}: has no finished corpus to publish; run `augment-cli ingest`")
     place = place_of(address)
-    _check_elsewhere(place, opened.path, stages)
+    if place.address.scheme in _LOCAL and any(
+        lies_within(Path(place.path) / name, opened.path) for name in ("", *stages)
+    ):
+        raise UsageError(
+            f"{place}: would write into {opened.path}, the store that is published; give an address outside "
+            "it"
+        )
     there = _make_way(place, stages, overwrite)
     copied = kept = size = 0
     for name, stage in stages.items():
@@ -106,22 +77,6 @@ def publish(
     if there is None or dump_manifest(there.row_ranges, there.stages) != manifest:
         write(place.at(MANIFEST), [manifest])
     return Copied(copied, kept, size, unfinished, outgrown)
-
-
-def _check_elsewhere(place: Place, store: Path, stages: Iterable[str]) -> None:
-    """See that nothing is written into the store that is read.
-
-    Raises
-    ------
-    UsageError
-        If the place, or a stage's folder there, is the store or lies in it.
-    """
-    if place.address.scheme not in _LOCAL:
-        return
-    if any(lies_within(Path(place.path) / name, store) for name in ("", *stages)):
-        raise UsageError(
-            f"{place}: would write into {store}, the store that is published; give an address outside it"
-        )
 
 
 def _make_way(place: Place, stages: dict[str, Stage], overwrite: bool) -> Manifest | None:
@@ -145,13 +100,7 @@ def _make_way(place: Place, stages: dict[str, Stage], overwrite: bool) -> Manife
 
 
 def manifest_at(place: Place) -> Manifest:
-    """The manifest of a published store.
-
-    Raises
-    ------
-    BadInputError
-        If there is none, or it is damaged.
-    """
+    """The manifest of a published store."""
     if (manifest := _published(place)) is None:
         raise BadInputError(
             f"{place}: no whole store here (no {MANIFEST}): correct the address; if it was being published, "
@@ -189,7 +138,7 @@ def _give(store: Store, stage: str, index: int, part: Part, target: Place) -> bo
     if file is not None and _is_the_part(file, part):
         return False
     with store.verified_path(stage, index).open("rb") as source:
-        write(target, _pieces(source))
+        write(target, iter(lambda: source.read(PIECE_BYTES), b""))
     file = find_file(target)
     if file is None or not _is_the_part(file, part):
         raise BadInputError(
@@ -202,8 +151,3 @@ def _give(store: Store, stage: str, index: int, part: Part, target: Place) -> bo
 def _is_the_part(file: RemoteFile, part: Part) -> bool:
     """Whether a file has a part's size and SHA-256; it is read for that if it has the size."""
     return file.size == part.bytes and file.sha256() == part.sha256
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while data := file.read(PIECE_BYTES):
-        yield data

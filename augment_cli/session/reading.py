@@ -21,7 +21,7 @@ from augment_cli.ingest import (
     report_of,
 )
 from augment_cli.ingest.appending import append, check_appendable, what_was_appended
-from augment_cli.ingest.stored import refuse_other_options, stored_options
+from augment_cli.ingest.options import refuse_other_options, stored_options
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session.opened import Opened
 

@@ -2,6 +2,6 @@
 
 `store.py` opens, reads, writes and commits (`Store.write_part`, `Store.commit`); the files beside it hold one
 promise each: `manifest.py` which parts are finished, `settings.py` what a stage depends on, `schema.py` its
-columns, `parquet.py` how a part is written and read, `verification.py` that it is the one that was committed,
+columns, `parquet.py` how a part is written and read, `contents.py` that it is the one that was committed,
 `files.py` atomic writes, digests and the lock.
 """

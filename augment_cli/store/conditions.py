@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 _OPERATORS = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
+    "<=": pc.less_equal,
+    ">=": pc.greater_equal,
+    "==": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    ">": pc.greater,
 }
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _QUOTED = r"'[^']*'|\"[^\"]*\""
@@ -69,13 +68,9 @@ def conditions_by_stage(texts: Sequence[str], option: str = "--where") -> dict[s
 
 def number_columns(store: Store, stage: str) -> list[str]:
     """Columns of a stage with one number a row, row_id aside."""
-    parts = sorted(store.stage(stage).parts)
-    if not parts:
-        return []
-    schema = describe(store.part_path(stage, parts[0]))[1]
     return [
         field.name
-        for field in schema
+        for field in (schema_of(store, stage) if store.stage(stage).parts else ())
         if field.name != "row_id" and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
     ]
 
@@ -140,13 +135,8 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
                 raise UsageError(
                     f"{store.path}: {name!r} of {stage!r} is true or false; write '{name} == true'"
                 )
-        return np.array(
-            [
-                one is not None and compare(one, value)
-                for one in column_of(store, stage, name, None, parts).to_pylist()
-            ],
-            bool,
-        )
+        column = column_of(store, stage, name, None, parts)
+        return pc.fill_null(compare(column, pa.scalar(value, kind)), False).to_numpy()
     _check_there(store, stage, name)
     numbers = numbers_of(store, stage, [name], parts)[name]
     try:
@@ -155,7 +145,7 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
         raise UsageError(
             f"{store.path}: {name!r} of {stage!r} holds numbers, and {condition.value!r} is not one"
         ) from None
-    return ~np.isnan(numbers) & compare(numbers, number)
+    return ~np.isnan(numbers) & compare(pa.array(numbers), number).to_numpy(zero_copy_only=False)
 
 
 def _check_there(store: Store, stage: str, name: str) -> None:

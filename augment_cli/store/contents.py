@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,62 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import BadInputError, UsageError, did_you_mean
-from augment_cli.store.growth import noted_parts, parts_before
-from augment_cli.store.manifest import RowRanges, Stage, is_stage_name, part_name
-from augment_cli.store.notes import half_removed
+from augment_cli.store.files import refuse_links, sha256_of_file
+from augment_cli.store.manifest import Part, RowRanges, Stage, is_stage_name, part_name
+from augment_cli.store.notes import noted_parts, noted_removals
 from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, row_group_sizes
-from augment_cli.store.verification import refuse_links, verify_part
 
 if TYPE_CHECKING:
     import polars
+
+
+# Parts whose digest this process has compared, by path, size, time and inode: each is hashed once.
+_VERIFIED: set[tuple[object, ...]] = set()
+
+
+def verify_part(path: Path, part: Part) -> None:
+    """See that a file has the size and SHA-256 that the manifest has of it."""
+    again = "run the command that made the stage again to make it anew"
+    try:
+        status = path.stat()
+        key = _key(path, status, part)
+        if key in _VERIFIED:
+            return
+        is_the_part = status.st_size == part.bytes and path.is_file() and sha256_of_file(path) == part.sha256
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInputError(f"{path}: the file is missing; {again}") from None
+    if not is_the_part:
+        raise BadInputError(
+            f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
+            f"or from another run; delete it and {again}"
+        )
+    _VERIFIED.add(key)
+
+
+def remember_verified(path: Path, part: Part) -> None:
+    """Note that a file has been compared already, by the commit that has just given it its name."""
+    _VERIFIED.add(_key(path, path.stat(), part))
+
+
+def _key(path: Path, status: os.stat_result, part: Part) -> tuple[object, ...]:
+    return (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
+
+
+def parts_before(
+    stages: Mapping[str, Stage], inputs: Mapping[str, str], now: Mapping[str, str] | None = None
+) -> int | None:
+    """How many parts the corpus had when a stage was made, where files were appended to it since."""
+    if "corpus" not in stages or (now is not None and now.keys() != inputs.keys()):
+        return None
+    for earlier in stages["corpus"].earlier:
+        first = {(stage.digest, stage.digest_of_first(earlier.parts)) for stage in stages.values()}
+        if now is None:
+            are_first = set(inputs.values()) <= {digest for _, digest in first}
+        else:
+            are_first = all((now[key], digest) in first for key, digest in inputs.items())
+        if are_first:
+            return earlier.parts
+    return None
 
 
 class StoreContents:
@@ -69,7 +118,7 @@ class StoreContents:
 
     def made_before(self, name: str) -> int | None:
         """How many parts the corpus had when a stage was made, where files were appended to it since."""
-        # None for a stage that was made from all of today's corpus, or from something else. What was made
+        # None for a stage that was made from all of the corpus, or from something else. What was made
         # from nothing but a stage that is behind is behind with it.
         seen, waiting = {name}, [name]
         while waiting:
@@ -84,7 +133,7 @@ class StoreContents:
         return None
 
     def has_digest(self, name: str, digest: str) -> bool:
-        """Whether a stage has this digest today; most often it is the one of that name."""
+        """Whether a stage has this digest; most often it is the one of that name."""
         named = self._stages.get(name)
         if named is not None and named.digest == digest:
             return True
@@ -96,7 +145,8 @@ class StoreContents:
 
     def half_removed(self) -> list[Path]:
         """Folders of stages that a killed removal left; the next writer deletes them."""
-        return [self.path / name for name in half_removed(self.path, self.work, self._stages)]
+        folders = (self.path / name for name in noted_removals(self.work, self._stages))
+        return [folder for folder in folders if folder.exists()]
 
     def part_path(self, stage: str, index: int) -> Path:
         """Where a part lies, or will lie."""

@@ -24,6 +24,15 @@ def refuse_special(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is not a file", str(path))
 
 
+def refuse_links(path: Path, store: Path) -> None:
+    """Refuse a path that reaches its place in a store through a symbolic link."""
+    for place in (path, *path.parents):
+        if place == store:
+            return
+        if place.is_symlink():
+            raise BadInputError(f"{place}: is a symbolic link, and a store may not have any; remove it")
+
+
 def sha256_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes as 64 hexadecimal digits."""
     with naming(path), path.open("rb") as file:

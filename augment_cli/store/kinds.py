@@ -13,14 +13,6 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 
 
-def _nothing(store: Store, stage: Stage, corpus: Sequence[str | Path] | None) -> dict[str, Any]:
-    return {}
-
-
-def _no_problem(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    return []
-
-
 @dataclass(frozen=True)
 class StageKind:
     """A kind of stage: what has made it, and what is to be known of it."""
@@ -29,16 +21,18 @@ class StageKind:
     # what its stages have at most, by the usual name of their folder; `store/columns.py` says what each
     # column is
     columns: Mapping[str, pa.Schema] = field(default_factory=dict)
-    # of the code that makes it today; None where this package does not know
+    # of the code that makes it now; None where this package does not know
     version: Callable[[], int | None] = lambda: None
     # given store, stage and the corpus's files where they are named: keys of its settings as they would be
-    # today, beside version, libraries and the stages that it was made from
-    today: Callable[[Store, Stage, Sequence[str | Path] | None], dict[str, Any]] = _nothing
+    # now, beside version, libraries and the stages that it was made from
+    today: Callable[[Store, Stage, Sequence[str | Path] | None], dict[str, Any]] = (
+        lambda store, stage, corpus: {}
+    )
     # what it holds, for a card; the maker's name by default
     describe: Callable[[Stage], str] = lambda stage: str(stage.settings["stage"])
     # given store, stage, a part's number and its table: what of it is not as every such stage promises
     # (columns, row ids, offsets, ranges), a line each, whatever the manifest says (`promises.py`)
-    check: Callable[[Store, Stage, int, pa.Table], list[str]] = _no_problem
+    check: Callable[[Store, Stage, int, pa.Table], list[str]] = lambda store, stage, index, table: []
     # whether it is part of a data set, and not only what the toolkit works with
     is_for_readers: Callable[[Stage], bool] = lambda stage: True
     has_numbers: bool = False  # whether it holds numbers of each row, of which quantiles tell something

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from augment_cli.store.files import fsync, write_atomically
-from augment_cli.store.manifest import is_stage_name
-from augment_cli.store.verification import refuse_links
+from augment_cli.store.files import fsync, refuse_links, write_atomically
+from augment_cli.store.manifest import Stage, is_stage_name, part_name
 
-_REMOVAL = "remove.json"  # the stages whose folders are being deleted
+REMOVAL = "remove.json"  # the stages whose folders are being deleted
+APPEND = "append.json"  # the parts that are being given their names
 
 
-def write_note(work: Path, name: str, value: Any) -> None:
+def _write_note(work: Path, name: str, value: Any) -> None:
     """Write down what is about to be done; once this returns, no kill and no power cut loses it."""
     write_atomically(work / name, json.dumps(value).encode(), work / "parts")
 
 
-def read_note(work: Path, name: str) -> list[Any]:
+def _read_note(work: Path, name: str) -> list[Any]:
     """What a note lists; nothing where there is none, or it is damaged."""
     if not (work / name).is_file():  # a pipe would be waited for, and a device has no end
         return []
@@ -34,24 +34,14 @@ def read_note(work: Path, name: str) -> list[Any]:
 
 def note_removal(work: Path, names: Collection[str]) -> None:
     """Write down which stages are about to leave the manifest, and then the disk."""
-    earlier = {name for name in read_note(work, _REMOVAL) if isinstance(name, str)}
-    write_note(work, _REMOVAL, sorted(earlier | set(names)))
+    earlier = {name for name in _read_note(work, REMOVAL) if isinstance(name, str)}
+    _write_note(work, REMOVAL, sorted(earlier | set(names)))
 
 
-def was_removing(work: Path) -> bool:
-    """Whether stages are being deleted, or the process that did it was killed."""
-    return (work / _REMOVAL).exists()
-
-
-def half_removed(store: Path, work: Path, stages: Collection[str]) -> list[str]:
-    """Stages that a removal took out of the manifest, and whose folders are still there."""
-    return [name for name in _to_delete(work, stages) if (store / name).exists()]
-
-
-def _to_delete(work: Path, stages: Collection[str]) -> list[str]:
+def noted_removals(work: Path, stages: Collection[str]) -> list[str]:
     """Noted names that the manifest does not have, nor any in or around them; a forged note has others."""
     kept = [f"{stage}/" for stage in stages]
-    noted = [name for name in read_note(work, _REMOVAL) if isinstance(name, str) and is_stage_name(name)]
+    noted = [name for name in _read_note(work, REMOVAL) if isinstance(name, str) and is_stage_name(name)]
     return [
         name
         for name in noted
@@ -61,7 +51,7 @@ def _to_delete(work: Path, stages: Collection[str]) -> list[str]:
 
 def finish_removal(store: Path, work: Path, stages: Collection[str]) -> None:
     """Delete the folders of noted stages that the manifest does not name; the note goes when all are gone."""
-    names = _to_delete(work, stages)
+    names = noted_removals(work, stages)
     for name in names:
         refuse_links(store / name, store)
         for folder in (store, work):
@@ -71,4 +61,29 @@ def finish_removal(store: Path, work: Path, stages: Collection[str]) -> None:
                     (folder / parent).rmdir()
     if not any((store / name).exists() for name in names):
         fsync(store)
-        (work / _REMOVAL).unlink(missing_ok=True)
+        (work / REMOVAL).unlink(missing_ok=True)
+
+
+def note_append(work: Path, parts: Iterable[tuple[str, int]]) -> None:
+    """Write down which parts are about to get their names, so that `undo_append` finds them after a kill."""
+    _write_note(work, APPEND, sorted(parts))
+
+
+def noted_parts(work: Path, stages: Mapping[str, Stage]) -> list[tuple[str, int]]:
+    """Parts that an append gave their names and the manifest does not name."""
+    try:
+        return [
+            (name, index)
+            for name, index in _read_note(work, APPEND)
+            if isinstance(index, int) and name in stages and index not in stages[name].parts
+        ]
+    except (ValueError, TypeError):  # other things than pairs
+        return []
+
+
+def undo_append(store: Path, work: Path, stages: Mapping[str, Stage]) -> None:
+    """Delete what an append that was killed before its manifest left under the names of parts."""
+    for name, index in noted_parts(work, stages):
+        (store / name / part_name(index)).unlink(missing_ok=True)
+        fsync(store / name)
+    (work / APPEND).unlink(missing_ok=True)

@@ -82,7 +82,7 @@ def not_finite(table: pa.Table, name: str, low: float = -np.inf, high: float = n
 
 
 def wrong_ids(ids: pa.ChunkedArray, vocabulary: int | None = None) -> list[str]:
-    """What is wrong with the token ids of some texts, where a tokenizer knows so many, if that is known."""
+    """What is wrong with the token ids of some texts; `vocabulary` is how many the tokenizer knows."""
     flat = ids.combine_chunks().flatten()
     if flat.null_count or (flat.to_numpy() < 0).any():
         return ["has ids that are null or negative"]

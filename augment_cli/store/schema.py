@@ -12,75 +12,42 @@ APPENDED_SCHEMA_VERSION = 2  # of a manifest whose corpus grew: versions that do
 ROW_GROUP_ROWS = 8_192
 METADATA_KEY = b"augment_cli"
 
-CORPUS = pa.schema(
-    [
-        pa.field("row_id", pa.int64(), nullable=False),
-        pa.field("text", pa.string(), nullable=False),
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-    ]
-)
+
+def _required(**columns: pa.DataType) -> pa.Schema:
+    """Columns without nulls."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+
+
+CORPUS = _required(row_id=pa.int64(), text=pa.string(), source=pa.string(), line=pa.int64())
 CORPUS_WITH_ID = CORPUS.append(pa.field("id", pa.string()))
 
-REJECTS = pa.schema(
-    [
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-        pa.field("raw", pa.binary(), nullable=False),
-    ]
-)
-
+REJECTS = _required(source=pa.string(), line=pa.int64(), reason=pa.string(), raw=pa.binary())
 # Where near-duplicates are left out: the row_id of the sentence that a line repeats.
 REJECTS_WITH_REPEATED = REJECTS.append(pa.field("repeats", pa.int64()))
 
-TERMS = pa.schema(
-    [
-        pa.field("term", pa.string(), nullable=False),
-        pa.field("document_frequency", pa.int64(), nullable=False),
-        pa.field("idf", pa.float64(), nullable=False),
-        pa.field("max_score", pa.float64(), nullable=False),
-    ]
-)
-
+TERMS = _required(term=pa.string(), document_frequency=pa.int64(), idf=pa.float64(), max_score=pa.float64())
 # One row a term, in the order of `TERMS`: how it is written inside sentences (`augment_cli/tfidf/forms.py`).
-FORMS = pa.schema([pa.field("case", pa.int8(), nullable=False), pa.field("mixed", pa.string())])
+FORMS = _required(case=pa.int8()).append(pa.field("mixed", pa.string()))
 
-TFIDF = pa.schema(
-    [
-        pa.field("row_id", pa.int64(), nullable=False),
-        pa.field("term_ids", pa.list_(pa.int32()), nullable=False),
-        pa.field("starts", pa.list_(pa.int32()), nullable=False),
-        pa.field("ends", pa.list_(pa.int32()), nullable=False),
-        pa.field("weights", pa.list_(pa.float64()), nullable=False),
-    ]
+TFIDF = _required(
+    row_id=pa.int64(),
+    term_ids=pa.list_(pa.int32()),
+    starts=pa.list_(pa.int32()),
+    ends=pa.list_(pa.int32()),
+    weights=pa.list_(pa.float64()),
 )
-
 # Tokens of a parse, one list entry a token; `heads` are positions in the row, a root is its own head.
-PARSES = pa.schema(
-    [
-        pa.field("row_id", pa.int64(), nullable=False),
-        pa.field("starts", pa.list_(pa.int32()), nullable=False),
-        pa.field("ends", pa.list_(pa.int32()), nullable=False),
-        pa.field("whitespace", pa.list_(pa.bool_()), nullable=False),
-        pa.field("lemmas", pa.list_(pa.string()), nullable=False),
-        pa.field("pos", pa.list_(pa.string()), nullable=False),
-        pa.field("tags", pa.list_(pa.string()), nullable=False),
-        pa.field("morphs", pa.list_(pa.string()), nullable=False),
-        pa.field("deps", pa.list_(pa.string()), nullable=False),
-        pa.field("heads", pa.list_(pa.int32()), nullable=False),
-        pa.field("sentence_starts", pa.list_(pa.bool_()), nullable=False),
-    ]
+PARSES = _required(
+    row_id=pa.int64(),
+    starts=pa.list_(pa.int32()),
+    ends=pa.list_(pa.int32()),
+    whitespace=pa.list_(pa.bool_()),
+    **dict.fromkeys(("lemmas", "pos", "tags", "morphs", "deps"), pa.list_(pa.string())),
+    heads=pa.list_(pa.int32()),
+    sentence_starts=pa.list_(pa.bool_()),
 )
 
-EDIT = pa.struct(
-    [
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-        pa.field("replacement", pa.string(), nullable=False),
-    ]
-)
-
+EDIT = pa.struct(list(_required(start=pa.int32(), end=pa.int32(), replacement=pa.string())))
 AUGMENTATION = pa.schema(
     [
         pa.field("row_id", pa.int64(), nullable=False),

@@ -39,15 +39,8 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """The settings with the schema version and their fingerprint, as stored in each part."""
-        value = {
-            "schema": SCHEMA_VERSION,
-            "stage": self.stage,
-            "version": self.version,
-            "parameters": self.parameters,
-            "seed": self.seed,
-            "inputs": self.inputs,
-            "resources": self.resources,
-            "libraries": self.libraries,
+        value = {"schema": SCHEMA_VERSION} | {
+            key: item for key, item in vars(self).items() if key != "by_part"
         }
         return value | {"fingerprint": sha256_of_json(value)}
 

@@ -29,17 +29,21 @@ from msgspec.structs import replace
 
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.errors.addresses import is_address, shown
-from augment_cli.store.contents import StoreContents
-from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
-from augment_cli.store.growth import append_is_over, note_append, parts_before, undo_append, was_appending
-from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest
-from augment_cli.store.manifest_reading import read_manifest
-from augment_cli.store.notes import finish_removal, note_removal, was_removing
+from augment_cli.store.contents import StoreContents, parts_before, remember_verified
+from augment_cli.store.files import (
+    fsync,
+    hold_lock,
+    refuse_links,
+    refuse_special,
+    sha256_of_file,
+    write_atomically,
+)
+from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest, read_manifest
+from augment_cli.store.notes import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
 from augment_cli.store.parquet import describe, write_parquet
 from augment_cli.store.refusals import OptionOf, option_of, refusal
 from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings
-from augment_cli.store.verification import refuse_links, remember_verified
 
 _SECONDS_TOGETHER = 1.0  # between two writings of the manifest, where commits share it
 
@@ -117,10 +121,10 @@ class Store(StoreContents):
         refuse_links(self.work, self.path)
         with hold_lock(self.work / "lock", shared, wait):
             self._is_shared = shared
-            if was_appending(self.work):
+            if (self.work / APPEND).exists():
                 self.reload()
                 undo_append(self.path, self.work, self._stages)
-            if was_removing(self.work):
+            if (self.work / REMOVAL).exists():
                 with self._commits_alone():
                     self.reload()
                     finish_removal(self.path, self.work, self._stages)
@@ -146,25 +150,9 @@ class Store(StoreContents):
     ) -> list[int]:
         """Announce a stage and learn which of its parts are still to be made.
 
-        Parameters
-        ----------
-        name : str
-            Folder of the stage, such as `una` or `una.1`.
-        settings : Settings
-            What it will be made with.
-        expected_parts : int, optional
-            Number of parts; as many as the corpus has by default.
-        beside : str
-            What a person can do who wants both, for the message of a refusal.
-        anew : str
-            How it is made anew, for the message where files were appended to the corpus since.
-        option : callable
-            The option that gives a setting again, for the message of a refusal; as in `refusals.option_of`.
-
-        Raises
-        ------
-        MixError
-            If the stage exists with other settings; the message names the first differing key.
+        It has `expected_parts`, as many as the corpus by default. Where it exists with other settings, the
+        `MixError` names the first key that differs, and what to do: write `beside` it, make it `anew` if
+        files were appended since, or give each `option` again.
         """
         current = settings.as_json()
         self.check_name(name, settings.stage)
@@ -222,13 +210,7 @@ class Store(StoreContents):
         return missing
 
     def check_name(self, name: str, maker: str) -> None:
-        """Refuse the name of a stage that cannot be one, or not one of `maker`, what makes it.
-
-        Raises
-        ------
-        UsageError
-            If it has other characters than a stage's name has, or is a folder within another's.
-        """
+        """Refuse a name that no stage can have, or none that `maker` makes."""
         self.part_path(name, 0)  # refuses an impossible name
         if "/" in name and name.split("/")[0] != maker:
             raise UsageError(
@@ -253,10 +235,7 @@ class Store(StoreContents):
 
         `statistics` may be filled while the tables are drawn; it is read after the last of them.
         """
-        folder = self.work / "parts" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        # A name of its own: a worker that outlives a killed run never meets its successor's file.
-        path = folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
+        path = self.new_work_file(name, index)
         made_with, record = settings.as_json(), self._stages.get(name)
         if record is not None and record.settings["fingerprint"] == made_with["fingerprint"]:
             made_with = record.settings_of(index)  # a part from before an append keeps its own
@@ -264,18 +243,30 @@ class Store(StoreContents):
         part = Part(rows, path.stat().st_size, sha256_of_file(path), dict(statistics or {}))
         return PendingPart(name, index, path, part)
 
+    def new_work_file(self, name: str, index: int) -> Path:
+        """Where a part may be written in `.work/`."""
+        folder = self.work / "parts" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        # A name of its own: a worker that outlives a killed run never meets its successor's file.
+        return folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
+
     def commit(self, pending: PendingPart) -> None:
         """Commit a part: check what a worker wrote, move it to its name, and enter it in the manifest."""
         record = self._stages[pending.stage]
         _check_pending(pending, record.settings_of(pending.index)["fingerprint"])
-        with self._turn(record):
-            record = self._stages[pending.stage]
+        with self._commits_alone():
+            committed = self._stages.setdefault(pending.stage, record)  # as another process may have it
+            if committed.settings != record.settings:
+                raise MixError(
+                    f"{self.path / record.name}: another process makes it with other settings; "
+                    "use the same for all parts, or another --name"
+                )
             if not (self.path / "manifest.json").exists():
                 self._write_manifest()  # a folder with a part in it must be known as a store
-            if not record.parts:
+            if not committed.parts:
                 self._clear(pending.stage)
             self._give_name(pending)
-            record.parts[pending.index] = pending.part
+            committed.parts[pending.index] = pending.part
             if time.monotonic() < self._enter_later_until:
                 self._has_to_enter = True
             else:
@@ -301,14 +292,7 @@ class Store(StoreContents):
     ) -> None:
         """Commit further parts of the corpus and its rejects, all with one manifest: all of them or none.
 
-        Parameters
-        ----------
-        pending : sequence of PendingPart
-            Of `corpus` and `rejects`, numbered on from those that are there.
-        settings : Settings
-            Of the new parts.
-        with_corpus : collection of str
-            Stages that have a part for each one of the corpus: they are unfinished from now on.
+        The stages `with_corpus` have a part for each one of the corpus: they are unfinished from now on.
         """
         for one in pending:
             _check_pending(one, settings.fingerprint)
@@ -328,7 +312,7 @@ class Store(StoreContents):
             if self._stages[name].expected_parts == before:
                 self._stages[name] = replace(self._stages[name], expected_parts=len(self._row_ranges))
         self._write_manifest()
-        append_is_over(self.work)
+        (self.work / APPEND).unlink(missing_ok=True)
 
     def _give_name(self, pending: PendingPart) -> None:
         target = self.part_path(pending.stage, pending.index)
@@ -357,21 +341,6 @@ class Store(StoreContents):
             self.reload()
             yield
 
-    @contextlib.contextmanager
-    def _turn(self, record: Stage) -> Iterator[None]:
-        """Where several processes write, one commits at a time, on top of what the others committed."""
-        if not self._is_shared:
-            yield
-            return
-        with self._commits_alone():
-            committed = self._stages.setdefault(record.name, record)
-            if committed.settings != record.settings:
-                raise MixError(
-                    f"{self.path / record.name}: another process makes it with other settings; "
-                    "use the same for all parts, or another --name"
-                )
-            yield
-
     def set_row_ranges(self, row_ranges: Iterable[tuple[int, int]]) -> None:
         """Fix (first row_id, rows) of each part. Ingest does, before its first commit."""
         self._row_ranges = list(row_ranges)
@@ -379,12 +348,8 @@ class Store(StoreContents):
     def remove(self, *stages: str) -> None:
         """Delete stages: first their manifest entries, then their files.
 
-        A note says which, so that whoever opens the store after a kill deletes the rest.
-
-        Raises
-        ------
-        UsageError
-            If there is no such stage, or the corpus is among them and stages made from it are not.
+        A note says which, so that whoever opens the store after a kill deletes the rest. The corpus goes only
+        with all stages that were made from it.
         """
         for name in stages:
             self.stage(name)
@@ -408,11 +373,7 @@ class Store(StoreContents):
         finish_removal(self.path, self.work, self._stages)
 
     def discard_if_empty(self, with_folder: bool) -> None:
-        """Leave nothing of a store in which no part was committed, as after a command that failed early.
-
-        The caller holds the lock, which goes with it. The folder itself is deleted `with_folder`, which is
-        right where it was not there before.
-        """
+        """Delete a store in which no part was committed, with its lock; `with_folder`, its folder too."""
         if self._is_shared or (self.path / "manifest.json").exists():
             return
         shutil.rmtree(self.work, ignore_errors=True)

@@ -25,41 +25,57 @@ from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.faulty_server import answer, last_text, serving
 
 ROWS = 12
-
-
-@pytest.fixture(autouse=True)
-def no_waits(monkeypatch):
-    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
-    monkeypatch.delenv("AUGMENT_API_KEY", raising=False)
+ECHOED = [f"stream the river number {n} flows" for n in range(ROWS)]
 
 
 @pytest.fixture
-def store(tmp_path):
-    (tmp_path / "in.txt").write_text("".join(f"the river number {n} flows\n" for n in range(ROWS)))
-    api.ingest_corpus(tmp_path / "in.txt", tmp_path / "store", part_rows=5)
-    return tmp_path / "store"
+def lines():
+    return [f"the river number {n} flows" for n in range(ROWS)]
 
 
 def echo(handler, number, body):
     handler.answer(f"stream {last_text(body)}")
 
 
+def number_3(fault):
+    """A server that fails for one row alone."""
+
+    def behave(handler, number, body):
+        (fault if "number 3 " in last_text(body) else echo)(handler, number, body)
+
+    return behave
+
+
+def switching(count, then, first=echo):
+    """A server that behaves in another way from some request on."""
+    return lambda handler, number, body: (first if number < count else then)(handler, number, body)
+
+
+def replying(value, status=200, **headers):
+    return lambda handler, number, body: handler.reply(value, status, **headers)
+
+
+def down(status):
+    return replying({"error": "down"}, status)
+
+
+def options(store, server):
+    """What each command is given here."""
+    return "--endpoint", server.endpoint, "--store", store, "--model", "small"
+
+
 def ask(store, server, **more):
     return api.generate(store, endpoint=server.endpoint, model="small", **more)
 
 
-def answers(store, stage="answers-paraphrase"):
-    return Store.open(store).read(stage).to_pylist()
-
-
-def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store):
+def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store, answers):
     with serving(echo) as server:
         ask(store, server, concurrency=3)
         ask(store, server, concurrency=3)  # all of it is there
         assert server.most <= 3
-    rows = answers(store)
+    rows = answers()
     assert [row["row_id"] for row in rows] == list(range(ROWS))
-    assert [row["answer"] for row in rows] == [f"stream the river number {n} flows" for n in range(ROWS)]
+    assert [row["answer"] for row in rows] == ECHOED
     wanted = {"finish": "stop", "error": None, "prompt_tokens": 7, "completion_tokens": 3, "model": "small"}
     assert all(row.items() >= wanted.items() for row in rows)
     paths, headers, bodies = zip(*server.requests, strict=True)
@@ -71,14 +87,12 @@ def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store):
     opened = Store.open(store)
     assert not verify(opened)
     parts = opened.stage("answers-paraphrase").parts.values()
-    assert sum(part.statistics["requests"] for part in parts) == ROWS
-    assert sum(part.statistics["prompt_tokens"] for part in parts) == 7 * ROWS
-    assert sum(part.statistics["completion_tokens"] for part in parts) == 3 * ROWS
-    assert sum(part.statistics["errors"] for part in parts) == 0
+    sums = {"requests": ROWS, "errors": 0, "prompt_tokens": 7 * ROWS, "completion_tokens": 3 * ROWS}
+    assert {name: sum(part.statistics[name] for part in parts) for name in sums} == sums
     assert server.endpoint not in json.dumps(opened.stage("answers-paraphrase").settings)
 
 
-def test_a_template_becomes_a_conversation_with_its_examples(store):
+def test_a_template_becomes_a_conversation_with_its_examples(store, answers):
     with serving(echo) as server:
         ask(store, server, rows=1)
     (_, _, body), *others = server.requests
@@ -86,54 +100,42 @@ def test_a_template_becomes_a_conversation_with_its_examples(store):
     roles = [message["role"] for message in body["messages"]]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
     assert body["messages"][-1]["content"] == "Sentence: the river number 0 flows"
-    rows = answers(store)
+    rows = answers()
     assert rows[0]["answer"] and not any(row["answer"] or row["error"] for row in rows[1:])
 
 
+# What each of the first requests meets.
+FAULTS = [
+    replying({"error": "too many"}, 429, Retry_After="0"),
+    replying({"error": "broken"}, 500),
+    lambda handler, number, body: handler.cut(),
+    lambda handler, number, body: handler.cut(after=b'{"choices": [{"mess'),
+    replying({"model": "small", "choices": []}),
+    replying(b"<html>\xff it works!</html>"),
+    replying({"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]}),
+    lambda handler, number, body: handler.drip(answer(f"stream {last_text(body)}")),
+]
+
+
 def every_way(handler, number, body):
-    """A different fault for each of the first requests about a row, then an answer."""
-    way = number % 8
-    if number >= 8:
-        echo(handler, number, body)
-    elif way == 0:
-        handler.reply({"error": "too many"}, 429, Retry_After="0")
-    elif way == 1:
-        handler.reply({"error": "broken"}, 500)
-    elif way == 2:
-        handler.cut()
-    elif way == 3:
-        handler.cut(after=b'{"choices": [{"mess')
-    elif way == 4:
-        handler.reply({"model": "small", "choices": []})
-    elif way == 5:
-        handler.reply(b"<html>\xff it works!</html>")
-    elif way == 6:
-        handler.reply({"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]})
-    else:
-        handler.drip(answer(f"stream {last_text(body)}"))
+    (FAULTS[number] if number < len(FAULTS) else echo)(handler, number, body)
 
 
-def test_faults_that_pass_are_tried_again(store, monkeypatch):
+def test_faults_that_pass_are_tried_again(store, answers, monkeypatch):
     monkeypatch.setattr(asking, "_TRIES", 9)
     with serving(every_way) as server:
         ask(store, server, concurrency=1)
     assert len(server.requests) == ROWS + 7
-    assert all(row["answer"].startswith("stream ") and row["error"] is None for row in answers(store))
+    assert all(row["answer"].startswith("stream ") and row["error"] is None for row in answers())
 
 
-def test_a_reply_without_end_is_not_read_to_it(store, monkeypatch):
+def test_a_reply_without_end_is_not_read_to_it(store, answers, monkeypatch):
     monkeypatch.setattr(client, "_MOST_BYTES", 1_000)
 
-    def behave(handler, number, request):
-        if "number 3 " in last_text(request):
-            handler.reply(b"[" * 100_000)
-        else:
-            echo(handler, number, request)
-
-    with serving(behave) as server:
+    with serving(number_3(replying(b"[" * 100_000))) as server:
         ask(store, server)
     assert len(server.requests) == ROWS
-    assert answers(store)[3]["error"] == "a reply of more than 1,000 bytes"
+    assert answers()[3]["error"] == "a reply of more than 1,000 bytes"
 
 
 @pytest.mark.parametrize(
@@ -148,37 +150,21 @@ def test_a_reply_without_end_is_not_read_to_it(store, monkeypatch):
         (200, b"[" * 100_000, 4, "not an answer"),
     ],
 )
-def test_one_that_fails_for_good_keeps_its_error(store, status, body, asked, kept):
-    def behave(handler, number, request):
-        if "number 3 " in last_text(request):
-            handler.reply(body, status, Location="http://127.0.0.1:9/")
-        else:
-            echo(handler, number, request)
-
-    with serving(behave) as server:
+def test_one_that_fails_for_good_keeps_its_error(store, answers, status, body, asked, kept):
+    with serving(number_3(replying(body, status, Location="http://127.0.0.1:9/"))) as server:
         ask(store, server)
     assert len(server.requests) == ROWS - 1 + asked
-    rows = answers(store)
+    rows = answers()
     assert re.match(kept, rows[3]["error"]) and rows[3]["answer"] is None
     assert len(rows[3]["error"]) <= 300
     assert all(row["error"] is None for row in rows if row["row_id"] != 3)
-    assert (
-        sum(p.statistics["errors"] for p in Store.open(store).stage("answers-paraphrase").parts.values()) == 1
-    )
-
-
-def first_ones(count, status):
-    """A server that answers so many requests, and fails from then on."""
-    return lambda handler, number, body: (
-        echo(handler, number, body) if number < count else handler.reply({"error": "down"}, status)
-    )
+    parts = Store.open(store).stage("answers-paraphrase").parts.values()
+    assert sum(part.statistics["errors"] for part in parts) == 1
 
 
 def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
-    with (
-        serving(first_ones(1, 500)) as server,
-        pytest.raises(IncompleteError, match=r"4 of the last 5 .*HTTP 500"),
-    ):
+    down_soon, words = serving(switching(1, down(500))), r"4 of the last 5 .*HTTP 500"
+    with down_soon as server, pytest.raises(IncompleteError, match=words):
         ask(store, server, concurrency=1)  # the window is not full, and judged at the end of the part
     with serving(echo) as server:
         ask(store, server)
@@ -245,7 +231,7 @@ def test_what_retry_after_asks_for(header, seconds):
 
 
 @pytest.mark.slow
-def test_a_killed_run_loses_at_most_what_was_under_way(store):
+def test_a_killed_run_loses_at_most_what_was_under_way(store, answers):
     """The command is killed while requests hang; the next one asks for what has no answer, and no more."""
     hang, answered = threading.Event(), []
 
@@ -271,25 +257,22 @@ def test_a_killed_run_loses_at_most_what_was_under_way(store):
         hang.set()
     first = [last_text(body) for _, _, body in server.requests]
     assert len(answered) == 7 and len(first) == 9
-    kept = sum(rows_in_work(Store.open(store)).values()) + (
-        5 if "answers-paraphrase" in Store.open(store).stages() else 0
-    )
+    opened = Store.open(store)
+    kept = sum(rows_in_work(opened).values()) + 5 * ("answers-paraphrase" in opened.stages())
     assert kept >= 5  # seven, but for those two that may have been under way
     with serving(echo) as server:
         ask(store, server)
     assert len(server.requests) == ROWS - kept
-    assert [row["answer"] for row in answers(store)] == [
-        f"stream the river number {n} flows" for n in range(ROWS)
-    ]
+    assert [row["answer"] for row in answers()] == [f"stream the river number {n} flows" for n in range(ROWS)]
 
 
 def test_answers_are_put_together_and_a_damaged_one_is_asked_again(store, monkeypatch):
     monkeypatch.setattr("augment_cli.answers.generate._TOGETHER", 2)
-    with serving(first_ones(5, 500)) as server, pytest.raises(IncompleteError):
+    with serving(switching(5, down(500))) as server, pytest.raises(IncompleteError):
         ask(store, server, concurrency=1, max_failures=0.0)
     opened = Store.open(store)
     assert opened.stage("answers-paraphrase").parts.keys() == {0}
-    with serving(first_ones(3, 400)) as server, pytest.raises(IncompleteError):
+    with serving(switching(3, down(400))) as server, pytest.raises(IncompleteError):
         ask(store, server, concurrency=1, max_failures=0.0)
     files = sorted((store / ".work" / "answers-paraphrase").rglob("piece-*.parquet"))
     assert [path.name.split("-")[1] for path in files] == ["00002", "00003"]  # two together, and one
@@ -318,30 +301,24 @@ def test_other_settings_are_refused_and_other_speed_is_not(store):
     assert {"answers-paraphrase", "answers-paraphrase.1"} <= {*Store.open(store).stages()}
 
 
-def test_appended_rows_are_asked_about_and_the_others_are_not(store, tmp_path):
+def test_appended_rows_are_asked_about_and_the_others_are_not(store, answers, tmp_path):
     with serving(echo) as server:
         ask(store, server)
         (tmp_path / "more.txt").write_text("the lake is deep\nthe lake is cold\n")
         api.ingest_corpus(tmp_path / "more.txt", store, append=True)
         ask(store, server)
     assert len(server.requests) == ROWS + 2
-    assert answers(store)[-1]["answer"] == "stream the lake is cold"
+    assert answers()[-1]["answer"] == "stream the lake is cold"
 
 
-def test_a_key_is_sent_and_neither_stored_nor_shown(store, monkeypatch):
+def test_a_key_is_sent_and_neither_stored_nor_shown(store, answers, monkeypatch):
     key = "sk-very-secret"
     monkeypatch.setenv("AUGMENT_API_KEY", key)
 
-    def behave(handler, number, body):
-        if number:
-            echo(handler, number, body)
-        else:
-            handler.reply({"error": f"no access with {key}"}, 401)
-
-    with serving(behave) as server:
+    with serving(switching(1, echo, replying({"error": f"no access with {key}"}, 401))) as server:
         ask(store, server)
     assert all(headers["Authorization"] == f"Bearer {key}" for _, headers, _ in server.requests)
-    assert "no access with …" in str([row["error"] for row in answers(store)])
+    assert "no access with …" in str([row["error"] for row in answers()])
     for path in store.rglob("*"):
         assert path.is_dir() or key.encode() not in path.read_bytes(), path
     for odd in ("kéy", "a\nb"):
@@ -373,49 +350,44 @@ def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, 
     assert "secret" not in str(found.value)
 
 
-def test_no_proxy_comes_between_the_machine_and_itself(store, monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+def test_no_proxy_comes_between_the_machine_and_itself(store, answers, monkeypatch):
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(echo) as server:
         ask(store, server, rows=1)
-    assert answers(store)[0]["answer"]
+    assert answers()[0]["answer"]
 
 
-def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, command):
-    def behave(handler, number, body):
-        handler.reply(json.dumps(answer("a \ud800 half", model="other")).encode())
-
-    with serving(behave) as server:
-        words = ("--endpoint", server.endpoint, "--store", store, "--model", "small", "--rows", "2")
-        result = command("generate", *words)
+def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, answers, command):
+    half = json.dumps(answer("a \ud800 half", model="other")).encode()
+    with serving(replying(half)) as server:
+        result = command("generate", *options(store, server), "--rows", "2")
     assert result.returncode == 0, result.stderr
     assert "the server says that other answered, where small was asked" in result.stderr
     assert "2 requests, 14 tokens read, 6 written; 0 without an answer" in result.stderr
-    assert [row["answer"] for row in answers(store)[:2]] == ["a ? half"] * 2
+    assert [row["answer"] for row in answers()[:2]] == ["a ? half"] * 2
 
 
 def test_a_dry_run_asks_and_writes_nothing(store, command):
-    before = sorted(store.rglob("*"))
+    before = [path for path in sorted(store.rglob("*")) if ".work" not in path.parts]
     with serving(echo) as server:
-        words = ("--endpoint", server.endpoint, "--store", store, "--model", "small", "--dry-run")
+        words = (*options(store, server), "--dry-run")
         result, as_json = command("generate", *words), command("llm-paraphrase", *words, "--json")
         assert not server.requests
     assert f"answers-paraphrase: {ROWS} requests, about " in result.stderr and "--sample 20" in result.stderr
     assert json.loads(as_json.stdout)["requests"] == ROWS
     assert json.loads(as_json.stdout)["prompt_tokens"] > ROWS * 50
-    assert [path for path in sorted(store.rglob("*")) if ".work" not in path.parts] == [
-        path for path in before if ".work" not in path.parts
-    ]
+    assert [path for path in sorted(store.rglob("*")) if ".work" not in path.parts] == before
 
 
 @pytest.mark.parametrize("name", ["generate", "llm-paraphrase"])
-def test_a_sample_is_timed_and_never_asked_again(store, command, name):
+def test_a_sample_is_timed_and_never_asked_again(store, answers, command, name):
     def behave(handler, number, body):
         time.sleep(0.05)
         echo(handler, number, body)
 
     with serving(behave) as server:
-        words = (name, "--endpoint", server.endpoint, "--store", store, "--model", "small")
+        words = (name, *options(store, server))
         limits = ("--concurrency", "1", "--sample")
         result = command(*words, *limits, "2")
         assert result.returncode == 0, result.stderr
@@ -438,21 +410,13 @@ def test_a_sample_is_timed_and_never_asked_again(store, command, name):
     assert numbers["seconds"] >= 0.15 and numbers["seconds_left"] == pytest.approx(7 / 3 * numbers["seconds"])
     assert (third["asked"], third["requests"]) == (5, 2)
     assert (done["asked"], done["requests"], done["seconds_left"]) == (0, 0, 0)
-    assert [row["answer"] for row in answers(store)] == [
-        f"stream the river number {n} flows" for n in range(ROWS)
-    ]
+    assert [row["answer"] for row in answers()] == [f"stream the river number {n} flows" for n in range(ROWS)]
     assert len({last_text(body) for _, _, body in server.requests}) == ROWS
 
 
 def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):
-    def behave(handler, number, body):
-        if number == 0:
-            echo(handler, number, body)
-        else:
-            handler.reply(b"no", status=400)
-
-    with serving(behave) as server:
-        words = ("generate", "--endpoint", server.endpoint, "--store", store, "--model", "small")
+    with serving(switching(1, replying(b"no", 400))) as server:
+        words = ("generate", *options(store, server))
         result = command(*words, "--sample", "4", "--concurrency", "1")
         both = command(*words, "--sample", "4", "--dry-run")
     assert result.returncode == 3 and "3 of the last 4 requests got no answer" in result.stderr
@@ -460,17 +424,19 @@ def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):
     assert both.returncode == 2 and "--sample 4: asks, and --dry-run asks nobody" in both.stderr
 
 
-def test_what_is_asked_for_must_make_sense(store):
-    with pytest.raises(UsageError, match=r"^--model: name the model"):
-        api.generate(store)
-    with pytest.raises(UsageError, match=r"Did you mean 'paraphrase'"):
-        api.generate(store, template="paraphrse", model="small")
-    with pytest.raises(UsageError, match="--of STAGE"):
-        api.generate(store, template="judge", model="small")
-    with pytest.raises(UsageError, match="shows no second text"):
-        api.generate(store, of="corpus", model="small")
-    with pytest.raises(UsageError, match="must be 1 to"):
-        api.generate(store, model="small", draws=0)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"^--model: name the model"),
+        ({"model": "small", "template": "paraphrse"}, r"Did you mean 'paraphrase'"),
+        ({"model": "small", "template": "judge"}, "--of STAGE"),
+        ({"model": "small", "of": "corpus"}, "shows no second text"),
+        ({"model": "small", "draws": 0}, "must be 1 to"),
+    ],
+)
+def test_what_is_asked_for_must_make_sense(store, options, message):
+    with pytest.raises(UsageError, match=message):
+        api.generate(store, **options)
 
 
 def test_status_and_card_know_the_stages(store):
@@ -505,12 +471,11 @@ def test_a_server_is_given_the_schema_that_is_asked_for_and_it_is_a_setting(stor
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
-def test_a_server_that_refuses_a_schema_is_told_of_once(store, status):
+def test_a_server_that_refuses_a_schema_is_told_of_once(store, answers, status):
+    refusing = replying({"error": "response_format is not supported"}, status)
+
     def behave(handler, number, body):
-        if "response_format" in body:
-            handler.reply({"error": "response_format is not supported"}, status)
-        else:
-            echo(handler, number, body)
+        (refusing if "response_format" in body else echo)(handler, number, body)
 
     with serving(behave) as server:
         with pytest.raises(UsageError, match="leave it out") as found:
@@ -518,13 +483,4 @@ def test_a_server_that_refuses_a_schema_is_told_of_once(store, status):
         # One more may be on its way when the first answer is read.
         assert len(server.requests) <= 2 and "\n" not in str(found.value)
         ask(store, server)  # the remedy works at once
-    assert len(answers(store)) == ROWS
-
-
-def test_questions_that_are_too_long_do_not_end_a_run(store):
-    def behave(handler, number, body):
-        handler.reply({"error": "This model's maximum context length is 8 tokens"}, 400)
-
-    with serving(behave) as server:
-        ask(store, server, max_failures=0.0)
-    assert len(server.requests) == ROWS
+    assert len(answers()) == ROWS

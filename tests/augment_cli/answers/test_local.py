@@ -25,24 +25,13 @@ from tests.helpers.tiny_models import SENTENCES
 ROWS = 6
 
 
-@pytest.fixture
-def store(tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:ROWS]) + "\n")
-    api.ingest_corpus(tmp_path / "in.txt", tmp_path / "store", part_rows=5)
-    return tmp_path / "store"
-
-
 def ask(store, folder, **more):
     chosen = {"engine": "process", "max_tokens": 12, "precision": "fp32"} | more
     return api.generate(store, model=str(folder), **chosen)
 
 
-def answers(store, stage="answers-paraphrase"):
-    return Store.open(store).read(stage).to_pylist()
-
-
 def texts(store, stage="answers-paraphrase"):
-    return [row["answer"] for row in answers(store, stage)]
+    return Store.open(store).read(stage)["answer"].to_pylist()
 
 
 def slowly(folder, kind, prompts, first, **options):
@@ -99,12 +88,12 @@ def as_chat(text, sentence):
     return f"{said}<assistant>"
 
 
-def test_a_causal_model_answers_as_it_does_one_at_a_time(store, model):
+def test_a_causal_model_answers_as_it_does_one_at_a_time(store, answers, model):
     folder = model("llama")
     ask(store, folder, temperature=0.0)
     prompts = [as_chat("paraphrase", sentence) for sentence in SENTENCES[:ROWS]]
     wanted = slowly(folder, "AutoModelForCausalLM", prompts, None, add_special_tokens=False)
-    rows = answers(store)
+    rows = answers()
     assert [row["answer"] for row in rows] == [text for text, _, _ in wanted]
     assert [row["prompt_tokens"] for row in rows] == [count for _, count, _ in wanted]
     assert [row["completion_tokens"] for row in rows] == [count for _, _, count in wanted]
@@ -120,7 +109,7 @@ def test_a_causal_model_answers_as_it_does_one_at_a_time(store, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", "bart"])
-def test_a_sequence_to_sequence_model_reads_the_conversation_as_text(store, model, kind, tmp_path):
+def test_a_sequence_to_sequence_model_reads_the_conversation_as_text(store, answers, model, kind, tmp_path):
     own = tmp_path / "own.toml"
     own.write_text('version = 1\nuser = "Say: {text}"\n')
     folder = model(kind)
@@ -128,7 +117,7 @@ def test_a_sequence_to_sequence_model_reads_the_conversation_as_text(store, mode
     wanted = slowly(
         folder, "AutoModelForSeq2SeqLM", [f"Say: {sentence}\n" for sentence in SENTENCES[:ROWS]], 1
     )
-    rows = answers(store, "answers-own")
+    rows = answers("answers-own")
     assert [row["answer"] for row in rows if row["error"] is None] == [
         text for row, (text, _, _) in zip(rows, wanted, strict=True) if row["error"] is None
     ]
@@ -161,43 +150,36 @@ def test_draws_have_the_distribution_they_are_of():
     assert (later != drawn).any()
 
 
-def test_what_is_too_long_for_the_model_has_its_reason_and_stops_nothing(store, model):
+def test_what_is_too_long_for_the_model_has_its_reason_and_stops_nothing(store, answers, model):
     ask(store, model("llama"), max_tokens=1020, max_failures=0.0, name="all")
-    assert all("context length" in row["error"] for row in answers(store, "all"))
+    assert all("context length" in row["error"] for row in answers("all"))
     api.read_answers(store, "all", name="none")
     assert {row["reason"] for row in Store.open(store).read("none").to_pylist()} == {"input_too_long"}
 
 
 def test_a_run_that_was_ended_goes_on_with_the_rows_that_are_missing(store, model, monkeypatch):
-    written, write = [], local.LocalModel._write
+    batches, write, most = [], local.LocalModel._write, [3]
 
     def counted(self, rows, ids, places):
-        if len(written) == 3:
+        if len(batches) == most[0]:
             raise KeyboardInterrupt
-        written.append([rows[place] for place in places])
+        batches.append(places)
         return write(self, rows, ids, places)
 
     monkeypatch.setattr(local.LocalModel, "_write", counted)
     with pytest.raises(KeyboardInterrupt):
         ask(store, model("llama"), batch_tokens=1)
-    first = [row for rows in written for row in rows]
-
-    def noted(self, rows, ids, places):
-        written.append(places)
-        return write(self, rows, ids, places)
-
-    monkeypatch.setattr(local.LocalModel, "_write", noted)
-    written.clear()
+    most[0] = ROWS
     ask(store, model("llama"), batch_tokens=1)
-    assert len(first) == 3 and len(written) == ROWS - 3
+    assert len(batches) == ROWS  # three, and the others
+    ask(store, model("llama"), batch_tokens=7)  # how fast is no setting, and nothing is asked
+    assert len(batches) == ROWS
+    monkeypatch.undo()
     ask(store, model("llama"), name="whole")
     assert texts(store) == texts(store, "whole")
-    written.clear()
-    ask(store, model("llama"), batch_tokens=7)  # how fast is no setting, and nothing is asked
-    assert not written
 
 
-def test_a_batch_that_memory_does_not_hold_is_cut(store, model, monkeypatch):
+def test_a_batch_that_memory_does_not_hold_is_cut(store, answers, model, monkeypatch):
     write, cut = local.LocalModel._write, []
 
     def narrow(self, rows, ids, places):
@@ -208,7 +190,7 @@ def test_a_batch_that_memory_does_not_hold_is_cut(store, model, monkeypatch):
 
     monkeypatch.setattr(local.LocalModel, "_write", narrow)
     ask(store, model("llama"), batch_tokens=100_000)
-    assert cut and all(row["error"] is None for row in answers(store))
+    assert cut and all(row["error"] is None for row in answers())
 
 
 def test_half_the_precision_is_a_setting(store, model):
@@ -217,24 +199,24 @@ def test_half_the_precision_is_a_setting(store, model):
     assert settings["parameters"]["precision"] == "bf16" and all(texts(store))
 
 
-def test_without_a_template_an_answer_ends_with_its_block(store, model, monkeypatch):
+def test_without_a_template_an_answer_ends_with_its_block(store, answers, model, monkeypatch):
     asked = local._as_text(find_template("paraphrase").messages("The river flows."))
     assert asked.endswith("Sentence: The river flows.\n")
     assert asked.count("\n\n") == 3  # behind what the system says, and each example
     monkeypatch.setattr(local, "_END_OF_TURN", "e")
     ask(store, model("llama-plain"), max_tokens=60)
-    rows = answers(store)
+    rows = answers()
     ended = [row for row in rows if row["finish"] == "stop"]
     assert ended and not any("e" in row["answer"].lstrip() for row in ended)
 
 
-def test_a_template_that_knows_no_system_gets_it_in_the_first_question(store, tmp_path):
+def test_a_template_that_knows_no_system_gets_it_in_the_first_question(store, answers, tmp_path):
     from tests.helpers.tiny_models import CHAT, make_llama
 
     strict = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT
     folder = make_llama(tmp_path / "strict", strict)
     ask(store, folder, rows=2)
-    assert [row["error"] for row in answers(store)[:2]] == [None, None]
+    assert [row["error"] for row in answers()[:2]] == [None, None]
     system, *others = find_template("paraphrase").messages("x")
     joined = local._without_system([system, *others])
     assert [one["role"] for one in joined] == [one["role"] for one in others]

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from augment_cli.answers import asking
 from augment_cli.store.store import Store
 from eval.tasks.beir import read_beir
 from tests.helpers.faulty_server import serving
@@ -22,10 +21,7 @@ def behave(handler, number, body):
 
 
 @pytest.mark.slow
-def test_from_texts_to_an_encoder_scored_by_queries_that_it_has_not_seen(
-    tmp_path, tiny_encoder, model, monkeypatch
-):
-    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
+def test_from_texts_to_an_encoder_scored_by_queries_that_it_has_not_seen(tmp_path, tiny_encoder, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sentences.txt").write_text("\n".join(SENTENCES) + "\n")
     (tmp_path / "tiny").symlink_to(tiny_encoder)
@@ -48,10 +44,12 @@ def test_from_texts_to_an_encoder_scored_by_queries_that_it_has_not_seen(
         "corpus": len(set(SENTENCES)),
         "queries": len({row["positive"] for row in held_out}),
     }
-    lines = (tmp_path / "held-out" / "queries.jsonl").read_text().splitlines()
-    asked = {row["_id"]: row["text"] for row in map(json.loads, lines)}
-    lines = (tmp_path / "held-out" / "corpus.jsonl").read_text().splitlines()
-    documents = {row["_id"]: row["text"] for row in map(json.loads, lines)}
+
+    def texts_of(name):
+        lines = (tmp_path / "held-out" / name).read_text().splitlines()
+        return {row["_id"]: row["text"] for row in map(json.loads, lines)}
+
+    asked, documents = texts_of("queries.jsonl"), texts_of("corpus.jsonl")
     found = {(asked[query], documents[row]) for query, rows in table.relevance.items() for row in rows}
     assert found == {(row["positive"], row["anchor"]) for row in held_out}
     shown = set(queries.read("anchor")["text"].to_pylist())

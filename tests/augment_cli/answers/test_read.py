@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli import api
-from augment_cli.answers import asking
 from augment_cli.answers.read import parsed
 from augment_cli.answers.templates import find_template, shipped_templates
 from augment_cli.contract.reasons import Reason
@@ -39,64 +38,51 @@ REASONS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "finish", "reason"), REASONS)
-def test_what_a_paraphrase_is_taken_to_say(answer, finish, reason):
-    text, found = parsed(find_template("paraphrase"), ORIGINAL, answer, finish)
+JSON_REASONS = [
+    (f'{{"answer": "{WRITTEN}"}}', "stop", None),
+    (f'```json\n{{"answer": "{WRITTEN}"}}\n```', "stop", None),
+    (WRITTEN, "stop", "not_parsable"),
+    ('{"answer": 3}', "stop", "not_parsable"),
+    ('{"text": "a"}', "stop", "not_parsable"),
+    ("[" * 100_000, "stop", "not_parsable"),
+    (f'{{"answer": "{WRITTEN}', "length", "truncated_output"),
+    ('{"answer": ""}', "stop", "empty_output"),
+    ('{"answer": "I cannot help with that."}', "stop", "refused"),
+    ("", "stop", "empty_output"),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish", "reason", "as_json"),
+    [*((*case, False) for case in REASONS), *((*case, True) for case in JSON_REASONS)],
+)
+def test_what_a_paraphrase_is_taken_to_say(answer, finish, reason, as_json):
+    text, found = parsed(find_template("paraphrase"), ORIGINAL, answer, finish, as_json)
     assert found == reason
     assert reason is not None or text == WRITTEN
 
 
 @pytest.mark.parametrize(
-    ("template", "answer", "reason"),
+    ("template", "answer", "said", "reason"),
     [
-        ("shorter", "The ferry crosses twice a day.", None),
-        ("shorter", WRITTEN + " It is old.", "other_length"),
-        ("longer", "Two times on each day the ferry, which is old, makes its way over the river.", None),
-        ("longer", "The ferry crosses twice.", "other_length"),
-        ("query", "Query: ferry times", None),
-        ("near-miss", "The old ferry crosses the lake twice a day.", None),
-        ("contradiction", "The old ferry never crosses the river.", None),
+        ("shorter", "The ferry crosses twice a day.", None, None),
+        ("shorter", WRITTEN + " It is old.", None, "other_length"),
+        ("longer", "Two times on each day the ferry, which is old, makes its way over it.", None, None),
+        ("longer", "The ferry crosses twice.", None, "other_length"),
+        ("query", "Query: ferry times", "ferry times", None),
+        ("near-miss", "The old ferry crosses the lake twice a day.", None, None),
+        ("contradiction", "The old ferry never crosses the river.", None, None),
+        ("judge", "same", "same", None),
+        ("judge", " **Other.**", "other", None),
+        ("judge", '"neither"', "neither", None),
+        ("judge", "unsure", "unsure", None),
+        ("judge", "The same, I think", None, "not_parsable"),
+        ("judge", "same\nother", None, "not_parsable"),
     ],
 )
-def test_each_template_has_its_length(template, answer, reason):
-    assert parsed(find_template(template), ORIGINAL, answer, "stop")[1] == reason
-
-
-@pytest.mark.parametrize(
-    ("answer", "verdict", "reason"),
-    [
-        ("same", "same", None),
-        (" **Other.**", "other", None),
-        ('"neither"', "neither", None),
-        ("unsure", "unsure", None),
-        ("The same, I think", None, "not_parsable"),
-        ("same\nother", None, "not_parsable"),
-    ],
-)
-def test_a_verdict_is_one_of_the_choices(answer, verdict, reason):
-    word, found = parsed(find_template("judge"), ORIGINAL, answer, "stop")
-    assert found == reason and (reason or word == verdict)
-
-
-@pytest.mark.parametrize(
-    ("answer", "finish", "reason"),
-    [
-        (f'{{"answer": "{WRITTEN}"}}', "stop", None),
-        (f'```json\n{{"answer": "{WRITTEN}"}}\n```', "stop", None),
-        (WRITTEN, "stop", "not_parsable"),
-        ('{"answer": 3}', "stop", "not_parsable"),
-        ('{"text": "a"}', "stop", "not_parsable"),
-        ("[" * 100_000, "stop", "not_parsable"),
-        (f'{{"answer": "{WRITTEN}', "length", "truncated_output"),
-        ('{"answer": ""}', "stop", "empty_output"),
-        ('{"answer": "I cannot help with that."}', "stop", "refused"),
-        ("", "stop", "empty_output"),
-    ],
-)
-def test_an_answer_in_json_is_what_its_one_key_says(answer, finish, reason):
-    text, found = parsed(find_template("paraphrase"), ORIGINAL, answer, finish, as_json=True)
-    assert found == reason
-    assert reason is not None or text == WRITTEN
+def test_each_template_has_its_length_or_its_choices(template, answer, said, reason):
+    text, found = parsed(find_template(template), ORIGINAL, answer, "stop")
+    assert found == reason and text == (said or text)
 
 
 def test_a_judge_under_a_schema_has_its_choices_in_it():
@@ -106,10 +92,8 @@ def test_a_judge_under_a_schema_has_its_choices_in_it():
 
 
 def test_a_sentence_that_begins_like_a_refusal_may_be_paraphrased():
-    assert (
-        parsed(find_template("paraphrase"), "I am sorry for the noise.", "I'm sorry it was loud.", "stop")[1]
-        is None
-    )
+    original, answer = "I am sorry for the noise.", "I'm sorry it was loud."
+    assert parsed(find_template("paraphrase"), original, answer, "stop")[1] is None
 
 
 @given(
@@ -134,25 +118,21 @@ def test_the_examples_of_a_template_are_read_as_they_are_meant(name):
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
-    lines = [
-        "The river flows.",
-        "The heron waits here.",
-        "A boat leaves now.",
-        "It rains today.",
-        "The sun sets late.",
-    ]
-    (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
-    api.ingest_corpus(tmp_path / "in.txt", tmp_path / "store", part_rows=2)
-    return tmp_path / "store"
+def lines():
+    starts = "The river flows.", "The heron waits here.", "A boat leaves now.", "It rains today."
+    return [*starts, "The sun sets late."]
 
 
-def generated(store, replies, **more):
+@pytest.fixture
+def part_rows():
+    return 2
+
+
+def generated(store, replies, text_of=last_text, **more):
     """Answers that go by the beginning of the sentence."""
 
     def behave(handler, number, body):
-        text = last_text(body)
+        text = text_of(body)
         found = next(reply for start, reply in replies.items() if text.startswith(start))
         handler.answer(found) if isinstance(found, str) else handler.reply(found, 400)
 
@@ -189,11 +169,7 @@ def test_a_stage_of_texts_with_labels_and_reasons(store):
 
 
 def test_a_judge_gives_texts_their_labels_and_pack_goes_by_them(store):
-    near = {
-        "The river": "The river freezes.",
-        "The heron": "The heron left here.",
-        "": "Nothing at all happens.",
-    }
+    near = {"The river": "The river freezes.", "The heron": "The heron left here.", "": "Nothing happens."}
     generated(store, near, template="near-miss")
     api.read_answers(store, "answers-near-miss")
     assert {label for _, _, label in texts(store, "llm-near-miss")} == {"neither"}
@@ -205,18 +181,16 @@ def test_a_judge_gives_texts_their_labels_and_pack_goes_by_them(store):
         "": "who knows",
     }
 
-    def behave(handler, number, body):
-        first = body["messages"][-1]["content"].split("\n")[0].removeprefix("First: ")
-        handler.answer(next(verdict for start, verdict in verdicts.items() if first.startswith(start)))
+    def first_of(body):
+        return body["messages"][-1]["content"].split("\n")[0].removeprefix("First: ")
 
-    with serving(behave) as server:
-        api.generate(store, endpoint=server.endpoint, model="small", template="judge", of="llm-near-miss")
+    generated(store, verdicts, first_of, template="judge", of="llm-near-miss")
     api.read_answers(store, "answers-judge")
     assert texts(store, "llm-judge") == [
         ("The river freezes.", None, "other"),
         ("The heron left here.", None, "same"),
         (None, "unsure", None),
-        ("Nothing at all happens.", None, "neither"),
+        ("Nothing happens.", None, "neither"),
         (None, "not_parsable", None),
     ]
     assert not verify(Store.open(store))

@@ -1,22 +1,16 @@
 """generate against a server that others wrote: `transformers serve`, with a small model, on this machine."""
 
 import contextlib
-import os
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 
 import pytest
 
 from augment_cli import api
-from augment_cli.answers import asking
-from augment_cli.errors import IncompleteError
 from augment_cli.reports.soundness import verify
-from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.tiny_models import SENTENCES
@@ -60,24 +54,18 @@ def port():
 
 
 @pytest.fixture
-def store(tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:ROWS]) + "\n")
-    api.ingest_corpus(tmp_path / "in.txt", tmp_path / "store", part_rows=5)
-    return tmp_path / "store"
+def lines():
+    return SENTENCES[:ROWS]
 
 
-def answers(store, stage="answers-paraphrase"):
-    return Store.open(store).read(stage).to_pylist()
-
-
-def test_it_answers_as_the_same_model_does_in_this_process(store, model, port):
+def test_it_answers_as_the_same_model_does_in_this_process(store, answers, model, port):
     folder, alike = model("llama"), {"temperature": 0.0, "max_tokens": 10}
     with served(folder, port):
         endpoint = f"http://127.0.0.1:{port}/v1"
         api.llm_paraphrase(store, model=folder, endpoint=endpoint, concurrency=3, **alike)
         refused = api.generate(store, model="another", endpoint=endpoint, name="other", max_failures=1.0)
     api.generate(store, model=folder, engine="process", precision="fp32", name="here", **alike)
-    there, here = answers(store), answers(store, "here")
+    there, here = answers(), answers("here")
     for name in ("answer", "prompt_tokens", "completion_tokens"):
         assert [row[name] for row in there] == [row[name] for row in here], name
     for row, own in zip(there, here, strict=True):  # it says length, too, where the last token is the end
@@ -87,27 +75,3 @@ def test_it_answers_as_the_same_model_does_in_this_process(store, model, port):
     assert not verify(Store.open(store))
     read = Store.open(store).read("llm-paraphrase").to_pylist()
     assert all((row["text"] is None) != (row["reason"] is None) for row in read)
-
-
-def test_it_may_be_killed_and_started_again(store, model, port, monkeypatch):
-    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
-    folder, endpoint = model("llama"), f"http://127.0.0.1:{port}/v1"
-    with served(folder, port) as process:
-
-        def kill():
-            until = time.monotonic() + 60
-            while not sum(rows_in_work(Store.open(store)).values()) and time.monotonic() < until:
-                time.sleep(0.01)
-            os.kill(process.pid, signal.SIGKILL)
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        with pytest.raises(IncompleteError, match="goes on from the answers that are there"):
-            api.generate(store, model=folder, endpoint=endpoint, concurrency=1, max_tokens=200)
-        killer.join()
-    kept = sum(rows_in_work(Store.open(store)).values())
-    assert kept
-    with served(folder, port):
-        api.generate(store, model=folder, endpoint=endpoint, concurrency=1, max_tokens=200)
-    rows = answers(store)
-    assert len(rows) == ROWS and all(row["answer"] is not None for row in rows)

@@ -1,6 +1,8 @@
 """Every call's result reaches the parent once, whatever runs it and whatever dies on the way."""
 
 import signal
+import sys
+import types
 
 import pytest
 
@@ -51,7 +53,7 @@ def test_an_error_of_a_call_reaches_the_parent(jobs, backend):
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
 def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, capsys):
-    results = []
+    results, before = [], signal.getsignal(signal.SIGINT)
 
     def done(result):
         results.append(result)
@@ -62,7 +64,7 @@ def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, 
         Engine(jobs, backend).run(SQUARE, [{"number": n, "seconds": 0.01} for n in range(50)], done)
     assert 2 <= len(results) <= 2 + 2 * jobs + 1
     assert "Finishing the running parts" in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(
@@ -116,26 +118,20 @@ def test_impossible_engines_are_refused(options):
         Engine(1, **options)
 
 
-def test_a_machine_without_ray_says_how_to_get_it(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingError, match=r"pip install 'augment-cli\[ray\]'"):
-        run(Engine(backend="ray", address="127.0.0.1:1"), [{"number": 1}])
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [
+        ("ray", {"backend": "ray", "address": "127.0.0.1:1"}),
+        ("distributed", {"backend": "dask", "scheduler": "tcp://127.0.0.1:1"}),
+    ],
+)
+def test_a_machine_without_the_library_says_how_to_get_it(monkeypatch, module, options):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingError, match=rf"pip install 'augment-cli\[{options['backend']}\]'"):
+        run(Engine(**options), [{"number": 1}])
 
 
 def test_an_address_of_ray_is_a_host_and_a_port(monkeypatch):
-    import sys
-    import types
-
     monkeypatch.setitem(sys.modules, "ray", types.ModuleType("ray"))
     with pytest.raises(UsageError, match="give that of the cluster's head node"):
         run(Engine(backend="ray", address="auto"), [{"number": 1}])
-
-
-def test_a_machine_without_dask_says_how_to_get_it(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingError, match=r"pip install 'augment-cli\[dask\]'"):
-        run(Engine(1, "dask", "tcp://127.0.0.1:1"), [{"number": 1}])

@@ -1,9 +1,6 @@
 """Parts are byte-identical for any --jobs, batch of parts, order, PYTHONHASHSEED, locale and folder."""
 
-import os
 import random
-import subprocess
-import sys
 
 import pytest
 
@@ -44,15 +41,9 @@ def expected(corpus_file, tmp_path_factory):
     return parts
 
 
-@pytest.mark.parametrize(
-    ("jobs", "backend"),
-    [
-        pytest.param(2, "loky", marks=pytest.mark.slow),
-        pytest.param(3, "loky", marks=pytest.mark.slow),
-        pytest.param(2, "threading", marks=pytest.mark.slow),
-        pytest.param(3, "threading", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_any_jobs(corpus_file, tmp_path, expected, jobs, backend):
     assert make(tmp_path / "store", corpus_file, Engine(jobs, backend)) == expected
 
@@ -72,33 +63,23 @@ def test_any_batch_of_parts(corpus_file, tmp_path, expected):
     assert make(tmp_path / "store", corpus_file, Engine(1), [{4}, {0, 3}, {1, 2}]) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [
-        pytest.param({"PYTHONHASHSEED": "1", "LC_ALL": "C"}, marks=pytest.mark.slow),
-        pytest.param(
-            {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7"}, marks=pytest.mark.slow
-        ),
-        pytest.param(
-            {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3", "TZ": "Asia/Kathmandu"},
-            marks=pytest.mark.slow,
-        ),
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7"},
+        {"PYTHONHASHSEED": "3", "LC_ALL": "POSIX", "TZ": "Asia/Kathmandu", "PYTHONUTF8": "0"},
     ],
 )
-def test_any_environment_and_folder(corpus_file, tmp_path, expected, environment):
+def test_any_environment_and_folder(corpus_file, tmp_path, expected, environment, process):
     elsewhere = tmp_path / "ein Ordner ü" / corpus_file.name
     elsewhere.parent.mkdir()
     elsewhere.write_bytes(corpus_file.read_bytes())
-    commands = [
-        ["ingest", "--corpus", elsewhere.name, "--part-rows", "20", "--store", "../s"],
-        ["una", "--radius", "5", "--draws", "2", "--store", "../s", "--jobs", "1"],
-    ]
-    for command in commands:
-        subprocess.run(
-            [sys.executable, "-m", "augment_cli", *command],
-            cwd=elsewhere.parent,
-            env=os.environ | environment,
-            check=True,
-            capture_output=True,
-        )
+    for words in (
+        ["ingest", "--corpus", elsewhere.name, "--part-rows", "20"],
+        ["una", "--radius", "5", "--draws", "2", "--jobs", "1"],
+    ):
+        done = process(*words, "--store", "../s", cwd=elsewhere.parent, **environment)
+        assert done.returncode == 0, done.stderr
     assert digests(tmp_path / "s") == expected

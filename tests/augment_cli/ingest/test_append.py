@@ -50,16 +50,20 @@ def files(tmp_path):
     ]
 
 
-def ingest(store, corpus, **options):
+def ingest(store, corpus, how="ingest", **options):
     with Session(store, Engine(1)) as session:
-        session.ingest(corpus, IngestOptions(**options), max_rejects=1)
+        getattr(session, how)(corpus, IngestOptions(**options), max_rejects=1)
         return session.store
 
 
 def append(store, corpus, **options):
-    with Session(store, Engine(1)) as session:
-        session.append(corpus, IngestOptions(**options), max_rejects=1)
-        return session.store
+    return ingest(store, corpus, "append", **options)
+
+
+@pytest.fixture
+def first(tmp_path, files):
+    """A store of the first file, in three parts."""
+    return ingest(tmp_path / "store", files[:1], part_rows=8)
 
 
 def augment(store, name, **options):
@@ -154,11 +158,10 @@ def test_parses_vectors_pairs_and_packs_go_on(tmp_path, tiny_encoder):
     assert verify(grown) == []
 
 
-def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files, command):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "una", radius=5)
-    una = digests_of_parts(store.path / "una")
-    store = append(store.path, files[1:])
+def test_what_depends_on_the_fit_is_named_refused_and_made_anew(first, tmp_path, files, command):
+    augment(first.path, "una", radius=5)
+    una = digests_of_parts(first.path / "una")
+    store = append(first.path, files[1:])
     behind = {entry["stage"]: entry["behind"] for entry in status(store)}
     assert set(behind) == {"rejects", "corpus", "terms", "tfidf", "forms", "una"}
     remedy = f"`augment-cli fit --overwrite --store {store.path}`"
@@ -167,10 +170,8 @@ def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files,
         assert remedy in behind[name] and why_not_reused(store, name)
     assert behind["corpus"] is None and verify(store) == []  # sound, and behind
     checked = command("verify", "--store", store.path)
-    assert (
-        checked.returncode == 0
-        and "behind since files were appended: terms, tfidf, forms, una" in checked.stdout
-    )
+    assert checked.returncode == 0
+    assert "behind since files were appended: terms, tfidf, forms, una" in checked.stdout
     shown = command("status", "--store", store.path)
     assert shown.returncode == 0 and remedy.strip("`") in shown.stdout
 
@@ -191,53 +192,50 @@ def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files,
     assert verify(store) == []
 
 
-def test_a_fit_beside_the_first_reads_all_of_it(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "una", radius=5)
-    append(store.path, files[1:])
-    with Session(store.path, Engine(1)) as session:
+def test_a_fit_beside_the_first_reads_all_of_it(first, files):
+    augment(first.path, "una", radius=5)
+    append(first.path, files[1:])
+    with Session(first.path, Engine(1)) as session:
         session.fit(FitOptions(), "all")
         session.augment(make_run("una", radius=5, fit="all"), "una-all")
         assert session.store.has("una-all") and not session.store.has("una")
 
 
-def test_the_same_files_again_change_nothing(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    append(store.path, files[1:2])
-    before = {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()}
+def test_the_same_files_again_change_nothing(first, files):
+    append(first.path, files[1:2])
+    before = {path: path.read_bytes() for path in first.path.rglob("*") if path.is_file()}
     for again in (files[1:2], files[:1]):
-        append(store.path, again)
-    assert {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()} == before
+        append(first.path, again)
+    assert {path: path.read_bytes() for path in first.path.rglob("*") if path.is_file()} == before
 
 
-def test_refusals_leave_the_corpus_as_it_was(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    before = (store.path / "manifest.json").read_bytes()
+def test_refusals_leave_the_corpus_as_it_was(first, tmp_path, files):
+    before = (first.path / "manifest.json").read_bytes()
     empty = write(tmp_path / "empty.txt", [], b"\xff")
     with pytest.raises(MixError, match=r"made with parameters\.part_rows = 8, now 9"):
-        append(store.path, files[1:], part_rows=9)
+        append(first.path, files[1:], part_rows=9)
     with pytest.raises(BadInputError, match="no sentence could be read"):
-        append(store.path, [empty])
-    with Session(store.path, Engine(1)) as session:
+        append(first.path, [empty])
+    with Session(first.path, Engine(1)) as session:
         with pytest.raises(BadInputError, match=r"b\.txt, line 18: not_utf8"):
             session.append(files[1:2], strict=True)
         with pytest.raises(UsageError, match="--append needs what to read"):
             session.append()
     with (
-        Session(store.path, Engine(1), overwrite=True) as session,
         pytest.raises(UsageError, match="--append"),
+        Session(first.path, Engine(1), overwrite=True) as session,
     ):
         session.append(files[1:])
     with pytest.raises(UsageError, match="no finished corpus to append to"):
         append(tmp_path / "none", files)
     assert not (tmp_path / "none").exists()
-    assert (store.path / "manifest.json").read_bytes() == before
-    assert verify(store) == [] and list((store.path / ".work").rglob("*.parquet")) == []
+    assert (first.path / "manifest.json").read_bytes() == before
+    assert verify(first) == [] and list((first.path / ".work").rglob("*.parquet")) == []
     with pytest.raises(UsageError, match="first 5 sentences"):
         append(ingest(tmp_path / "few", files[:1], limit=5).path, files[1:])
-    append(store.path, files[1:])
+    append(first.path, files[1:])
     with pytest.raises(MixError, match="files were appended to this corpus"):
-        ingest(store.path, files[:1], part_rows=8)
+        ingest(first.path, files[:1], part_rows=8)
 
 
 def test_too_many_rejects_are_an_error_after_the_rows_were_kept(tmp_path, files):
@@ -261,11 +259,10 @@ def test_sentences_in_memory_and_standard_input(tmp_path, files, command):
     assert command("ingest", "--append", "--store", store).returncode == 2
 
 
-def test_a_deleted_part_of_before_comes_back_to_the_byte(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "crop")
-    append(store.path, files[1:])
-    store = augment(store.path, "crop")
+def test_a_deleted_part_of_before_comes_back_to_the_byte(first, files):
+    augment(first.path, "crop")
+    append(first.path, files[1:])
+    store = augment(first.path, "crop")
     before = digests_of_parts(store.path)
     for index in (1, 4):
         store.part_path("crop", index).unlink()
@@ -273,56 +270,51 @@ def test_a_deleted_part_of_before_comes_back_to_the_byte(tmp_path, files):
     assert digests_of_parts(store.path) == before
 
 
-def test_a_stage_that_was_unfinished_is_finished(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    with Session(store.path, Engine(1)) as session:
+def test_a_stage_that_was_unfinished_is_finished(first, tmp_path, files):
+    with Session(first.path, Engine(1)) as session:
         session.augment(make_run("crop"), parts=[1])
-    append(store.path, files[1:])
-    with Session(store.path, Engine(1), shared=True) as session:
+    append(first.path, files[1:])
+    with Session(first.path, Engine(1), shared=True) as session:
         session.augment(make_run("crop"), parts=[0, 4])
-    store = augment(store.path, "crop")
+    store = augment(first.path, "crop")
     whole = augment(ingest(tmp_path / "whole", files, part_rows=8).path, "crop")
     assert rows(store, "crop") == rows(whole, "crop") and verify(store) == []
 
 
-def test_other_settings_are_still_refused(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "crop")
-    append(store.path, files[1:])
+def test_other_settings_are_still_refused(first, files):
+    augment(first.path, "crop")
+    append(first.path, files[1:])
     with pytest.raises(MixError, match="made with seed = 42, now 1"):
-        augment(store.path, "crop", seed=1)
-    with Session(store.path, Engine(1), overwrite=True) as session:  # not in conflict, so it is not deleted
-        before = digests_of_parts(store.path / "crop")
+        augment(first.path, "crop", seed=1)
+    with Session(first.path, Engine(1), overwrite=True) as session:  # not in conflict, so it is not deleted
+        before = digests_of_parts(first.path / "crop")
         session.augment(make_run("crop"))
-    assert before.items() <= digests_of_parts(store.path / "crop").items()
+    assert before.items() <= digests_of_parts(first.path / "crop").items()
 
 
-def test_status_compares_the_files_of_any_one_time(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    store = append(store.path, files[1:2])
+def test_status_compares_the_files_of_any_one_time(first, files):
+    store = append(first.path, files[1:2])
     for known in (files[:1], files[1:2]):
         assert why_not_reused(store, "corpus", known) is None
     assert why_not_reused(store, "corpus", files[2:]).startswith("inputs.files = ")
 
 
-def test_what_was_made_from_a_stage_is_still_known(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "pi")
-    store = append(store.path, files[1:])
+def test_what_was_made_from_a_stage_is_still_known(first, files):
+    augment(first.path, "pi")
+    store = append(first.path, files[1:])
     with Session(store.path, Engine(1)) as session:
         session.parse()  # `pi` is of its first parts
         assert session.store.made_from("parses") == ["pi"]
 
 
-def test_published_and_fetched(tmp_path, files):
+def test_published_and_fetched(first, tmp_path, files):
     address = (tmp_path / "bucket").as_uri()
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    augment(store.path, "crop")
-    augment_cli.publish(store.path, address)
-    append(store.path, files[1:])
+    augment(first.path, "crop")
+    augment_cli.publish(first.path, address)
+    append(first.path, files[1:])
     with pytest.raises(MixError, match="with a stage crop that this one does not have"):
-        augment_cli.publish(store.path, address)
-    store = augment(store.path, "crop")
+        augment_cli.publish(first.path, address)
+    store = augment(first.path, "crop")
     copied = augment_cli.publish(store.path, address)
     assert (copied.kept, copied.unfinished) == (3 + 1 + 3, [])
     augment_cli.fetch(address, tmp_path / "back")
@@ -331,30 +323,28 @@ def test_published_and_fetched(tmp_path, files):
     assert (back.path / "manifest.json").read_bytes() == (store.path / "manifest.json").read_bytes()
 
 
-def test_only_a_grown_corpus_changes_the_manifests_format(tmp_path, files):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    value = json.loads((store.path / "manifest.json").read_bytes())
+def test_only_a_grown_corpus_changes_the_manifests_format(first, files):
+    value = json.loads((first.path / "manifest.json").read_bytes())
     assert value["schema"] == 1 and "earlier" not in value["stages"]["corpus"]
-    append(store.path, files[1:])
-    assert json.loads((store.path / "manifest.json").read_bytes())["schema"] == 2
+    append(first.path, files[1:])
+    assert json.loads((first.path / "manifest.json").read_bytes())["schema"] == 2
 
 
 @pytest.mark.parametrize(
     "note", ["[" * 100_000, "a pipe", "/dev/zero", '[["../a.txt", 0]]', '[["corpus", 0]]']
 )
-def test_a_foreign_note_of_an_append_is_neither_believed_nor_waited_for(tmp_path, files, note):
-    store = ingest(tmp_path / "store", files[:1], part_rows=8)
-    place, before = store.work / "append.json", digests_of_parts(store.path)
+def test_a_foreign_note_of_an_append_is_neither_believed_nor_waited_for(first, files, note):
+    place, before = first.work / "append.json", digests_of_parts(first.path)
     if note == "a pipe":
         os.mkfifo(place)
     elif note == "/dev/zero":
         place.symlink_to(note)
     else:
         place.write_text(note)
-    assert Store.open(store.path).half_appended() == []
-    append(store.path, files[1:])
-    assert digests_of_parts(store.path).items() >= before.items() and files[0].exists()
-    assert not place.exists() and verify(Store.open(store.path)) == []
+    assert Store.open(first.path).half_appended() == []
+    append(first.path, files[1:])
+    assert digests_of_parts(first.path).items() >= before.items() and files[0].exists()
+    assert not place.exists() and verify(Store.open(first.path)) == []
 
 
 @pytest.mark.parametrize("name", ["una", "uda", "entity-swap", "synonym", "crop"])

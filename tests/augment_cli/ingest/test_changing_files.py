@@ -9,7 +9,6 @@ import pytest
 from augment_cli import ingest as ingest_package
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import IngestOptions, find_files, ingest
-from augment_cli.ingest.appending import append
 from augment_cli.store.store import Store
 
 BEFORE = "".join(f"sentence number {n} of the first file\n" for n in range(2000))
@@ -62,10 +61,7 @@ def test_a_file_that_changes_between_digest_and_lines_is_refused(tmp_path, monke
         ingest(store, [path], options)
     assert not (tmp_path / "store" / "manifest.json").exists()
     monkeypatch.undo()
-    assert (
-        ingest(store, [path], IngestOptions(text_column="text") if "t" not in ending[:1] else None).kept
-        == 2000
-    )
+    assert ingest(store, [path], options).kept == 2000
     assert all("other" in text for text in store.read("corpus")["text"].to_pylist())
 
 
@@ -77,32 +73,13 @@ def test_the_digest_is_of_the_very_bytes_that_are_parsed(tmp_path, monkeypatch):
     with file.open() as stream:
         stream.read()
     file.refuse_change()
-    monkeypatch.setattr(
-        "augment_cli.ingest.local_files._state", lambda path: file._found
-    )  # a clock that lies
+    # A clock that lies.
+    monkeypatch.setattr("augment_cli.ingest.local_files._state", lambda path: file._found)
     path.write_text(AFTER)
     with file.open() as stream:
         stream.read()
     with pytest.raises(BadInputError, match="changed while it was read"):
         file.refuse_change()
-
-
-def test_an_appended_file_that_changes_is_refused(tmp_path, monkeypatch):
-    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
-    first.write_text(BEFORE)
-    second.write_text("one more sentence\n")
-    store = Store.create(tmp_path / "store")
-    ingest(store, [first])
-    read_file = ingest_package.read_file
-
-    def disturbed(file, *more):
-        yield from read_file(file, *more)
-        second.write_text("another one, longer than before\n")
-
-    monkeypatch.setattr(ingest_package, "read_file", disturbed)
-    with pytest.raises(BadInputError, match=r"b\.txt: changed while it was read"):
-        append(store, [second], IngestOptions())
-    assert Store.open(tmp_path / "store").rows == 2000
 
 
 def test_one_file_under_several_names_is_read_once(tmp_path):

@@ -60,32 +60,63 @@ def test_unusual_but_sound_lines_are_kept_as_they_are(read_bytes, line):
     assert read_bytes(f"first\n{line}\n".encode()).texts == ["first", line]
 
 
-def test_a_character_torn_across_two_lines_is_no_character(read_bytes):
-    result = read_bytes(b"caf\xc3\n\xa9 noir\nsound\n")
-    assert result.texts == ["sound"]
-    assert result.reasons == [(1, "not_utf8"), (2, "not_utf8")]
+def numbered_lines(count: int) -> bytes:
+    draws = random.Random(5)
+    return b"".join(b"sentence %d of %d words\n" % (number, draws.getrandbits(60)) for number in range(count))
 
 
-def test_line_ends_and_byte_order_mark(read_bytes):
-    assert read_bytes(b"\xef\xbb\xbfone\r\ntwo\n\r\nthree").texts == ["one", "two", "three"]
-    assert read_bytes(b"no end").texts == ["no end"]
-    assert read_bytes(b"one\n\xef\xbb\xbftwo\n").texts == ["one", "\ufefftwo"]  # a mark only at the start
+def gzipped(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+MEMBERS = gzipped(b"one\ntw") + b"\0\0" + gzipped(b"o\nthree\n") + b"\0" * 7
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "texts", "reasons"),
+    [
+        (b"caf\xc3\n\xa9 noir\nsound\n", {}, ["sound"], [(1, "not_utf8"), (2, "not_utf8")]),
+        (b"\xef\xbb\xbfone\r\ntwo\n\r\nthree", {}, ["one", "two", "three"], [(3, "empty")]),
+        (b"one\n\xef\xbb\xbftwo\n", {}, ["one", "\ufefftwo"], []),  # a mark only at the start
+        (MEMBERS, {}, ["one", "two", "three"], []),
+        (gzipped(b"one\n") + b"garbage", {}, ["one"], [(2, "damaged_gzip")]),
+        (b"one\n\ntwo\n\nthree\n", {"limit": 2}, ["one", "two"], [(2, "empty")]),
+        (b"same\nsame\n", {"deduplicate": True, "strict": True}, ["same"], [(2, "duplicate")]),
+        *(
+            ("a heron\nthe café\n".encode(name), {"encoding": name}, ["a heron", "the café"], [])
+            for name in ("utf-16", "utf-16-le", "utf-16-be")
+        ),
+    ],
+)
+def test_what_is_kept_and_what_is_set_aside(read_bytes, data, options, texts, reasons):
+    result = read_bytes(data, **options)
+    assert (result.texts, result.reasons) == (texts, reasons)
+
+
+UNMARKED = "name its encoding"
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "words"),
+    [
+        (b"", {}, "no sentence could be read"),
+        (b"\n\n", {}, "no sentence could be read"),
+        (b"\xff\n", {}, "no sentence could be read"),
+        (gzipped(b"one\ntwo\n")[:12], {}, "damaged_gzip"),
+        ("a heron\n".encode("utf-16-le"), {"encoding": "utf-16"}, f"cannot be read as utf-16 .*{UNMARKED}"),
+        ("a heron\n".encode("utf-32-be"), {"encoding": "utf-32"}, f"cannot be read as utf-32 .*{UNMARKED}"),
+        (b"one\ntwo\n\x01\n\xff\n", {"strict": True}, r"text\.txt, line 3: control_character"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error(read_bytes, data, options, words):
+    with pytest.raises(BadInputError, match=words):
+        read_bytes(data, **options)
 
 
 @pytest.mark.parametrize("name", ["text.txt.gz", "text.gz", "named-otherwise.txt"])
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_compression_is_told_from_the_first_bytes(read_bytes, name, pack):
     assert read_bytes(pack(b"one\ntwo\n"), name).texts == ["one", "two"]
-
-
-def test_members_and_padding_of_gzip(read_bytes):
-    data = gzip.compress(b"one\ntw") + b"\0\0" + gzip.compress(b"o\nthree\n") + b"\0" * 7
-    assert read_bytes(data, "text.gz").texts == ["one", "two", "three"]
-
-
-def numbered_lines(count: int) -> bytes:
-    draws = random.Random(5)
-    return b"".join(b"sentence %d of %d words\n" % (number, draws.getrandbits(60)) for number in range(count))
 
 
 @pytest.mark.parametrize(("pack", "reason"), [(gzip.compress, "damaged_gzip"), (zstd, "damaged_zstd")])
@@ -106,17 +137,6 @@ def test_flipped_bit_in_gzip_is_damage(read_bytes):
     packed[-6] ^= 1  # the checksum
     result = read_bytes(bytes(packed), "text.gz")
     assert result.reasons == [(len(result.texts) + 1, "damaged_gzip")]
-
-
-def test_a_file_damaged_from_the_start_is_an_error(read_bytes):
-    with pytest.raises(BadInputError, match="damaged_gzip"):
-        read_bytes(gzip.compress(b"one\ntwo\n")[:12])
-
-
-def test_garbage_behind_gzip_is_damage(read_bytes):
-    result = read_bytes(gzip.compress(b"one\n") + b"garbage", "text.gz")
-    assert result.texts == ["one"]
-    assert result.reasons == [(2, "damaged_gzip")]
 
 
 def test_a_line_longer_than_memory_should_hold_is_one_reject(read_bytes, monkeypatch):
@@ -155,23 +175,6 @@ def test_small_blocks_read_the_same(read_bytes, monkeypatch):
     assert (small.texts, small.reasons) == (expected.texts, expected.reasons)
 
 
-def test_strict_stops_at_the_first_bad_line(read_bytes):
-    with pytest.raises(BadInputError, match=r"text\.txt, line 3: control_character"):
-        read_bytes(b"one\ntwo\n\x01\n\xff\n", strict=True)
-
-
-def test_limit_counts_sentences_kept(read_bytes):
-    result = read_bytes(b"one\n\ntwo\n\nthree\n", limit=2)
-    assert result.texts == ["one", "two"]
-    assert result.reasons == [(2, "empty")]
-
-
-@pytest.mark.parametrize("data", [b"", b"\n\n", b"\xff\n"])
-def test_a_corpus_without_a_sentence_is_an_error(read_bytes, data):
-    with pytest.raises(BadInputError, match="no sentence could be read"):
-        read_bytes(data)
-
-
 @pytest.mark.parametrize(("bad", "allowed"), [(1, True), (2, False)])
 def test_max_rejects_is_a_share_of_what_was_read(read_bytes, bad, allowed):
     report = read_bytes(b"sound\n" * (100 - bad) + b"\xff\n" * bad).report
@@ -188,10 +191,6 @@ def test_deduplicate_keeps_the_first_and_counts_the_others(read_bytes):
     assert result.reasons == [(3, "duplicate"), (5, "not_utf8"), (6, "duplicate")]
     assert result.report.duplicates == 2
     result.report.check(1 / 6)  # duplicates are no faults
-
-
-def test_duplicates_do_not_stop_strict(read_bytes):
-    assert read_bytes(b"same\nsame\n", deduplicate=True, strict=True).texts == ["same"]
 
 
 def test_split_sentences(read_bytes):
@@ -217,24 +216,6 @@ def test_impossible_options_are_refused(read_bytes, options):
 def test_an_encoding_that_cannot_keep_bad_bytes_is_no_option(read_bytes, name):
     with pytest.raises(UsageError, match="not a known text encoding; try latin-1"):
         read_bytes(b"one\n", encoding=name)
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("utf-16", "a heron waits\n".encode("utf-16-le")),  # no byte order mark
-        ("utf-32", "a heron waits\n".encode("utf-32-be")),
-    ],
-)
-def test_utf16_and_utf32_need_their_mark(read_bytes, name, data):
-    with pytest.raises(BadInputError, match=f"cannot be read as {name} .*name its encoding"):
-        read_bytes(data, encoding=name)
-
-
-def test_utf16_with_and_without_its_mark(read_bytes):
-    lines = "a heron waits\nthe café is closed\n"
-    for name in ("utf-16", "utf-16-le", "utf-16-be"):
-        assert read_bytes(lines.encode(name), encoding=name).texts == lines.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -61,21 +61,11 @@ def test_what_is_not_a_sentence_is_rejected_as_from_a_file(tmp_path):
 
 def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
     frame = pandas.DataFrame({"body": [*LINES, None, float("nan")], "key": range(5), "share": [0.5] * 5})
-    report = augment_cli.ingest_corpus(
-        texts=frame,
-        store=tmp_path,
-        text_column="body",
-        id_column="key",
-        keep_columns=["share"],
-        max_rejects=1,
-    )
+    columns = {"text_column": "body", "id_column": "key", "keep_columns": ["share"]}
+    report = augment_cli.ingest_corpus(texts=frame, store=tmp_path, max_rejects=1, **columns)
     assert report.reasons == {"missing": 2}
     corpus = augment_cli.open_store(tmp_path).read("corpus")
-    assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == [
-        "0.5",
-        "0.5",
-        "0.5",
-    ]
+    assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == ["0.5"] * 3
 
 
 def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):

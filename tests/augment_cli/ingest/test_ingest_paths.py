@@ -29,12 +29,9 @@ def test_a_folder_is_read_at_any_depth_in_order(corpus, read_paths):
     assert result.store.read("corpus")["source"].to_pylist() == ["a.txt.gz", "b.txt", "deep/c.jsonl"]
 
 
-def test_globs_and_repeated_names(corpus, read_paths):
+def test_globs_repeated_names_and_an_unknown_ending_named_outright(corpus, read_paths):
     result = read_paths(corpus / "*.txt*", corpus / "b.txt", corpus / "**" / "*.jsonl")
     assert result.texts == ["from a", "from b", "from c"]
-
-
-def test_an_unknown_ending_named_outright_is_read_as_text(corpus, read_paths):
     assert read_paths(corpus / "notes.pdf").texts == ["not to be read"]
 
 
@@ -87,8 +84,6 @@ def test_input_changed_by_one_byte_is_named(corpus, tmp_path):
 
 
 def test_a_file_name_that_is_no_utf8(tmp_path, read_paths):
-    import os
-
     path = tmp_path / os.fsdecode(b"caf\xe9.txt")
     path.write_text("one\n")
     assert read_paths(path).store.read("corpus")["source"].to_pylist() == ["caf\ufffd.txt"]

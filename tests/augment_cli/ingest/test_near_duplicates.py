@@ -44,14 +44,10 @@ def test_near_ones_go_to_the_rejects_with_the_row_they_repeat(read_bytes):
 
 
 def test_the_rows_named_are_those_of_the_corpus_beside_other_rejects(read_bytes):
-    result = read_bytes(
-        b"\xff\none two three four\n\nfive six seven eight\nFive, six, seven eight?\n", deduplicate="near"
-    )
-    assert [(row["reason"], row["repeats"]) for row in result.rejects] == [
-        ("not_utf8", None),
-        ("empty", None),
-        ("near_duplicate", 1),
-    ]
+    data = b"\xff\none two three four\n\nfive six seven eight\nFive, six, seven eight?\n"
+    rejects = read_bytes(data, deduplicate="near").rejects
+    expected = [("not_utf8", None), ("empty", None), ("near_duplicate", 1)]
+    assert [(row["reason"], row["repeats"]) for row in rejects] == expected
 
 
 def test_on_the_command_line(command, tmp_path):

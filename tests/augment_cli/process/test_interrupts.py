@@ -24,35 +24,35 @@ def strike():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_an_interrupt_is_a_line_and_130(capsys):
-    with pytest.raises(SystemExit) as stop, handled("interrupted; go on"):
+def reported():
+    try:
         strike()
-    assert stop.value.code == 130 and capsys.readouterr().err == "interrupted; go on\n"
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def swallowed():
+    with contextlib.suppress(KeyboardInterrupt):
+        strike()
+    sys.exit(0)
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "said"),
+    [
+        (strike, 130, "interrupted\n"),
+        (swallowed, 130, "interrupted\n"),  # does not end as done
+        (reported, 130, ""),  # is not reported again
+        (lambda: sys.exit(0), 0, ""),
+        (lambda: sys.exit(2), 2, ""),
+    ],
+    ids=["it comes", "swallowed", "reported", "none", "none, and an error"],
+)
+def test_an_interrupt_is_a_line_and_130_and_without_one_the_code_stays(capsys, act, code, said):
+    with pytest.raises(SystemExit) as stop, handled("interrupted"):
+        act()
+    assert stop.value.code == code and capsys.readouterr().err == said
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-
-
-def test_one_that_is_swallowed_does_not_end_as_done(capsys):
-    with pytest.raises(SystemExit) as stop, handled("interrupted"):
-        with contextlib.suppress(KeyboardInterrupt):
-            strike()
-        sys.exit(0)
-    assert stop.value.code == 130 and capsys.readouterr().err == "interrupted\n"
-
-
-def test_one_that_the_command_has_reported_is_not_reported_again(capsys):
-    with pytest.raises(SystemExit) as stop, handled("interrupted"):
-        try:
-            strike()
-        except KeyboardInterrupt:
-            sys.exit(130)
-    assert stop.value.code == 130 and capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("code", [0, 2])
-def test_without_one_the_code_stays(code, capsys):
-    with pytest.raises(SystemExit) as stop, handled("interrupted"):
-        sys.exit(code)
-    assert stop.value.code == code and capsys.readouterr().err == ""
 
 
 def test_who_ignores_it_goes_on_ignoring_it():
@@ -62,14 +62,29 @@ def test_who_ignores_it_goes_on_ignoring_it():
     assert stop.value.code == 0
 
 
+def python(folder, *arguments):
+    """What Python says in a folder whose modules it finds first."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=ENVIRONMENT | {"PYTHONPATH": f"{folder}{os.pathsep}{REPOSITORY}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+# Strikes when a module is looked for.
 STRIKING = """
 import os, signal, sys
 class Strike:
     def find_spec(name, path=None, target=None):
-        if name == "augment_cli.errors":
+        if name == %r:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Strike)
 """
+MAIN = "from augment_cli.__main__ import main; main()"
 
 
 @pytest.mark.parametrize(
@@ -78,20 +93,13 @@ sys.meta_path.insert(0, Strike)
         ["-m", "augment_cli"],
         pytest.param(["-m", "train"], marks=pytest.mark.slow),
         pytest.param(["-m", "eval"], marks=pytest.mark.slow),
-        ["-c", "from augment_cli.__main__ import main; main()"],
+        ["-c", MAIN],
     ],
 )
 def test_while_the_first_modules_of_ours_are_loaded(tmp_path, start):
     """Before a command looks after it itself; as the installed script starts, too."""
-    (tmp_path / "sitecustomize.py").write_text(STRIKING)
-    result = subprocess.run(
-        [sys.executable, *start, "--help"],
-        env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    (tmp_path / "sitecustomize.py").write_text(STRIKING % "augment_cli.errors")
+    result = python(tmp_path, *start, "--help")
     assert (result.returncode, result.stdout) == (130, "")
     assert result.stderr == "\nInterrupted before anything was done.\n"
 
@@ -107,47 +115,21 @@ except BaseException:
 """
 
 
-@pytest.mark.parametrize("command", ["augment_cli", "train", "eval"])
-def test_while_a_module_is_loaded(tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "library"), [("augment_cli", "typer"), ("train", "typer"), ("eval", "rich")]
+)
+def test_while_a_module_is_loaded(tmp_path, command, library):
     """A library that each command imports is replaced by one that interrupts and catches."""
-    stand_in = {"augment_cli": "typer", "train": "typer", "eval": "rich"}[command]
-    (tmp_path / f"{stand_in}.py").write_text(GREEDY)
-    done = subprocess.run(
-        [sys.executable, "-m", command, "list"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-        env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
-    )
+    (tmp_path / f"{library}.py").write_text(GREEDY)
+    done = python(tmp_path, "-m", command, "list")
     assert done.returncode == 130, done.stderr
     assert done.stderr.count("nterrupted") == 1 and "Traceback" not in done.stderr
 
 
 def test_while_the_command_itself_is_loaded(tmp_path):
     """Whoever starts the package's entry point has the handler before `augment_cli.cli` is looked for."""
-    program = (
-        "import sys\n"
-        "class Finder:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'augment_cli.cli':\n"
-        "            import os, signal\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Finder())\n"
-        "from augment_cli.__main__ import main\n"
-        "main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--version"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-        env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)},
-    )
-    assert done.returncode == 130 and "Traceback" not in done.stderr, done.stderr
+    done = python(tmp_path, "-c", f"{STRIKING % 'augment_cli.cli'}\n{MAIN}", "--version")
+    assert done.returncode == 130, done.stderr
     assert done.stderr == "\nInterrupted. Finished parts are kept; the same command resumes.\n"
 
 
@@ -161,14 +143,5 @@ with handled("interrupted"):
 
 def test_one_that_leaves_an_evaluated_string_is_130_too(tmp_path):
     """Python would end by the signal, which a script takes for a crash."""
-    (tmp_path / "evaluated.py").write_text(EVALUATED)
-    done = subprocess.run(
-        [sys.executable, "-m", "evaluated"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-        env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
-    )
+    done = python(tmp_path, "-c", EVALUATED)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")

@@ -32,71 +32,86 @@ def bucket(tmp_path):
     return tmp_path / "bucket"
 
 
-def test_there_and_back_is_the_same_store_and_nothing_is_copied_twice(store, bucket, tmp_path):
-    parts = sum(len(store.stage(name).parts) for name in store.stages())
-    first = augment_cli.publish(store.path, bucket.as_uri())
-    assert (first.copied, first.kept, first.unfinished) == (parts, 0, [])
-    assert first.bytes == sum(store.stage(name).bytes for name in store.stages())
+@pytest.fixture
+def url(bucket):
+    return bucket.as_uri()
+
+
+@pytest.fixture
+def published(store, url):
+    """What the first publishing says."""
+    return augment_cli.publish(store.path, url)
+
+
+@pytest.fixture
+def parts(store):
+    return sum(len(store.stage(name).parts) for name in store.stages())
+
+
+def test_there_and_back_is_the_same_store_and_nothing_is_copied_twice(
+    store, published, url, bucket, tmp_path, parts
+):
+    assert (published.copied, published.kept, published.unfinished) == (parts, 0, [])
+    assert published.bytes == sum(store.stage(name).bytes for name in store.stages())
     before = times_of(bucket)
-    again = augment_cli.publish(store.path, bucket.as_uri())
+    again = augment_cli.publish(store.path, url)
     assert (again.copied, again.kept) == (0, parts) and times_of(bucket) == before
 
     back = tmp_path / "back"
-    assert augment_cli.fetch(bucket.as_uri(), back).copied == parts
+    assert augment_cli.fetch(url, back).copied == parts
     assert manifest_of(back) == manifest_of(bucket) == manifest_of(store.path)
     assert verify(Store.open(back)) == []
     before = times_of(back)
-    again = augment_cli.fetch(bucket.as_uri(), back)
+    again = augment_cli.fetch(url, back)
     assert (again.copied, again.kept) == (0, parts) and times_of(back) == before
     with Session(back, Engine(1)) as session:  # a live store like any other
         session.ingest()
         session.augment(make_run("uda"))
 
 
-def test_more_stages_are_added_and_other_stores_are_refused(store, bucket, tmp_path):
-    augment_cli.publish(store.path, bucket.as_uri())
-    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+def test_more_stages_are_added_and_other_stores_are_refused(store, url, published, bucket, tmp_path):
+    augment_cli.fetch(url, tmp_path / "back")
     with Session(store.path, Engine(1)) as session:
         session.augment(make_run("uda"))
-    assert augment_cli.publish(store.path, bucket.as_uri()).copied == 3
-    assert augment_cli.fetch(bucket.as_uri(), tmp_path / "back").copied == 3
+    assert augment_cli.publish(store.path, url).copied == 3
+    assert augment_cli.fetch(url, tmp_path / "back").copied == 3
 
-    published, fetched = manifest_of(bucket), manifest_of(tmp_path / "back")
+    there, fetched = manifest_of(bucket), manifest_of(tmp_path / "back")
     with Store.open(store.path).lock():
         Store.open(store.path).remove("una")
     with pytest.raises(MixError, match="with a stage una that this one does not have"):
-        augment_cli.publish(store.path, bucket.as_uri())
+        augment_cli.publish(store.path, url)
     with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", radius=5))
     with pytest.raises(MixError, match="whose stage una differs"):
-        augment_cli.publish(store.path, bucket.as_uri())
-    assert manifest_of(bucket) == published
-    assert augment_cli.publish(store.path, bucket.as_uri(), overwrite=True).copied == 3
+        augment_cli.publish(store.path, url)
+    assert manifest_of(bucket) == there
+    assert augment_cli.publish(store.path, url, overwrite=True).copied == 3
     with pytest.raises(MixError, match="its stage una was made with other settings"):
-        augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+        augment_cli.fetch(url, tmp_path / "back")
     assert manifest_of(tmp_path / "back") == fetched
 
 
-def test_unfinished_stages_are_left_out_and_named(store, bucket):
+def test_unfinished_stages_are_left_out_and_named(store, url, bucket):
     store.part_path("una.1", 1).unlink()
-    assert augment_cli.publish(store.path, bucket.as_uri()).unfinished == ["una.1"]
+    assert augment_cli.publish(store.path, url).unfinished == ["una.1"]
     assert "una.1" not in augment_cli.open_store(bucket).stages()
     store.part_path("corpus", 1).unlink()
     with pytest.raises(BadInputError, match="no finished corpus"):
-        augment_cli.publish(store.path, bucket.as_uri())
+        augment_cli.publish(store.path, url)
 
 
-def test_what_the_corpus_has_outgrown_is_left_out_and_named(store, bucket, tmp_path):
+def test_what_the_corpus_has_outgrown_is_left_out_and_named(store, url, tmp_path):
     (tmp_path / "more.txt").write_text("The heron waits by the other river.\n")
     augment_cli.ingest_corpus(tmp_path / "more.txt", store.path, append=True)
-    done = augment_cli.publish(store.path, bucket.as_uri())
+    done = augment_cli.publish(store.path, url)
     assert {"terms", "forms"} <= set(done.outgrown) and "tfidf" in done.unfinished
-    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    augment_cli.fetch(url, tmp_path / "back")
     back = Store.open(tmp_path / "back")
     assert verify(back) == [] and back.rows == Store.open(store.path).rows
 
 
-def test_a_publishing_that_stops_anywhere_is_no_store_and_goes_on(store, bucket, tmp_path, monkeypatch):
+def test_a_publishing_that_stops_anywhere_is_no_store_and_goes_on(store, url, bucket, tmp_path, monkeypatch):
     """Stopped at each part: nothing there is taken for a store; the next command copies the rest only."""
     kept = publishing.write
     for stop in range(1, 5):
@@ -111,17 +126,16 @@ def test_a_publishing_that_stops_anywhere_is_no_store_and_goes_on(store, bucket,
 
         monkeypatch.setattr(publishing, "write", write)
         with pytest.raises(KeyboardInterrupt):
-            augment_cli.publish(store.path, bucket.as_uri())
+            augment_cli.publish(store.path, url)
         with pytest.raises(BadInputError, match="no whole store here"):
-            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+            augment_cli.fetch(url, tmp_path / "back")
         assert not (tmp_path / "back").exists() and not (bucket / "manifest.json").exists()
     monkeypatch.setattr(publishing, "write", kept)
-    done = augment_cli.publish(store.path, bucket.as_uri())
+    done = augment_cli.publish(store.path, url)
     assert done.kept == 1 + 2 + 3 + 4 and manifest_of(bucket) == manifest_of(store.path)
 
 
-def test_an_overwriting_that_stops_is_no_store(store, bucket, monkeypatch):
-    augment_cli.publish(store.path, bucket.as_uri())
+def test_an_overwriting_that_stops_is_no_store(store, url, published, bucket, monkeypatch):
     with Store.open(store.path).lock():
         Store.open(store.path).remove("una")
 
@@ -130,14 +144,12 @@ def test_an_overwriting_that_stops_is_no_store(store, bucket, monkeypatch):
 
     monkeypatch.setattr(publishing, "_give", stop)
     with pytest.raises(KeyboardInterrupt):
-        augment_cli.publish(store.path, bucket.as_uri(), overwrite=True)
+        augment_cli.publish(store.path, url, overwrite=True)
     assert not (bucket / "manifest.json").exists()
 
 
-def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeypatch):
-    augment_cli.publish(store.path, bucket.as_uri())
+def test_a_fetching_that_stops_anywhere_goes_on(store, url, published, tmp_path, monkeypatch, parts):
     kept = fetching._take
-    parts = sum(len(store.stage(name).parts) for name in store.stages())
     for stop in range(parts):
         taken = []
 
@@ -149,7 +161,7 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeyp
 
         monkeypatch.setattr(fetching, "_take", take)
         with pytest.raises(KeyboardInterrupt) if stop < parts - 1 else contextlib.nullcontext():
-            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+            augment_cli.fetch(url, tmp_path / "back")
         here = Store.open(tmp_path / "back")
         assert sum(len(here.stage(name).parts) for name in here.stages()) == stop + 1
         assert [name for name in here.stages() if here.has(name)] == [
@@ -159,10 +171,8 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeyp
 
 
 def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_more(
-    store, bucket, tmp_path, monkeypatch
+    store, url, published, tmp_path, monkeypatch, parts
 ):
-    augment_cli.publish(store.path, bucket.as_uri())
-    parts = sum(len(store.stage(name).parts) for name in store.stages())
     written, kept, taken = [], Store._write_manifest, []
 
     def write(opened):
@@ -179,7 +189,7 @@ def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_mo
         patch.setattr(fetching, "_take", take)
         patch.setattr(Store, "_write_manifest", write)
         patch.setattr("augment_cli.store.store._SECONDS_TOGETHER", 1e6)
-        augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+        augment_cli.fetch(url, tmp_path / "back")
     assert len(written) == 2  # with the first part, and when it was stopped
     back = Store.open(tmp_path / "back")
     assert sum(len(back.stage(name).parts) for name in back.stages()) == parts - 1
@@ -192,73 +202,68 @@ def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_mo
     with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
         patch.setattr(Store, "_write_manifest", die)
         patch.setattr("augment_cli.store.store._SECONDS_TOGETHER", 1e6)
-        augment_cli.fetch(bucket.as_uri(), tmp_path / "killed")
+        augment_cli.fetch(url, tmp_path / "killed")
     killed = Store.open(tmp_path / "killed")
     assert not any(killed.has(name) for name in store.stages())
     for folder in ("back", "killed"):
-        augment_cli.fetch(bucket.as_uri(), tmp_path / folder)
+        augment_cli.fetch(url, tmp_path / folder)
         assert manifest_of(tmp_path / folder) == manifest_of(store.path)
         assert verify(Store.open(tmp_path / folder)) == []
 
 
 @pytest.mark.parametrize("spoil", ["flip", "cut", "longer", "missing"])
-def test_a_part_that_is_damaged_on_the_way_back_is_not_taken(store, bucket, tmp_path, spoil):
-    augment_cli.publish(store.path, bucket.as_uri())
+def test_a_part_that_is_damaged_on_the_way_back_is_not_taken(store, url, published, bucket, tmp_path, spoil):
     path = bucket / "una" / "part-00001.parquet"
     data = path.read_bytes()
-    changed = {
-        "flip": data[:99] + bytes([data[99] ^ 1]) + data[100:],
-        "cut": data[:-7],
-        "longer": data + b"x",
-    }
+    flipped = data[:99] + bytes([data[99] ^ 1]) + data[100:]
+    changed = {"flip": flipped, "cut": data[:-7], "longer": data + b"x"}
     path.unlink() if spoil == "missing" else path.write_bytes(changed[spoil])
     with pytest.raises(
         BadInputError, match=r"una/part-00001\.parquet: .*run `augment_cli\.publish\("
     ) as raised:
-        augment_cli.fetch(f"{bucket.as_uri()}?signature=hidden", tmp_path / "back")
+        augment_cli.fetch(f"{url}?signature=hidden", tmp_path / "back")
     assert "hidden" not in str(raised.value)
     back = Store.open(tmp_path / "back")
     assert 1 not in back.stage("una").parts and 0 in back.stage("una").parts
     assert not list((back.work / "parts").rglob("*.parquet"))
-    assert augment_cli.publish(store.path, bucket.as_uri()).copied == 1  # as the message says
-    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    assert augment_cli.publish(store.path, url).copied == 1  # as the message says
+    augment_cli.fetch(url, tmp_path / "back")
     assert manifest_of(tmp_path / "back") == manifest_of(store.path)
 
 
-def test_a_damaged_part_is_not_published(store, bucket):
+def test_a_damaged_part_is_not_published(store, url, bucket):
     path = store.part_path("una", 0)
     data = path.read_bytes()
     path.write_bytes(data[:-9] + bytes(9))
     with pytest.raises(BadInputError, match="bytes differ from what was committed"):
-        augment_cli.publish(store.path, bucket.as_uri())
+        augment_cli.publish(store.path, url)
     assert not (bucket / "manifest.json").exists()
 
 
-def test_what_was_written_is_read_back(store, bucket, monkeypatch):
+def test_what_was_written_is_read_back(store, url, bucket, monkeypatch):
     kept = files.write
     monkeypatch.setattr(
         publishing, "write", lambda place, chunks: kept(place, [b"".join(chunks)[:-1] + b"?"])
     )
     with pytest.raises(BadInputError, match="what was written reads differently"):
-        augment_cli.publish(store.path, bucket.as_uri())
+        augment_cli.publish(store.path, url)
     assert not (bucket / "manifest.json").exists()
 
 
-def test_a_forged_or_foreign_manifest_is_refused(store, bucket, tmp_path):
-    augment_cli.publish(store.path, bucket.as_uri())
+def test_a_forged_or_foreign_manifest_is_refused(store, url, published, bucket, tmp_path):
     for data in (b"", b"[]", b"{}", manifest_of(bucket).replace(b'"rows": 20', b'"rows": 21')):
         (bucket / "manifest.json").write_bytes(data)
         with pytest.raises(BadInputError, match=r"manifest\.json: .*publish it again with overwrite="):
-            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+            augment_cli.fetch(url, tmp_path / "back")
         assert not (tmp_path / "back").exists()
         with pytest.raises(BadInputError, match="publish it again with overwrite="):
-            augment_cli.publish(store.path, bucket.as_uri())
-    assert augment_cli.publish(store.path, bucket.as_uri(), overwrite=True).copied == 0  # as it says
+            augment_cli.publish(store.path, url)
+    assert augment_cli.publish(store.path, url, overwrite=True).copied == 0  # as it says
     assert manifest_of(bucket) == manifest_of(store.path)
 
 
-def test_a_file_that_is_there_is_replaced_as_a_whole(bucket):
-    place = place_of(bucket.as_uri()).at("manifest.json")
+def test_a_file_that_is_there_is_replaced_as_a_whole(bucket, url):
+    place = place_of(url).at("manifest.json")
     files.write(place, [b"old"])
 
     def stopping():
@@ -272,13 +277,12 @@ def test_a_file_that_is_there_is_replaced_as_a_whole(bucket):
     assert (bucket / "manifest.json").read_bytes() == b"new" and len(list(bucket.iterdir())) == 1
 
 
-def test_another_store_in_the_folder_is_left_alone(store, bucket, tmp_path):
-    augment_cli.publish(store.path, bucket.as_uri())
+def test_another_store_in_the_folder_is_left_alone(store, url, published, tmp_path):
     other = tmp_path / "other"
     augment_cli.ingest_corpus(texts=["one river", "two rivers"], store=other)
     before = manifest_of(other)
     with pytest.raises(MixError, match="is another store than file://"):
-        augment_cli.fetch(bucket.as_uri(), other)
+        augment_cli.fetch(url, other)
     assert manifest_of(other) == before
 
 
@@ -298,24 +302,20 @@ def test_a_path_in_the_place_of_an_address(store, call):
         call(store.path, "folder/of/mine")
 
 
-def test_the_commands(store, bucket, command, tmp_path):
+def test_the_commands(store, bucket, url, command, tmp_path):
     shutil.copytree(store.path, tmp_path / "mine", dirs_exist_ok=True)
-    published = command("publish", "mine", f"{bucket.as_uri()}?s=hidden")
-    assert published.returncode == 0 and "mine is published" in published.stdout
-    fetched = command("fetch", f"{bucket.as_uri()}?s=hidden", "back", "--json")
+    (tmp_path / "mine" / "README.md").write_text("# A card\n")
+    made = command("publish", "mine", f"{url}?s=hidden")
+    assert made.returncode == 0 and "mine is published" in made.stdout
+    assert (bucket / "README.md").read_text() == "# A card\n"
+    fetched = command("fetch", f"{url}?s=hidden", "back", "--json")
     assert fetched.returncode == 0 and '"kept": 0' in fetched.stdout
     refused = command("publish", "mine", "s3://key:hidden@bucket/x?signature=1")
     assert refused.returncode == 2
     lost = command("publish", "mine", "memory://bucket/x")
     assert lost.returncode == 2 and "own memory, which ends with it" in lost.stderr
-    for result in (published, fetched, refused):
+    for result in (made, fetched, refused):
         assert "hidden" not in result.stdout + result.stderr
-
-
-def test_the_card_goes_with_it(store, bucket):
-    (store.path / "README.md").write_text("# A card\n")
-    augment_cli.publish(store.path, bucket.as_uri())
-    assert (bucket / "README.md").read_text() == "# A card\n"
 
 
 def test_a_place_that_cannot_be_written(store, tmp_path):

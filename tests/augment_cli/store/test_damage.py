@@ -1,27 +1,17 @@
 """Damage, strangers and traps: named with their file, never used."""
 
-import json
 import pickle
 import random
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from augment_cli.errors import BadInputError, MixError, UsageError, UserError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import soundness
 from augment_cli.store import parquet
-from augment_cli.store.files import sha256_of_json
-from augment_cli.store.store import Store
-
-
-def spoil_manifest(store, change, seal=True):
-    """Edit the manifest as someone would who also mends its digest (`seal`), or does not."""
-    path = store.path / "manifest.json"
-    value = json.loads(path.read_bytes())
-    value.pop("sha256")
-    change(value)
-    path.write_text(json.dumps(value | {"sha256": sha256_of_json(value) if seal else "0" * 64}))
+from augment_cli.store.settings import Settings
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -80,93 +70,9 @@ def test_stray_files_are_named_by_verify(store):
     for name in ("part-00099.parquet", "notes.txt"):
         (store.path / "una" / name).write_text("stray")
     (store.path / "una" / "sub").mkdir()
-    assert sorted(problem.split(":")[0].rpartition("/")[2] for problem in soundness.verify(store)) == [
-        "notes.txt",
-        "part-00099.parquet",
-        "sub",
-    ]
+    found = sorted(problem.split(":")[0].rpartition("/")[2] for problem in soundness.verify(store))
+    assert found == ["notes.txt", "part-00099.parquet", "sub"]
     assert store.read("una").num_rows == 60  # our own reading goes by the manifest
-
-
-def test_verify_of_a_sound_store_is_silent(store):
-    assert soundness.verify(store) == []
-
-
-def test_verify_recounts_rows_from_the_data(store):
-    spoil_manifest(store, lambda value: value["stages"]["una"]["parts"]["0"].update(rows=19))
-    problems = soundness.verify(Store.open(store.path))
-    assert any("has 20 rows, the manifest says 19" in problem for problem in problems)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda value: value["stages"]["una"]["parts"]["0"].update(rows=-1),
-            r"stage 'una', part 0, \$\.rows",
-        ),
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=True), "Expected `int`, got `bool`"),
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(sha256="../x"), r"part 0, \$\.sha256"),
-        (
-            lambda value: value["stages"]["una"]["parts"].update({"9": value["stages"]["una"]["parts"]["0"]}),
-            "impossible part 9",
-        ),
-        (lambda value: value["stages"]["una"]["settings"].update(seed=5), "do not fit their fingerprint"),
-        (
-            lambda value: value["stages"].update({"../out": value["stages"].pop("una")}),
-            "not a valid stage name",
-        ),
-        (
-            lambda value: value["stages"].update({"/etc": value["stages"].pop("una")}),
-            "not a valid stage name",
-        ),
-        (
-            lambda value: value["stages"].update({"readme.md": value["stages"].pop("una")}),
-            "not a valid stage name",
-        ),
-        (lambda value: value.update(parts=[[0, 20], [5, 20], [40, 20]]), "do not follow"),
-        (lambda value: value.update(stages=[]), "not a manifest"),
-        (lambda value: value.pop("parts"), "not a manifest"),
-    ],
-)
-def test_an_edited_manifest_is_refused(store, change, message):
-    spoil_manifest(store, change)
-    with pytest.raises(BadInputError, match=message):
-        Store.open(store.path)
-
-
-def test_any_edit_without_a_new_digest_is_refused(store):
-    spoil_manifest(store, lambda value: value["stages"]["una"]["parts"]["0"].update(rows=19), seal=False)
-    with pytest.raises(BadInputError, match="edited or damaged"):
-        Store.open(store.path)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"', "[" * 100_000, '{"schema": 1}', "\x00"])
-def test_what_is_no_manifest_is_refused(store, text):
-    (store.path / "manifest.json").write_text(text)
-    with pytest.raises(BadInputError, match=r"manifest\.json"):
-        Store.open(store.path)
-
-
-def test_another_schema_is_refused(store):
-    spoil_manifest(store, lambda value: value.update(schema=99))
-    with pytest.raises(MixError, match="schema 99"):
-        Store.open(store.path)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_a_manifest_with_any_byte_changed_is_refused_or_the_same(store, seed):
-    path = store.path / "manifest.json"
-    before = Store.open(store.path)
-    data = bytearray(path.read_bytes())
-    draws = random.Random(seed)
-    data[draws.randrange(len(data))] = draws.randrange(256)
-    path.write_bytes(data)
-    try:
-        after = Store.open(store.path)
-    except UserError:
-        return
-    assert [after.stage(name) for name in after.stages()] == [before.stage(name) for name in before.stages()]
 
 
 @pytest.mark.parametrize(
@@ -174,19 +80,13 @@ def test_a_manifest_with_any_byte_changed_is_refused_or_the_same(store, seed):
 )
 def test_stage_names_cannot_lead_out_or_into_another_stage(store, name):
     with pytest.raises(UsageError, match=r"is not a valid stage name|lies inside stage"):
-        store.begin(name, report_settings())
+        store.begin(name, Settings("x", 1))
 
 
-def report_settings():
-    from augment_cli.store.settings import Settings
-
-    return Settings("x", 1)
-
-
-@pytest.mark.parametrize("target", ["folder", "file", "work"])
+@pytest.mark.parametrize("target", ["folder", "file", "work", "removed"])
 def test_symbolic_links_out_of_the_store_are_not_followed(store, tmp_path, target):
     outside = tmp_path / "outside"
-    place = {"folder": store.path / "una", "file": store.part_path("una", 0), "work": store.work}[target]
+    place = {"file": store.part_path("una", 0), "work": store.work}.get(target, store.path / "una")
     place.rename(outside)
     place.symlink_to(outside)
     with pytest.raises(BadInputError, match="is a symbolic link"):
@@ -194,17 +94,8 @@ def test_symbolic_links_out_of_the_store_are_not_followed(store, tmp_path, targe
             with store.lock():
                 pass
         else:
-            store.read("una")
-    assert outside.exists()
-
-
-def test_remove_does_not_follow_a_link(store, tmp_path):
-    outside = tmp_path / "outside"
-    (store.path / "una").rename(outside)
-    (store.path / "una").symlink_to(outside)
-    with pytest.raises(BadInputError, match="is a symbolic link"):
-        store.remove("una")
-    assert list(outside.glob("*.parquet"))
+            store.remove("una") if target == "removed" else store.read("una")
+    assert outside.is_file() or list(outside.iterdir())
 
 
 def test_a_part_that_claims_more_than_memory_is_refused(tmp_path, monkeypatch):
@@ -234,8 +125,6 @@ def test_an_oversized_footer_is_refused(tmp_path, size):
 
 
 def test_nothing_in_the_package_reads_or_writes_pickle():
-    from pathlib import Path
-
     package = Path(parquet.__file__).parents[1]
     sources = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
     assert len(sources) > 30

@@ -1,13 +1,17 @@
-"""A folder that takes another's place."""
+"""Files and folders that appear as a whole, arrays in `.work/`, and what an error of the system means."""
 
+import errno
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from augment_cli.errors import MissingError
 from augment_cli.store.files import explain, replace_folder
+from augment_cli.store.parquet import write_array
 
 
 def make(folder: Path, text: str) -> Path:
@@ -57,3 +61,24 @@ def test_a_file_where_a_folder_must_be_is_named(tmp_path):
     with pytest.raises(NotADirectoryError) as raised:
         (tmp_path / "parts" / "una" / "x").open("wb")
     assert str(explain(raised.value)).startswith(f"{tmp_path / 'parts'}: a file or folder is in the way")
+
+
+@pytest.mark.parametrize(
+    "values", [np.arange(7), np.zeros((0, 3), np.float32), np.arange(6.0).reshape(2, 3).T]
+)
+def test_an_array_comes_back_as_np_save_has_it(values, tmp_path):
+    write_array(tmp_path / "own.npy", values)
+    np.save(tmp_path / "numpy.npy", values)
+    assert (tmp_path / "own.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+    np.testing.assert_array_equal(np.load(tmp_path / "own.npy"), values)
+
+
+def test_a_full_disk_is_explained_as_one():
+    full = Path("/dev/full")  # NumPy alone says "requested and written" here, without a number
+    if not full.exists():
+        pytest.skip("this system has no device that is always full")
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_array(full, np.arange(1_000_000))
+    assert raised.value.errno == errno.ENOSPC
+    explained = explain(raised.value)
+    assert isinstance(explained, MissingError) and "no room left" in str(explained)

@@ -80,11 +80,8 @@ def column(name, change):
         values = table[name].to_pylist()
         changed = change(values)
         field = table.schema.field(name)
-        return table.set_column(
-            table.schema.get_field_index(name),
-            field,
-            pa.array(values if changed is None else changed, field.type),
-        )
+        new = pa.array(values if changed is None else changed, field.type)
+        return table.set_column(table.schema.get_field_index(name), field, new)
 
     return forged
 
@@ -95,6 +92,15 @@ def retyped(name, kind):
         return table.set_column(at, pa.field(name, kind), table[name].cast(kind))
 
     return forged
+
+
+def replaced(name, values):
+    """Other values, and another type, in the place of a column."""
+    return lambda table: table.set_column(table.schema.get_field_index(name), name, values(len(table)))
+
+
+def without_an_anchor(table):
+    return table.set_column(0, "anchor", pa.array([None, *table["anchor"].to_pylist()[1:]]))
 
 
 def at(key, value, inner=None):
@@ -134,10 +140,7 @@ FORGED = {
     "corpus: swapped rows": ("corpus", ROW_IDS["swapped rows"]),
     "corpus: no texts": ("corpus", lambda table: table.drop_columns(["text"])),
     "corpus: a number for a text": ("corpus", retyped("line", pa.float64())),
-    "corpus: a column more of numbers": (
-        "corpus",
-        lambda table: table.append_column("more", pa.array(np.arange(len(table)))),
-    ),
+    "corpus: a column more of numbers": ("corpus", lambda table: table.append_column("more", table["line"])),
     "una: a column more": ("una", lambda table: table.append_column("more", table["text"])),
     "una: a column less": ("una", lambda table: table.drop_columns(["edits"])),
     "una: texts of bytes": ("una", retyped("text", pa.binary())),
@@ -168,9 +171,7 @@ FORGED = {
     "vectors: infinity": ("vectors", at("vector", float("inf"), 0)),
     "vectors: another width": (
         "vectors",
-        lambda table: table.set_column(
-            1, "vector", pa.array([[0.5] * 3] * len(table), pa.list_(pa.float16(), 3))
-        ),
+        replaced("vector", lambda rows: pa.array([[0.5] * 3] * rows, pa.list_(pa.float16(), 3))),
     ),
     "vectors: lists": ("vectors", retyped("vector", pa.list_(pa.float16()))),
     "scores-una: a cosine of 3": ("scores-una", at("cosine", 3.0)),
@@ -179,27 +180,29 @@ FORGED = {
     "mined-vectors: a row that there is not": ("mined-vectors", at("other_row_id", 999)),
     "mined-vectors: no number": ("mined-vectors", at("score", NAN)),
     "mined-tfidf: a score of 7": ("mined-tfidf", at("score", 7.0)),
-    "pack: a row without an anchor": (
-        "pack",
-        lambda table: table.set_column(0, "anchor", pa.array([None, *table["anchor"].to_pylist()[1:]])),
-    ),
-    "pack: numbers for texts": (
-        "pack",
-        lambda table: table.set_column(0, "anchor", pa.array(np.arange(len(table)))),
-    ),
+    "pack: a row without an anchor": ("pack", without_an_anchor),
+    "pack: numbers for texts": ("pack", replaced("anchor", lambda rows: pa.array(np.arange(rows)))),
     "rejects: other columns": ("rejects", lambda table: table.drop_columns(["raw"])),
     "tokens: negative ids": ("tokens", at("ids", -5, 0)),
     "tokens: swapped rows": ("tokens", ROW_IDS["swapped rows"]),
 }
 
 
+def forged_copy(name, whole, tmp_path):
+    """A copy of the store with something forged; its folder, the stage, the part's file."""
+    begins, change = FORGED[name]
+    store = shutil.copytree(whole, tmp_path / "store")
+    opened = Store.open(store)
+    stage = next(one for one in opened.stages() if one.startswith(begins))
+    return store, stage, forge(store, stage, change, int(opened.stage(stage).expected_parts > 1))
+
+
 @pytest.mark.parametrize("find", [problems_in, pytest.param(verify, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FORGED)
 def test_verify_names_the_stage_and_part_of_what_is_forged(name, find, whole, tmp_path):
     """`verify` looks at every stage, at each as `problems_in` does."""
-    store, stage, part, change = place_of(name, whole, tmp_path)
+    store, stage, path = forged_copy(name, whole, tmp_path)
     try:
-        path = forge(store, stage, change, part)
         opened = Store.open(store)
     except BadInputError as error:  # the manifest cannot even be opened
         assert stage in str(error)
@@ -208,16 +211,6 @@ def test_verify_names_the_stage_and_part_of_what_is_forged(name, find, whole, tm
     mine = [line for line in found if line.startswith(f"{path}: ")]
     assert len(mine) == 1, found
     assert "damaged or foreign" in mine[0] or "cannot be read" in mine[0], mine
-
-
-def place_of(name, whole, tmp_path):
-    """A copy of the store; stage, part and change of what is forged there."""
-    begins, change = FORGED[name]
-    store = tmp_path / "store"
-    shutil.copytree(whole, store)
-    opened = Store.open(store)
-    stage = next(one for one in opened.stages() if one.startswith(begins))
-    return store, stage, int(opened.stage(stage).expected_parts > 1), change
 
 
 READERS = {
@@ -248,8 +241,7 @@ QUICK = ["una: overlapping edits"]
     ],
 )
 def test_a_reader_of_what_is_forged_ends_with_a_line_and_no_internal_error(name, whole, tmp_path, command):
-    store, stage, part, change = place_of(name, whole, tmp_path)
-    forge(store, stage, change, part)
+    store, _, _ = forged_copy(name, whole, tmp_path)
     for line in READERS[FORGED[name][0]]:
         result = command(*line.split(), "--store", store)
         assert result.returncode != 1 and "Traceback" not in result.stderr, (line, result.stderr)
@@ -259,8 +251,7 @@ def test_a_reader_of_what_is_forged_ends_with_a_line_and_no_internal_error(name,
 
 @pytest.mark.parametrize("name", ["vectors: no number", "vectors: infinity", "vectors: swapped rows"])
 def test_forged_vectors_are_not_compared(name, whole, tmp_path):
-    store, stage, part, change = place_of(name, whole, tmp_path)
-    forge(store, stage, change, part)
+    store, _, _ = forged_copy(name, whole, tmp_path)
     vectors = VectorStage.open(Store.open(store))
     vectors.read(0)
     for groups in (None, [0]):
@@ -271,8 +262,7 @@ def test_forged_vectors_are_not_compared(name, whole, tmp_path):
 @pytest.mark.parametrize("stage", ["corpus", "una", "parses", "tfidf", "good"])
 @pytest.mark.parametrize("groups", [None, [0]])
 def test_rows_of_another_order_are_not_read(stage, groups, whole, tmp_path):
-    store = tmp_path / "store"
-    shutil.copytree(whole, store)
+    store = shutil.copytree(whole, tmp_path / "store")
     forge(store, stage, ROW_IDS["swapped rows"])
     opened = Store.open(store)
     assert opened.read_part(stage, 0, ["row_id"], groups).num_rows == PART

@@ -88,17 +88,18 @@ def test_a_piece_of_another_place_or_another_run_is_none(tmp_path, journal, stag
     assert journal.finished(0) == {0} and is_missing(journal)
 
 
-def test_what_an_earlier_release_left_is_none(journal):
+def test_what_another_release_left_is_none(journal):
     journal.write(0, 0, TABLE)
     path = only_file(journal)
     path.rename(path.with_name("piece-00000.parquet"))
     assert is_missing(journal) and pieces_in(journal.folder) == []
-
-
-def test_a_piece_of_other_rows_is_none(journal):
-    """As when a later version cuts parts at other rows."""
     journal.write(0, 0, TABLE)
-    assert is_missing(journal, rows=4)
+    assert is_missing(journal, rows=4)  # as when parts are cut at other rows
+    journal.write(0, 0, TABLE)
+    path = only_file(journal)
+    journal.write(0, 1, TABLE.slice(1))
+    path.write_bytes(next(one for one in pieces_in(journal.folder) if one != path).read_bytes())
+    assert is_missing(journal) and journal.finished(0) == {1}  # the bytes of another piece
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "lost link", "unreadable"])

@@ -61,10 +61,6 @@ def test_a_file_of_the_users_is_read_in_slices(tmp_path, small):
 def test_texts_that_no_array_holds_are_refused_before_the_corpus_is_written(tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
     monkeypatch.setattr(writer, "_MOST_TEXT", 1_000)
-    with (
-        pytest.raises(
-            BadInputError, match=r"in\.txt, from line 1: 8,192 texts in a row take more than 1,000"
-        ),
-        Session(tmp_path / "store", Engine(1)) as session,
-    ):
+    message = r"in\.txt, from line 1: 8,192 texts in a row take more than 1,000"
+    with pytest.raises(BadInputError, match=message), Session(tmp_path / "store", Engine(1)) as session:
         session.ingest([tmp_path / "in.txt"], IngestOptions())

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.store import verification
+from augment_cli.store import contents
 from augment_cli.store.files import hold_lock
 
 
@@ -80,7 +80,7 @@ def test_a_part_that_goes_while_it_is_digested_is_missing(store, monkeypatch):
         path.unlink()
         return path.open("rb")
 
-    verification._VERIFIED.clear()
-    monkeypatch.setattr(verification, "sha256_of_file", gone)
+    contents._VERIFIED.clear()
+    monkeypatch.setattr(contents, "sha256_of_file", gone)
     with pytest.raises(BadInputError, match="the file is missing"):
         store.read("una")

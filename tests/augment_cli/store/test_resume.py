@@ -63,19 +63,12 @@ def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
     assert bytes_of(store.path) == before
 
 
-@pytest.mark.parametrize(
-    ("parameters", "key"),
-    [
-        ({"beta": 0.25}, r"parameters\.beta = 0\.5, now 0\.25"),
-        ({"seed": 7}, "seed = 42, now 7"),
-        ({"surface": "reference"}, r"parameters\.avoid"),  # the paper's surfaces have no such list
-        ({"positions": "random"}, r"parameters\.positions"),
-    ],
-)
-def test_other_settings_are_refused_by_name(store, parameters, key):
+def test_other_settings_are_refused_by_name(store):
     before = bytes_of(store.path)
-    with pytest.raises(MixError, match=f"una: made with {key}"):
-        run_again(store.path, **parameters)
+    with pytest.raises(MixError, match=r"una: made with parameters\.beta = 0\.5, now 0\.25"):
+        run_again(store.path, beta=0.25)
+    with pytest.raises(MixError, match=r"una: made with parameters\.avoid"):  # no such list in the paper
+        run_again(store.path, surface="reference")
     assert bytes_of(store.path) == before
 
 
