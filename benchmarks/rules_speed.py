@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 from benchmarks.timing import in_turns, markdown

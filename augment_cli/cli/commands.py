@@ -146,13 +146,12 @@ def _judge(values: dict[str, Any]) -> None:
 def _warn_of_others(files: list[str], store: Path) -> None:
     """Warn of what was read and this store does not have."""
     from augment_cli.reports import verdicts
-    from augment_cli.reports.read_elsewhere import read_elsewhere
     from augment_cli.store.store import Store
 
     if store == options.DEFAULT_STORE and not (store / "manifest.json").exists():
         return  # files can be counted where there is no store
     judgements = verdicts.read([Path(path) for path in files])
-    for name, why in read_elsewhere(Store.open(store), judgements).items():
+    for name, why in verdicts.read_elsewhere(Store.open(store), judgements).items():
         print(visible(f"Warning: {name} was read elsewhere than in {store}: {why}"), file=sys.stderr)
 
 

@@ -20,8 +20,8 @@ from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.runs.again import options_of
-from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
+from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 

@@ -19,8 +19,9 @@ from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.soundness import why_not_reused
-from augment_cli.reports.unfinished import rows_in_work
-from augment_cli.store.manifest import Stage
+from augment_cli.store.journal import pieces_in
+from augment_cli.store.manifest import Stage, is_stage_name
+from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 
@@ -50,6 +51,26 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
         entry["options"] = _options_of(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def rows_in_work(store: Store) -> dict[str, int]:
+    """Rows that an interrupted run left in journals, by stage; the same command resumes from them."""
+    if not store.work.is_dir():
+        return {}
+    folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}
+    rows = {
+        name: sum(_rows_of(path) for path in pieces_in(folder))
+        for name, folder in folders.items()
+        if is_stage_name(name) and name != "parts" and not store.has(name)
+    }
+    return {name: count for name, count in rows.items() if count}
+
+
+def _rows_of(path: Path) -> int:
+    try:
+        return describe(path)[0]
+    except (BadInputError, OSError):  # damaged, or just joined to a part
+        return 0
 
 
 def _options_of(store: Store, name: str) -> str:

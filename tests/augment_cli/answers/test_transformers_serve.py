@@ -15,8 +15,8 @@ import pytest
 from augment_cli import api
 from augment_cli.answers import asking
 from augment_cli.errors import IncompleteError
+from augment_cli.reports.report import rows_in_work
 from augment_cli.reports.soundness import verify
-from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.tiny_models import SENTENCES

@@ -9,8 +9,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.reports.doctor import examine
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
+from tests.helpers.commands import LINES
 
 
 def commands_in(text: str) -> list[list[str]]:
@@ -26,10 +25,9 @@ def test_the_reject_note_names_the_store_and_its_command_works(command, tmp_path
     assert advised and all(command(*arguments).returncode == 0 for arguments in advised)
 
 
-def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_changed_corpus_is_told_what_can_be_done(command, small):
     assert command("una", "--corpus", "in.txt").returncode == 0
-    (tmp_path / "in.txt").write_text("\n".join(LINES[1:]))
+    (small / "in.txt").write_text("\n".join(LINES[1:]))
     result = command("ingest", "--corpus", "in.txt")
     assert result.returncode == 5 and "--overwrite" in result.stderr and "another --store" in result.stderr
     assert "--name" not in result.stderr and "remove corpus" not in result.stderr
@@ -47,8 +45,7 @@ def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
         ("fit --min-df 2", "fit", "--min-df 2"),
     ],
 )
-def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, tmp_path, first, then, advised):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, small, first, then, advised):
     assert command(*first.split(), "--corpus", "in.txt").returncode == 0
     refused = command(*then.split())
     assert refused.returncode == 5 and "nothing was changed" in refused.stderr
@@ -59,8 +56,7 @@ def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, tmp_p
 
 
 @pytest.mark.parametrize("arguments", [["una"], ["pack"]])
-def test_a_name_that_is_taken_is_not_to_be_removed(command, tmp_path, arguments):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_name_that_is_taken_is_not_to_be_removed(command, small, arguments):
     assert command("una", "--corpus", "in.txt").returncode == 0
     result = command(*arguments, "--name", "corpus")
     assert result.returncode == 5 and "the name is taken by a stage that 'corpus' made" in result.stderr
@@ -138,8 +134,7 @@ def test_an_address_that_makes_no_sense(command, address, said):
     assert "hidden" not in result.stdout + result.stderr
 
 
-def test_1_percent_is_not_advised_against_itself(command, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_1_percent_is_not_advised_against_itself(command, small):
     result = command("una", "--corpus", "in.txt", "--radius", "40%", "--background", "none")
     assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
     result = command("una", "--radius", "4000", "--background", "none", "--name", "wide")

@@ -14,15 +14,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A folder with `in.txt`, sixty sentences."""
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
-    return tmp_path
+from tests.helpers.commands import LINES
 
 
 def docx() -> bytes:

@@ -19,15 +19,7 @@ from augment_cli.reports.report import short, status
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A folder with `in.txt`, sixty sentences."""
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
-    return tmp_path
+from tests.helpers.commands import LINES
 
 
 @pytest.fixture(scope="module")
@@ -44,46 +36,11 @@ def half(tmp_path_factory):
 # --- reading options
 
 
-def commands_that_read() -> list[str]:
-    return ["una", "crop", "ingest", "fit", "parse", "run", "embed", "mine"]
-
-
-@pytest.mark.parametrize("name", commands_that_read())
-def test_every_command_with_a_corpus_has_all_options_of_reading_it(command, name):
-    shown = command(name, "--help").stdout
-    panel = shown.partition("Reading the corpus")[2]
-    for option in (
-        "--text-column",
-        "--id-column",
-        "--keep-column",
-        "--limit",
-        "--format",
-        "--encoding",
-        "--no-quoting",
-        "--split-sentences",
-        "--deduplicate",
-        "--max-characters",
-        "--part-rows",
-        "--max-rejects",
-        "--strict",
-    ):
-        assert option in panel, option
-
-
 def test_they_work_in_an_augmentation_and_a_fit(command, small):
     (small / "in.csv").write_text(
         "body,topic\n" + "".join(f"café {line},rivers\n" for line in LINES * 2), "latin-1"
     )
-    reading = [
-        "--corpus",
-        "in.csv",
-        "--text-column",
-        "body",
-        "--keep-column",
-        "topic",
-        "--encoding",
-        "latin-1",
-    ]
+    reading = ["--corpus=in.csv", "--text-column=body", "--keep-column=topic", "--encoding=latin-1"]
     result = command("crop", *reading, "--deduplicate", "--part-rows", "20", "--format", "csv", "--jobs", "1")
     assert result.returncode == 0, result.stderr
     store = Store.open(small / "store")
