@@ -129,7 +129,7 @@ def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command,
         and 'license: "unknown"' in left_out.stdout
     )
 
-    from augment_cli.cli import commands as stores
+    from augment_cli.cli import actions as stores
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(stores.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
