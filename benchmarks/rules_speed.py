@@ -38,7 +38,7 @@ def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
             continue
         modes = [field for field in dataclasses.fields(descriptor.parameters) if field.name == "mode"]
         for mode in modes[0].metadata["choices"] if modes else [None]:
-            yield (make_run(name) if mode is None else make_run(name, mode=mode)).settled(store)
+            yield (make_run(name) if mode is None else make_run(name, mode=mode)).resolved(store)
 
 
 def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter[str]]:

@@ -44,7 +44,7 @@ add_step(api.mine)
 _SAMPLE = valued(
     "sample",
     int,
-    "ask so many at most, keep their answers, say how long the rest takes, and stop; 0: ask all",
+    "ask at most this many, keep their answers, say how long the rest takes, and stop; 0: ask all",
     0,
     min=0,
 )

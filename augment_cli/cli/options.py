@@ -76,13 +76,13 @@ def parameter_of(argument: Argument) -> inspect.Parameter:
     option, is_required = argument.option, argument.default is operation.NOTHING
     kind = _kind_of(argument.kind, option.repeats)
     default = operation.NOTHING if is_required else None if option.repeats else argument.default
-    limits = {"min": option.minimum, "max": option.maximum}
     said: dict[str, Any] = {
         "help": option.help,
         "metavar": option.metavar,
         "autocompletion": _COMPLETES.get(option.completes),
-        **({key: value for key, value in limits.items() if value is not None}),
     }
+    if option.minimum is not None:
+        said["min"] = option.minimum
     flags = [f"--{option.name or argument.name.replace('_', '-')}"]
     flags = [f"-{option.short}", *flags] if option.short else flags
     typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)
@@ -141,10 +141,8 @@ def given(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 def reading_of(values: dict[str, Any]) -> tuple[IngestOptions, Tolerance]:
     """How the corpus is read, of a command's values."""
-    reading, tolerance = (
-        kind(**given(values, [item.name for item in declared(kind)])) for kind in (IngestOptions, Tolerance)
-    )
-    return reading, tolerance
+    of_reading, of_lines = ([item.name for item in declared(kind)] for kind in (IngestOptions, Tolerance))
+    return IngestOptions(**given(values, of_reading)), Tolerance(**given(values, of_lines))
 
 
 def with_options(function: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:

@@ -37,12 +37,8 @@ def is_augmentation(stage: Stage) -> bool:
 
 def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:
     """One entry a stage: parts done, rows, share of changed rows, size, what made it."""
-    # `differs` names the first setting in which the stage differs from what the same command would make
-    # today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
-    # interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of
-    # {}. `missing_parts` are the numbers of the parts to be made, as `--parts` takes them. `behind` says
-    # what a stage lacks since files were appended to the corpus, or is None. `options` are those that an
-    # augmentation was made with, the defaults left out.
+    # `differs`: the first setting that the same command would now make otherwise, or None; with `corpus`, the
+    # input files are compared too. `behind`: what is lacking since files were appended, or None.
     in_work = rows_in_work(store)
     entries = []
     for name in store.stages():
@@ -148,9 +144,7 @@ def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
 
 def stats(store: Store, name: str) -> dict[str, Any]:
     """What a stage holds, summed over its parts."""
-    # For an augmentation: rows, changed rows and their share of those that it was run on (without what
-    # `paraphrase --rows` leaves out), reasons, edits a changed row, and the realised share of replaced
-    # tokens beside beta where it replaces tokens.
+    # Shares of an augmentation are of the rows that it was run on: without those beyond `paraphrase --rows`.
     stage = store.stage(name)
     entry = _status_of(stage)
     parts = _statistics_of(stage)

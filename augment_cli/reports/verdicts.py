@@ -88,33 +88,25 @@ def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgemen
     if not places:
         raise UsageError(f"{store.path}: stage {stage!r} has no changed row to read")
     chosen = np.sort(np.random.default_rng(seed).permutation(len(places))[:count]).tolist()
-    judgements: list[Judgement] = []
+    settings, judgements = record.settings, list[Judgement]()
+    common: dict[str, Any] = {
+        "stage": stage,
+        "verdict": None,
+        "store": store.stage("corpus").settings["fingerprint"],
+        "fingerprint": settings["fingerprint"],
+        "augmentation": settings["stage"],
+        "version": settings["version"],
+        "resources": digests_in(settings["parameters"]),
+    }
     for part in sorted({places[number][0] for number in chosen}):
         rows = [places[number][1] for number in chosen if places[number][0] == part]
         changed = store.read_rows(stage, part, rows, ["row_id", "text"]).to_pylist()
         originals = store.read_rows("corpus", part, rows, ["text"])["text"].to_pylist()
         judgements += [
-            _unread(store, stage, row["row_id"], original, row["text"])
+            Judgement(**common, row_id=row["row_id"], original=original, text=row["text"])
             for row, original in zip(changed, originals, strict=True)
         ]
     return judgements
-
-
-def _unread(store: Store, stage: str, row_id: int, original: str, text: str) -> Judgement:
-    settings = store.stage(stage).settings
-    return Judgement(
-        stage=stage,
-        row_id=row_id,
-        verdict=None,
-        note="",
-        store=store.stage("corpus").settings["fingerprint"],
-        fingerprint=settings["fingerprint"],
-        augmentation=settings["stage"],
-        version=settings["version"],
-        resources=digests_in(settings["parameters"]),
-        original=original,
-        text=text,
-    )
 
 
 def write(path: Path, judgements: Sequence[Judgement]) -> None:
@@ -189,7 +181,7 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
 
 
 def why_stale(judgement: Judgement) -> str | None:
-    """Why a judgement is of something else than what the augmentation makes today, or None."""
+    """Why a judgement is of something else than what the augmentation now makes, or None."""
     if judgement.maker == READ_STAGE:  # a language model's: its stage says whose
         return None
     if judgement.maker not in augmentations.names():
@@ -236,8 +228,8 @@ def _resources_of(maker: str) -> dict[str, str]:
 
 def read_elsewhere(store: Store, judgements: Iterable[Judgement]) -> dict[str, str]:
     """Why judgements say nothing of a store's stages, by stage; stages with the same rows left out."""
-    # Fingerprints that are equal settle it. Where they are not, as after an append, the texts do: a row
-    # that reads as it did then was judged, whatever else has changed.
+    # Equal fingerprints prove it. Where they differ, as after an append, the texts decide: a row that reads
+    # as it did then was judged, whatever else has changed.
     groups: dict[str, list[Judgement]] = {}
     for one in judgements:
         groups.setdefault(one.stage, []).append(one)

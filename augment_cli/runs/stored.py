@@ -36,7 +36,7 @@ def augment_store(
     parts: Collection[int] | None = None,
 ) -> str:
     """Make an augmentation stage of a store; finished parts are kept."""
-    folder, run = run.folder(stage), run.settled(store, stage)
+    folder, run = run.folder(stage), run.resolved(store, stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings, option=functools.partial(option_of, store))
     if "model" in run.needs:

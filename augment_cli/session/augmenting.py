@@ -106,7 +106,7 @@ class Augmenting(Opened):
         # unless the failures are taken (`take_failures`).
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
-        run = run.settled(self.store, stage)
+        run = run.resolved(self.store, stage)
         run.check_named(self.store)
         run.check_language(run.pipeline(self.store))
         # Before what it needs is made, which may take long.

@@ -44,7 +44,7 @@ class ProgressLines:
         self._first: tuple[float, int] | None = None
 
     def __call__(self, done: int) -> None:
-        """So many more rows are done."""
+        """Count further rows that are done."""
         self.done += done
         now = time.monotonic()
         start, before = self._first = self._first or (now, self.done)
