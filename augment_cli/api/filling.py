@@ -40,13 +40,13 @@ Texts = Annotated[
 AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list` shows them")]
 
 
-def _session(store: str | Path, jobs: int | None, overwrite: bool, sample: bool = False) -> Session:
+def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.session.reporter import reporter_for_python
 
     engine = Engine.for_this_machine(jobs)
-    return Session(store, engine, reporter_for_python(), overwrite=overwrite, sample=sample)
+    return Session(store, engine, reporter_for_python(), overwrite=overwrite)
 
 
 @operation()
@@ -78,7 +78,7 @@ def ingest_corpus(
     """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
 
     With --append the files become parts behind those that are there, read as the corpus was. A stage that
-    goes by rows alone (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
+    depends on single rows (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
     command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
     with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
 

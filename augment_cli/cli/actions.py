@@ -393,9 +393,10 @@ def pack_table(values: dict[str, Any]) -> None:
         if (notes := left_out(session.store, chosen)) and not (values["positives"] or values["negatives"]):
             say(f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them")
         stages = session.pack(chosen, name, values["dry_run"])
-        for stage in stages if out is not None else ():
-            path = out.with_stem(out.stem + stage.removeprefix(name))
-            say(f"{path}: {export(session.store, stage, path):,} rows")
+        if out is not None:
+            for stage in stages:
+                path = out.with_stem(out.stem + stage.removeprefix(name))
+                say(f"{path}: {export(session.store, stage, path):,} rows")
         if beir is not None and stages:
             numbers = write_beir(session.store, stages[-1], beir)
             say(f"{beir}: {numbers['queries']:,} queries to {numbers['documents']:,} documents")

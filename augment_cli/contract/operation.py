@@ -23,6 +23,7 @@ from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.errors import UsageError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 NOTHING = inspect.Parameter.empty
 
 
@@ -179,10 +180,10 @@ def _words_of(kind: Any) -> str:
     )
 
 
-def operation(command: str = "") -> Callable[[Function], Function]:
+def operation(command: str = "") -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Declare an operation whose function is that for Python; fields of its classes are keywords."""
 
-    def declare(function: Function) -> Function:
+    def declare(function: Callable[..., Result]) -> Callable[..., Result]:
         arguments = arguments_of(function)
         own = inspect.signature(function).parameters
         collects = [item for item in own.values() if item.kind is item.VAR_KEYWORD]
@@ -199,7 +200,7 @@ def operation(command: str = "") -> Callable[[Function], Function]:
             return function(**grouped(function, values.arguments), **further)
 
         call.__signature__, call.command = signature, command  # type: ignore[attr-defined]
-        return documented(call, arguments)  # type: ignore[return-value]
+        return documented(call, arguments)
 
     return declare
 

@@ -72,7 +72,7 @@ def declared(kind: Any) -> list[dataclasses.Field[Any]]:
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """What may be one or several: one string or path stands for itself alone, and not for its characters.
+    """What may be one or several: one string or path stands for itself, not for its characters.
 
     >>> several("una"), several(["una", "uda"])
     (('una',), ('una', 'uda'))

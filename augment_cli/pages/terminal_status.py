@@ -24,7 +24,7 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, setti
     if as_json:
         print_json(entries)
         return
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for entry in entries:
         done = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
         numbers = (done, share(entry), size(entry["bytes"]))

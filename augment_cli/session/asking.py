@@ -22,13 +22,9 @@ class Asking(Opened):
         """Ask a model about each row of the corpus; what was answered before is not asked again."""
         if not 1 <= draws <= MOST_DRAWS:
             raise UsageError(f"--draws {draws}: must be 1 to {MOST_DRAWS:,}")
-        if not parameters.runs_here:
-            check_endpoint(parameters.endpoint, parameters.allow_remote)
-        template, stages = find_template(parameters.template), []
+        stages = []
         for draw in range(draws):
-            settings = functools.partial(asking.answers_settings, self.store, template, parameters, draw)
-            self.make_room([asking.answers_name(str(template.name), name, draw)], settings)
-            work = asking.plan(self.store, parameters, name, draw, begins=True)
+            work = self._planned(parameters, name, draw)
             requests = asking.estimate(self.store, work)["requests"]
             with self.timed(work.stage, requests) as progress:
                 account = asking.finish(self.store, work, progress)
@@ -37,16 +33,19 @@ class Asking(Opened):
             stages.append(work.stage)
         return stages
 
+    def _planned(self, parameters: GenerateParameters, name: str | None, draw: int = 0) -> asking.Work:
+        if not parameters.runs_here:
+            check_endpoint(parameters.endpoint, parameters.allow_remote)
+        template = find_template(parameters.template)
+        settings = functools.partial(asking.answers_settings, self.store, template, parameters, draw)
+        self.make_room([asking.answers_name(str(template.name), name, draw)], settings)
+        return asking.plan(self.store, parameters, name, draw, begins=True)
+
     def sample(
         self, parameters: GenerateParameters, count: int, name: str | None = None
     ) -> tuple[str, dict[str, Any]]:
         """Ask a few of what `generate` would, and keep the answers for it."""
-        if not parameters.runs_here:
-            check_endpoint(parameters.endpoint, parameters.allow_remote)
-        template = find_template(parameters.template)
-        settings = functools.partial(asking.answers_settings, self.store, template, parameters)
-        self.make_room([asking.answers_name(str(template.name), name, 0)], settings)
-        work = asking.plan(self.store, parameters, name, begins=True)
+        work = self._planned(parameters, name)
         with self.reporter.progress(work.stage, count) as progress:
             tried = asking.sample(self.store, work, count, progress)
         for line in tried.account.lines(parameters.model):

@@ -6,7 +6,6 @@ import shlex
 import pytest
 
 from augment_cli.ingest import IngestOptions
-from augment_cli.reports.doctor import examine
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
@@ -112,14 +111,6 @@ def test_every_format_is_read_in_its_encoding(command, tmp_path, name, encoding)
     )
 
 
-def test_bytes_that_an_encoding_does_not_know_are_rejected(command, tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"caf\xe9\nodd \x81 byte\n")
-    command("ingest", "--corpus", "a.txt", "--encoding", "cp1252", "--max-rejects", "1")
-    store = Store.open(tmp_path / "store")
-    assert store.read("corpus")["text"].to_pylist() == ["café"]
-    assert store.read("rejects")["reason"].to_pylist() == ["not_utf8"]
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -146,15 +137,3 @@ def test_a_recipe_file_that_is_not_there_is_called_a_file(command):
     assert result.returncode == 2 and "mine.toml: no such file" in result.stderr
     assert "ending in .toml" not in result.stderr
     assert "ending in .toml" in command("run", "mine").stderr
-
-
-def test_the_trainer_says_which_extra_it_needs(tmp_path, monkeypatch):
-    import importlib.util
-
-    def trainer():
-        return next(entry for entry in examine(tmp_path) if entry["what"] == "train, eval")
-
-    assert trainer()["ready"]
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
-    assert trainer()["missing"] == ["torch"] and trainer()["get"] == "pip install 'augment-cli[train]'"

@@ -52,12 +52,6 @@ def test_a_bracket_at_the_beginning_is_still_text(command, tmp_path, name, data)
     assert Store.open(tmp_path / "store").rows == data.count(b"\n")
 
 
-def test_with_a_format_lines_are_read_as_they_are(command, tmp_path):
-    (tmp_path / "a.json").write_text("".join(json.dumps({"text": line}) + "\n" for line in LINES))
-    assert command("ingest", "--corpus", "a.json", "--format", "jsonl").returncode == 0
-    assert Store.open(tmp_path / "store").rows == 60
-
-
 def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
     (tmp_path / "zh.txt").write_text("河流穿过城镇。\n桥很旧了。\n今天下雨。\n", "utf-8")
     result = command("una", "--corpus", "zh.txt")

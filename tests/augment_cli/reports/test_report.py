@@ -161,14 +161,6 @@ def test_bytes_of_a_reject_are_shown_once_escaped(tmp_path, command):
     assert "'\\xff caf\\xe9'" in shown and "\\\\" not in shown
 
 
-def test_judging_says_what_good_means_for_a_negative(small, command):
-    assert command("una", "--radius", "4", "--corpus", "in.txt").returncode == 0
-    said = command("judge", "una", "-n", "3").stdout
-    assert "good, awkward or wrong" in said and "of a negative, good says something else" in said
-    assert command("crop").returncode == 0
-    assert "of a negative" not in command("judge", "crop", "-n", "3").stdout
-
-
 def test_a_fit_without_rare_terms_is_sound(small, command):
     assert command("fit", "--min-df", "2", "--corpus", "in.txt").returncode == 0
     assert command("verify").returncode == 0

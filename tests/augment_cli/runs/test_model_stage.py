@@ -256,31 +256,6 @@ def test_parts_and_draws(store_path, model):
     assert verify(store) == []
 
 
-@pytest.mark.slow
-def test_una_on_original_and_paraphrase(store_path, run):
-    """The paper's best setting: TF-IDF of both, negatives from the originals."""
-    from augment_cli.tfidf.fit import FitOptions
-
-    with Session(store_path, Engine(1)) as session:
-        session.augment(run)
-        session.fit(FitOptions(stages=("corpus", "paraphrase")), "both")
-        session.fit(FitOptions(), None)
-        session.augment(make_run("una", fit="both", radius="10%"))
-        store = session.store
-    terms = {name: set(store.read(name)["term"].to_pylist()) for name in ("terms", "terms-both")}
-    assert terms["terms"] < terms["terms-both"]
-    texts = store.read("paraphrase")["text"].drop_null().to_pylist()
-    new_words = {word for text in texts for word in text.split()}
-    assert any(word.lower() in terms["terms-both"] for word in new_words)
-    una = store.read("una")
-    assert una["row_id"].to_pylist() == list(range(60))
-    rows = zip(SENTENCES, una.to_pylist(), strict=True)
-    for original, row in rows:
-        if row["text"] is not None:
-            assert all(edit["end"] <= len(original) for edit in row["edits"])
-    assert verify(store) == []
-
-
 # --- real kills of the command
 
 
