@@ -123,15 +123,12 @@ class ModelStage:
             self._counted[index] = rows
             self._progress(rows - before)
 
-    def _batch_sizes(self, index: int) -> list[int]:
-        """Rows of each batch of a part that the model is run on."""
-        first, count = self._store.parts[index]
-        reached = self._run.rows_in_reach(first, count)  # those before a certain row, if not all
-        return [int((batch < reached).sum()) for batch in _batches(self._journal, index)]
-
     @contextlib.contextmanager
     def _watching(self, parts: list[int]) -> Iterator[None]:
-        sizes = {index: self._batch_sizes(index) for index in parts}
+        sizes = {}  # rows of each batch that the model is run on: those before a certain row, if not all
+        for index in parts:
+            reached = self._run.rows_in_reach(*self._store.parts[index])
+            sizes[index] = [int((batch < reached).sum()) for batch in _batches(self._journal, index)]
         over = threading.Event()
 
         def look() -> None:

@@ -9,16 +9,16 @@ from typing import Self
 
 from augment_cli.errors import IncompleteError
 from augment_cli.resources.sample import SAMPLE
-from augment_cli.session.asking import Asking
-from augment_cli.session.comparing import Comparing
-from augment_cli.session.opened import StageResult
-from augment_cli.session.reading import Reading
+from augment_cli.session.answers import AnswerSteps
+from augment_cli.session.base import StageResult
+from augment_cli.session.corpus import CorpusSteps
 from augment_cli.session.reporter import Reporter, Silent
+from augment_cli.session.vectors import VectorSteps
 
 __all__ = ["SAMPLE", "Reporter", "Session", "Silent", "StageResult"]
 
 
-class Session(Reading, Comparing, Asking):
+class Session(CorpusSteps, VectorSteps, AnswerSteps):
     """A store, an engine and a reporter, with one method for each kind of stage.
 
     Used as `with Session(…) as session:`, which holds the store's lock.

@@ -10,7 +10,7 @@ from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.parsing import stage as parsing
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
-from augment_cli.session.opened import Opened
+from augment_cli.session.base import StoreSteps
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.forms import FormCounts, make_forms
@@ -20,7 +20,7 @@ from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 
 
-class Augmenting(Opened):
+class AugmentationSteps(StoreSteps):
     """The steps that fit the terms, parse the sentences and make an augmentation."""
 
     def fit(

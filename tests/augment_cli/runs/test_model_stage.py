@@ -20,7 +20,7 @@ from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session, Silent
-from augment_cli.session.opened import StageResult
+from augment_cli.session.base import StageResult
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store

@@ -18,7 +18,7 @@ from augment_cli.pack import (
     pack_settings,
     sides_of,
 )
-from augment_cli.session.augmenting import Augmenting
+from augment_cli.session.augmenting import AugmentationSteps
 from augment_cli.vectors import combine as combining
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
@@ -29,7 +29,7 @@ from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, m
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 
-class Comparing(Augmenting):
+class VectorSteps(AugmentationSteps):
     """The steps that embed, combine, score, mine and pack."""
 
     def embed(

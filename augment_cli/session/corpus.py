@@ -23,14 +23,14 @@ from augment_cli.ingest import (
 from augment_cli.ingest.appending import append, check_appendable, what_was_appended
 from augment_cli.ingest.stored import refuse_other_options, stored_options
 from augment_cli.resources.sample import SAMPLE
-from augment_cli.session.opened import Opened
+from augment_cli.session.base import StoreSteps
 
 # What other stages are called, so that no column of pairs can be.
 _STAGES = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors", "answers", "read")
 _TAKEN = {*augmentations.names(), *_STAGES}
 
 
-class Reading(Opened):
+class CorpusSteps(StoreSteps):
     """The steps that make the corpus, and the stages of pairs that come with it."""
 
     def ingest(
