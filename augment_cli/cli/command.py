@@ -22,17 +22,18 @@ def add(
     looks_ahead: bool = False,
 ) -> None:
     """Add the command of an operation: what it declares, some with other defaults, and further options."""
+    step: Step | None = getattr(function, "step", None)
     own = [one for one in arguments_of(function) if not one.option.python_only]
     own = [one for one in own if one.name != "store" or one.option.is_positional]
     own = [replace(one, default=defaults.get(one.name, one.default)) for one in own]
-    parameters = [*map(options.parameter_of, own), *further]
+    parameters = [*map(options.parameter_of, own), *further, *(_of_step(step) if step else ())]
     is_argument = {one.name for one in own if one.option.is_positional}
     parameters.sort(key=lambda one: one.name not in is_argument)
 
     def command(**values: Any) -> None:
         from augment_cli.cli import actions  # which is heavy
 
-        if hasattr(function, "step"):
+        if step is not None:
             actions.make(function, values, looks_ahead)
         else:
             getattr(actions, function.__name__)(values)
@@ -48,13 +49,14 @@ def help_of(function: Callable[..., Any]) -> str:
     return text + "\n\n\b\nExamples:" + "".join(f"\n\n    {line}" for line in commands)
 
 
-def add_step(
-    function: Callable[..., Any], further: Sequence[inspect.Parameter] = (), looks_ahead: bool = False
-) -> None:
-    """Add the command of an operation that makes stages, with the options that all of these share."""
-    step: Step = function.step  # type: ignore[attr-defined]
-    shared = [options.STORE]
-    shared += options.READING if step.reads_corpus else []
-    shared += options.WORKERS if step.has_workers else []
-    shared += [options.OVERWRITE, *([options.DRY_RUN] if step.plan else []), options.JSON, options.QUIET]
-    add(function, [*further, *shared], looks_ahead=looks_ahead)
+def _of_step(step: Step) -> list[inspect.Parameter]:
+    """The options that commands share that make stages."""
+    return [
+        options.STORE,
+        *(options.READING if step.reads_corpus else ()),
+        *(options.WORKERS if step.has_workers else ()),
+        options.OVERWRITE,
+        *([options.DRY_RUN] if step.plan else ()),
+        options.JSON,
+        options.QUIET,
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from augment_cli import api
 from augment_cli.cli import options
-from augment_cli.cli.command import add, add_step
+from augment_cli.cli.command import add
 from augment_cli.cli.options import switch, valued
 
 add(api.inspect, [options.STORE, options.JSON])
@@ -23,8 +23,8 @@ add(api.verify, [options.STORE, options.JSON])
 add(api.judge, [options.STORE, options.JSON])
 
 add(api.ingest_corpus, [options.STORE, options.JSON, options.QUIET])
-add_step(api.fit)
-add_step(api.parse)
+add(api.fit)
+add(api.parse)
 add(
     api.run_recipe,
     [
@@ -37,10 +37,10 @@ add(
         options.QUIET,
     ],
 )
-add_step(api.embed)
-add_step(api.combine)
-add_step(api.score)
-add_step(api.mine)
+add(api.embed)
+add(api.combine)
+add(api.score)
+add(api.mine)
 _SAMPLE = valued(
     "sample",
     int,
@@ -48,9 +48,9 @@ _SAMPLE = valued(
     0,
     min=0,
 )
-add_step(api.generate, [options.DRY_RUN, _SAMPLE], looks_ahead=True)
-add_step(api.llm_paraphrase, [options.DRY_RUN, _SAMPLE], looks_ahead=True)
-add_step(api.read_answers)
+add(api.generate, [options.DRY_RUN, _SAMPLE], looks_ahead=True)
+add(api.llm_paraphrase, [options.DRY_RUN, _SAMPLE], looks_ahead=True)
+add(api.read_answers)
 
 add(api.convert_weights)
 add(api.remove, [options.STORE])

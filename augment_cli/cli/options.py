@@ -101,8 +101,7 @@ def _kind_of(kind: Any, repeats: bool) -> Any:
 
 def shared(name: str, annotated: Any, default: Any = None) -> inspect.Parameter:
     """The option of what `augment_cli.contract.operation` declares for several operations."""
-    kind, option = get_args(annotated)
-    return parameter_of(Argument(name, kind, default, option))
+    return parameter_of(operation.shared_argument(name, annotated, default))
 
 
 def switch(name: str, help: str, *flags: str) -> inspect.Parameter:
