@@ -23,7 +23,7 @@ from augment_cli.augmentations.labels import label_of
 from augment_cli.cli import load_commands, options
 from augment_cli.cli.options import given
 from augment_cli.cli.reporter import ConsoleReporter
-from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import declared
@@ -101,22 +101,19 @@ def make(function: Callable[..., Any], values: dict[str, Any], looks_ahead: bool
     step: Step = function.step  # type: ignore[attr-defined]
     own = given(values, [one.name for one in arguments_of(function)])
     output = Output(values["quiet"], values["as_json"])
+    path = values["store"] if step.reads_corpus else Store.open(values["store"]).path  # there must be one
+    reading, tolerance = options.reading_of(values) if step.reads_corpus else (IngestOptions(), Tolerance())
+    asked = grouped(step.function, own)
     if step.plan is not None and values["dry_run"]:
-        store = values["store"] if step.reads_corpus else Store.open(values["store"]).path
-        reading = options.reading_of(values)[0] if step.reads_corpus else IngestOptions()
-        needed = step.plan(**grouped(step.function, own))
-        views.show_plan(plan_stages(store, values.get("corpus"), reading, needed), output.as_json)
+        plan = plan_stages(path, values.get("corpus"), reading, step.plan(**asked))
+        views.show_plan(plan, output.as_json)
         return
     if looks_ahead and _look_ahead(values, own, output):
         return
-    path: str | Path = values["store"]
-    if not step.reads_corpus:
-        path = Store.open(path).path  # there must be one
-    is_shared, asked = own.get("parts") is not None, grouped(step.function, own)
+    is_shared = own.get("parts") is not None
     engine = engine_of(values) if step.has_workers else None
     with Session(path, engine, output.reporter(), is_shared, values["overwrite"], sample=True) as session:
         if step.reads_corpus:
-            reading, tolerance = options.reading_of(values)
             session.ingest(values["corpus"], reading, **vars(tolerance))
         folders = step.function(session, **asked)
         output.show(session.store, session.results, is_shared)

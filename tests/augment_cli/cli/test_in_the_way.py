@@ -11,7 +11,6 @@ from augment_cli.cli import main
 from augment_cli.cli.reporter import ConsoleReporter
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages.terminal import cut_long_tokens
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
@@ -20,15 +19,15 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
+from tests.helpers.made_stores import store_of
 
 
 @pytest.fixture(scope="module")
 def half(tmp_path_factory):
     """A store whose stage `some` has changed rows and unchanged ones, in parts of 25."""
     folder = tmp_path_factory.mktemp("half")
-    (folder / "in.txt").write_text("\n".join([*LINES, "see " + "x" * 3_000 + " here"]))
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+    store = store_of(folder, [*LINES, "see " + "x" * 3_000 + " here"], part_rows=25)
+    with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", positions="random", beta=0.08), "some")
     return folder
 

@@ -4,12 +4,8 @@ import re
 
 import pytest
 
-from augment_cli.engine.engine import Engine
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages.report import write_report
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 from tests.helpers.spoilt_stages import spoil
 
 _NOISE = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
@@ -58,12 +54,7 @@ DEFECTS = {
 
 def first_notice(folder, *names):
     """The first sentence of the page of a store with these stages, and the page's list of such sentences."""
-    (folder / "in.txt").write_text("\n".join(sentences()), "utf-8")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions())
-        for one in names:
-            session.augment(make_run(one))
-    written = write_report(Store.open(folder / "store"), folder / "report.html")
+    written = write_report(store_of(folder, sentences(), *names), folder / "report.html")
     page = (folder / "report.html").read_text("utf-8")
     return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]
 

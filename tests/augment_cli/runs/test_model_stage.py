@@ -13,7 +13,6 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages import terminal as views
 from augment_cli.pages.facts import facts_of
 from augment_cli.reports import report
@@ -25,6 +24,7 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from tests.helpers.appearing import appeared
+from tests.helpers.made_stores import store_of
 from tests.helpers.tiny_models import SENTENCES
 
 # Random weights write no English, so the guards on it are off.
@@ -59,11 +59,7 @@ def run(model):
 def expected(run, tmp_path_factory):
     """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
-        session.augment(run)
-    return digests(folder / "store")
+    return digests(store_of(folder, SENTENCES, run, part_rows=25).path)
 
 
 class Died(BaseException):
