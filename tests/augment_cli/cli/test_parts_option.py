@@ -97,7 +97,9 @@ def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_
     assert "--overwrite" not in line
 
 
-def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys):
+def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys, monkeypatch):
+    monkeypatch.setattr("augment_cli.session.reporter.SECONDS_BETWEEN_LINES", 1e9)  # on a slow machine, too
+
     def task(parts):
         code = load_commands()(
             ["una", "--radius", "5", "--store", str(store_path), "--parts", parts],
