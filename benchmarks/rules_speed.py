@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 from benchmarks.timing import in_turns, markdown
@@ -38,7 +38,7 @@ def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
             continue
         modes = [field for field in dataclasses.fields(descriptor.parameters) if field.name == "mode"]
         for mode in modes[0].metadata["choices"] if modes else [None]:
-            yield (make_run(name) if mode is None else make_run(name, mode=mode)).settled(store)
+            yield (make_run(name) if mode is None else make_run(name, mode=mode)).resolved(store)
 
 
 def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter[str]]:

@@ -174,26 +174,33 @@ def settings() -> Iterable[str]:
     for name, kind in TABLES.items():
         yield from (f"### [{name}]", "")
         yield from _fields(kind)
-    yield from ("## Losses", "", "`loss = NAME`; its own settings stand in `[loss_settings]`.", "")
-    for name in components.names("losses"):
-        yield from _component("losses", name, components.function_name(name))
-    yield from ("## Heads", "", "`head = NAME`; never saved with the encoder.", "")
-    for name in components.names("heads"):
-        yield from _component("heads", name, f"{components.class_name(name)}Head")
-    yield from ("## Additions", "", "A table `[NAME]`, or `--set NAME.KEY=VALUE`, turns one on.", "")
-    for name in components.names("additions"):
-        yield from _component("additions", name, components.class_name(name))
+    for kind, words in _COMPONENTS.items():
+        yield from (f"## {kind.capitalize()}", "", words, "")
+        for name in components.names(kind):
+            yield from _component(kind, name)
 
 
-def _component(kind: components.Kind, name: str, thing: str) -> Iterable[str]:
+_COMPONENTS: dict[components.Kind, str] = {
+    "losses": "`loss = NAME`; its own settings stand in `[loss_settings]`.",
+    "heads": "`head = NAME`; never saved with the encoder.",
+    "additions": "A table `[NAME]`, or `--set NAME.KEY=VALUE`, turns one on.",
+}
+
+
+def _component(kind: components.Kind, name: str) -> Iterable[str]:
     """A loss, head or addition: its first line, its source, its settings."""
-    file = components.module(kind, name)
-    doc = inspect.cleandoc(getattr(file, thing).__doc__ or "")
+    doc, file = _doc_of(kind, name), components.module(kind, name)
     yield from (f"### {name}", "", doc.partition("\n\n")[0], "")
     if source := re.search(r"^Source: (.+?)(?:\n\n|\Z)", doc, re.M | re.S):
         yield from (f"Source: {source[1]}", "")
     if hasattr(file, "Settings"):
         yield from _fields(file.Settings)
+
+
+def _doc_of(kind: components.Kind, name: str) -> str:
+    things = {"losses": components.function_name(name), "heads": f"{components.class_name(name)}Head"}
+    thing = getattr(components.module(kind, name), things.get(kind, components.class_name(name)))
+    return inspect.cleandoc(thing.__doc__ or "")
 
 
 def _fields(kind: Any) -> Iterable[str]:
@@ -264,9 +271,9 @@ def glossary() -> Iterable[str]:
     """Every word of the documents in one alphabetical list, each with where it is explained."""
     found = [*_concepts(), *_words_of_the_code()]
     found += [(f"`{name}`", augmentations.summary(name), "augmentations") for name in augmentations.names()]
-    for kind in ("losses", "heads", "additions"):
+    for kind in _COMPONENTS:
         for name in components.names(kind):
-            found.append((f"`{name}`", _first_line(kind, name), "settings"))
+            found.append((f"`{name}`", _doc_of(kind, name).partition("\n\n")[0], "settings"))
     yield from ("# Glossary", "", "For anyone who met a word and wants to know where it is explained.", "")
     rows = (
         (word, text, f"[{page.rpartition('/')[2]}]({page}.md)" if page else "") for word, text, page in found
@@ -289,12 +296,6 @@ def _words_of_the_code() -> Iterable[tuple[str, str, str]]:
     table = text.partition("\n## Glossary\n")[2].partition("\n## ")[0]
     for word, meaning in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.M)[1:]:
         yield word, meaning, ""
-
-
-def _first_line(kind: components.Kind, name: str) -> str:
-    things = {"losses": components.function_name(name), "heads": f"{components.class_name(name)}Head"}
-    thing = getattr(components.module(kind, name), things.get(kind, components.class_name(name)))
-    return inspect.cleandoc(thing.__doc__ or "").partition("\n\n")[0]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterable[str]:

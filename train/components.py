@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from augment_cli.contract.plugins import Place, brought, the_only
+from augment_cli.contract.plugins import Place, provided, the_only
 from augment_cli.errors import UsageError
 
 Kind = Literal["losses", "heads", "additions"]
@@ -53,12 +53,12 @@ def _own(kind: Kind) -> dict[str, Place]:
 
 def names(kind: Kind) -> tuple[str, ...]:
     """What the components of a kind are called in recipes, sorted: the files' names without the ending."""
-    return tuple(sorted({*_own(kind), *brought(f"augment_cli.{kind}")}))
+    return tuple(sorted({*_own(kind), *provided(f"augment_cli.{kind}")}))
 
 
 def _place(kind: Kind, name: str) -> Place:
     own = [place] if (place := _own(kind).get(name)) else []
-    found = [*own, *brought(f"augment_cli.{kind}").get(name, [])]
+    found = [*own, *provided(f"augment_cli.{kind}").get(name, [])]
     if not found:
         raise UsageError(f"unknown {_ONE[kind]} {name!r}; choose one of {', '.join(names(kind))}")
     return the_only(found, _what(kind, name))

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.api.making import Pipeline
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
-from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation
+from augment_cli.contract.operation import (
+    Corpus,
+    Fields,
+    Jobs,
+    Option,
+    Overwrite,
+    Store,
+    operation,
+    positional,
+)
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.errors import UsageError
 
@@ -31,13 +40,13 @@ Texts = Annotated[
 AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list` shows them")]
 
 
-def _session(store: str | Path, jobs: int | None, overwrite: bool, sample: bool = False) -> Session:
+def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.session.reporter import reporter_for_python
 
     engine = Engine.for_this_machine(jobs)
-    return Session(store, engine, reporter_for_python(), overwrite=overwrite, sample=sample)
+    return Session(store, engine, reporter_for_python(), overwrite=overwrite)
 
 
 @operation()
@@ -69,7 +78,7 @@ def ingest_corpus(
     """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
 
     With --append the files become parts behind those that are there, read as the corpus was. A stage that
-    goes by rows alone (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
+    depends on single rows (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
     command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
     with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
 
@@ -131,7 +140,7 @@ def run(
 
 @operation("run")
 def run_recipe(
-    recipe: Annotated[str, Option("a shipped recipe, or a TOML file", "", "", True, "recipe")] = "default",
+    recipe: Annotated[str, positional("a shipped recipe, or a TOML file", "recipe")] = "default",
     store: Store = "store",
     corpus: Corpus = None,
     changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),

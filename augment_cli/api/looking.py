@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli.contract.operation import Option, Store, operation
+from augment_cli.contract.operation import Option, Store, operation, positional
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 Address = Annotated[
     str,
-    Option(
-        "where the store is published, such as s3://bucket/folder or gs://bucket/folder",
-        is_positional=True,
-        metavar="URL",
+    positional(
+        "where the store is published, such as s3://bucket/folder or gs://bucket/folder", metavar="URL"
     ),
 ]
 Progress = Annotated[Callable[[Any], Any], Option("called as the work goes on", python_only=True)]
@@ -99,7 +97,7 @@ def report(
 
 @operation()
 def inspect(
-    stage: Annotated[str, Option("such as una, corpus, rejects, terms", "", "", True, "stage")],
+    stage: Annotated[str, positional("such as una, corpus, rejects, terms", "stage")],
     store: Store = "store",
     *,
     count: Annotated[int, Option("number of rows", short="n", minimum=1)] = 10,
@@ -145,9 +143,7 @@ def inspect(
 
 @operation()
 def stats(
-    stage: Annotated[
-        str | None, Option("such as una; without one, all augmentations", "", "", True, "stage")
-    ] = None,
+    stage: Annotated[str | None, positional("such as una; without one, all augmentations", "stage")] = None,
     store: Store = "store",
     *,
     rows: Annotated[int, Option("sample for length ratio, cosine and perplexity", minimum=1)] = 5_000,
@@ -282,7 +278,7 @@ def card(
 def judge(
     stage: Annotated[
         str | Sequence[str] | None,
-        Option("whose changed rows to sample; repeatable", "", "", True, "stage", repeats=True),
+        positional("whose changed rows to sample; repeatable", "stage", repeats=True),
     ] = None,
     store: Store = "store",
     *,
@@ -360,9 +356,7 @@ def judge(
 
 @operation()
 def remove(
-    stages: Annotated[
-        str | Sequence[str], Option("one or more, such as una", "", "", True, "stage", repeats=True)
-    ],
+    stages: Annotated[str | Sequence[str], positional("one or more, such as una", "stage", repeats=True)],
     store: Store = "store",
     *,
     with_descendants: Annotated[bool, Option("delete what was made from them too")] = False,
@@ -420,7 +414,7 @@ def doctor(store: Store = "store") -> list[dict[str, Any]]:
 
 @operation()
 def publish(
-    store: Annotated[str | Path, Option("folder of the store", is_positional=True)],
+    store: Annotated[str | Path, positional("folder of the store")],
     address: Address,
     *,
     overwrite: Annotated[bool, Option("replace another store that is published there")] = False,
@@ -445,7 +439,7 @@ def publish(
 @operation()
 def fetch(
     address: Address,
-    store: Annotated[str | Path, Option("folder to make of it", is_positional=True)] = "store",
+    store: Annotated[str | Path, positional("folder to make of it")] = "store",
     *,
     progress: Progress = lambda rows: None,
 ) -> Copied:
@@ -464,9 +458,7 @@ def fetch(
 
 
 @operation("convert-weights")
-def convert_weights(
-    folder: Annotated[str | Path, Option("folder with pytorch_model*.bin", is_positional=True)],
-) -> Path:
+def convert_weights(folder: Annotated[str | Path, positional("folder with pytorch_model*.bin")]) -> Path:
     """Convert a model's pickled weights to safetensors, which is all that is ever loaded.
 
     The pickle is read with `torch.load(weights_only=True)`, so no code in it runs.

@@ -14,7 +14,7 @@ from augment_cli.contract.combine_parameters import CombineParameters
 from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.mine_parameters import MineParameters
-from augment_cli.contract.operation import Named, Offers, Option
+from augment_cli.contract.operation import Named, Offers, Option, positional
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
@@ -34,7 +34,7 @@ Parts = Annotated[
 ]
 VectorsName = Annotated[str | None, Option("which vectors to read, where there are several")]
 FitName = Annotated[str | None, Option("which fit to read, where there are several")]
-Draws = Annotated[int, Option("ask so many times, each a stage of its own")]
+Draws = Annotated[int, Option("how many times to ask, each a stage of its own")]
 ScoredColumns = "cosine, nearest_cosine, length_ratio, edited_share, repeated_words, unknown_words"
 
 
@@ -112,7 +112,7 @@ def _plan_embed(stage: str = "corpus", name: str | None = None, **others: object
 @step(plan=_plan_embed)
 def embed(
     session: Session,
-    stage: Annotated[str, Option("whose texts to embed, such as una", "", "", True, "stage")] = "corpus",
+    stage: Annotated[str, positional("whose texts to embed, such as una", "stage")] = "corpus",
     parameters: EmbedParameters | None = None,
     name: Annotated[str | None, Option("for vectors beside the first")] = None,
 ) -> None:
@@ -141,9 +141,7 @@ def combine(
     session: Session,
     sets: Annotated[
         Sequence[str],
-        Option(
-            "sets of vectors, as embed --name called them; - for the one without", "", "", True, repeats=True
-        ),
+        positional("sets of vectors, as embed --name called them; - for the one without", repeats=True),
     ],
     parameters: CombineParameters | None = None,
     name: Annotated[str, Option("of the set that comes out")] = "combined",
@@ -190,7 +188,7 @@ def _plan_score(
 @step(reads_corpus=False, plan=_plan_score)
 def score(
     session: Session,
-    stage: Annotated[str, Option("whose texts to score, such as una", "", "", True, "stage")] = "una",
+    stage: Annotated[str, positional("whose texts to score, such as una", "stage")] = "una",
     columns: Annotated[
         str | Sequence[str] | None, Option(f"some of {ScoredColumns}, separated by commas [default: all]")
     ] = None,
@@ -345,7 +343,7 @@ def llm_paraphrase(
 @step("read", reads_corpus=False, has_workers=False)
 def read_answers(
     session: Session,
-    answers: Annotated[str, Option("stage of answers", "", "", True, "stage")] = "answers-paraphrase",
+    answers: Annotated[str, positional("stage of answers", "stage")] = "answers-paraphrase",
     parameters: ReadParameters | None = None,
     name: Annotated[str | None, Option("folder of the result, beside others")] = None,
 ) -> list[str]:

@@ -77,13 +77,11 @@ def _run(declared_step: Step, values: dict[str, Any]) -> Any:
     from augment_cli.store.store import Store
 
     path, overwrite = values.pop("store", "store"), values.pop("overwrite", False)
-    engine = Engine.for_this_machine(
-        values.pop("jobs", None) if declared_step.has_workers else 1, values.pop("backend", "loky")
-    )
+    jobs = values.pop("jobs", None) if declared_step.has_workers else 1
+    engine = Engine.for_this_machine(jobs, values.pop("backend", "loky"))
     if not declared_step.reads_corpus:
         path = Store.open(path).path  # there must be one
-    own = grouped(declared_step.function, values)
-    shared = values.get("parts") is not None
+    own, shared = grouped(declared_step.function, values), values.get("parts") is not None
     with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
         if declared_step.reads_corpus:
             session.ingest()

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augment_cli.contract.plugins import Place, brought, the_only
+from augment_cli.contract.plugins import Place, provided, the_only
 from augment_cli.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _places() -> dict[str, list[Place]]:
         for file in sorted((here / family).glob("[a-z]*.py"))
         if re.search(rf"^{(constant := file.stem.upper())}\b.* = ", file.read_text("utf-8"), re.M)
     }
-    for name, found in brought(ENTRY_POINTS).items():
+    for name, found in provided(ENTRY_POINTS).items():
         places[name] = [*places.get(name, []), *found]
     return places
 

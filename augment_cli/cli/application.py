@@ -9,7 +9,7 @@ import typer
 
 from augment_cli.cli.group import AugmentationGroup
 from augment_cli.cli.guard import EXIT_CODES
-from augment_cli.version import __version__
+from augment_cli.version import RELEASED, __version__
 
 app = typer.Typer(
     cls=AugmentationGroup,
@@ -27,10 +27,20 @@ def _print_version(is_asked_for: bool) -> None:
         raise typer.Exit
 
 
+def bibtex() -> str:
+    """What `--cite` prints: a BibTeX entry of this version; CITATION.cff says the same."""
+    return f"""\
+@software{{augment_cli,
+  title   = {{augment-cli: offline augmentation for contrastive sentence embeddings}},
+  author  = {{{{The augment-cli maintainers}}}},
+  version = {{{__version__}}},
+  year    = {{{RELEASED[:4]}}},
+  license = {{Apache-2.0}}
+}}"""
+
+
 def _print_citation(is_asked_for: bool) -> None:
     if is_asked_for:
-        from augment_cli.cli.citing import bibtex
-
         print(bibtex())
         print(
             "Please cite the papers behind the methods, too; `augment-cli list --json` names them.",

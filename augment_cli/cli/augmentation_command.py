@@ -8,11 +8,16 @@ from typing import Any
 from augment_cli import augmentations
 from augment_cli.api.making import Parts, Pipeline, part_numbers
 from augment_cli.cli import options
+from augment_cli.cli.actions import Output, engine_of
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import MOST_DRAWS, declared
+from augment_cli.pages import terminal as views
+from augment_cli.parsing.pipelines import find_pipeline
+from augment_cli.reports.plan import plan_run
 from augment_cli.runs.run import DEFAULT_SEED, make_run
 from augment_cli.session import Session
+from augment_cli.syntax.parses import stage_name
 
 # Options about an earlier stage, which an augmentation has only where it may read that stage.
 _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
@@ -63,11 +68,6 @@ def help_of(name: str, descriptor: Augmentation) -> str:
 
 def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
-    from augment_cli.pages import terminal as views
-    from augment_cli.parsing.pipelines import find_pipeline
-    from augment_cli.reports.plan import plan_run
-    from augment_cli.syntax.parses import stage_name
-
     run = make_run(name, **parameters, **{key: values[key] for key in ("seed", "fit", "parses")})
     pipeline, stage, draws, store = (values[key] for key in ("pipeline", "stage", "draws", "store"))
     reading, tolerance = options.reading_of(values)
@@ -78,8 +78,8 @@ def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, An
         return
     if pipeline is not None:  # before the parse, which takes long
         run.check_language(find_pipeline(pipeline).name)
-    parts, output = part_numbers(values["parts"]), options.Output(values["quiet"], values["as_json"])
-    reporter, shared, engine = output.reporter(), parts is not None, options.engine_of(values)
+    parts, output = part_numbers(values["parts"]), Output(values["quiet"], values["as_json"])
+    reporter, shared, engine = output.reporter(), parts is not None, engine_of(values)
     with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
         session.ingest(values["corpus"], reading, **vars(tolerance))
         if pipeline is not None:

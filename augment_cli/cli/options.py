@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import Field, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import Field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -16,12 +16,6 @@ from augment_cli.contract import operation
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import Argument
 from augment_cli.contract.parameters import declared, help_of, option_name
-
-if TYPE_CHECKING:
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
-    from augment_cli.session import StageResult
-    from augment_cli.store.store import Store as StoreOfStages
 
 DEFAULT_STORE = Path("store")
 _READING = "Reading the corpus"  # the heading of these options in the help
@@ -82,13 +76,13 @@ def parameter_of(argument: Argument) -> inspect.Parameter:
     option, is_required = argument.option, argument.default is operation.NOTHING
     kind = _kind_of(argument.kind, option.repeats)
     default = operation.NOTHING if is_required else None if option.repeats else argument.default
-    limits = {"min": option.minimum, "max": option.maximum}
     said: dict[str, Any] = {
         "help": option.help,
         "metavar": option.metavar,
         "autocompletion": _COMPLETES.get(option.completes),
-        **({key: value for key, value in limits.items() if value is not None}),
     }
+    if option.minimum is not None:
+        said["min"] = option.minimum
     flags = [f"--{option.name or argument.name.replace('_', '-')}"]
     flags = [f"-{option.short}", *flags] if option.short else flags
     typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)
@@ -107,8 +101,7 @@ def _kind_of(kind: Any, repeats: bool) -> Any:
 
 def shared(name: str, annotated: Any, default: Any = None) -> inspect.Parameter:
     """The option of what `augment_cli.contract.operation` declares for several operations."""
-    kind, option = get_args(annotated)
-    return parameter_of(Argument(name, kind, default, option))
+    return parameter_of(operation.shared_argument(name, annotated, default))
 
 
 def switch(name: str, help: str, *flags: str) -> inspect.Parameter:
@@ -147,63 +140,8 @@ def given(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 def reading_of(values: dict[str, Any]) -> tuple[IngestOptions, Tolerance]:
     """How the corpus is read, of a command's values."""
-    reading, tolerance = (
-        kind(**given(values, [item.name for item in declared(kind)])) for kind in (IngestOptions, Tolerance)
-    )
-    return reading, tolerance
-
-
-def engine_of(values: dict[str, Any]) -> Engine:
-    """An engine with the workers that a command's values ask for."""
-    from augment_cli.engine.engine import Engine
-
-    return Engine.for_this_machine(*(values[name] for name in ("jobs", "backend", "scheduler", "address")))
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a command that makes stages prints."""
-
-    quiet: bool
-    as_json: bool
-
-    def reporter(self) -> ConsoleReporter:
-        """Where messages and progress go while stages are made."""
-        from augment_cli.cli.reporter import ConsoleReporter
-
-        return ConsoleReporter(self.quiet)
-
-    @property
-    def is_for_people(self) -> bool:
-        """Whether tables and hints are wanted."""
-        return not (self.quiet or self.as_json)
-
-    def show(self, store: StoreOfStages, results: Sequence[StageResult], of_parts: bool = False) -> None:
-        """What the run made, of some parts how far the stage is; as JSON every stage of the store."""
-        from augment_cli.pages import terminal as views
-        from augment_cli.pages import terminal_status as status_views
-
-        if self.as_json:
-            views.print_run(store, results)
-        elif self.is_for_people and of_parts:
-            status_views.show_parts(store, results)
-        elif self.is_for_people:
-            views.show_run(store, results)
-
-    def show_examples(
-        self,
-        store: StoreOfStages,
-        results: Sequence[StageResult],
-        folders: Sequence[str],
-        page: Path | None = None,
-        of_parts: bool = False,
-    ) -> None:
-        """Some rows of the stages in `folders`, where the run made any; the report; what to type next."""
-        from augment_cli.pages import terminal as views
-
-        there = [folder for folder in folders if store.has(folder) and not of_parts]
-        if there and self.is_for_people and any(result.was_made for result in results):
-            views.show_hints(store, there, page)
+    of_reading, of_lines = ([item.name for item in declared(kind)] for kind in (IngestOptions, Tolerance))
+    return IngestOptions(**given(values, of_reading)), Tolerance(**given(values, of_lines))
 
 
 def with_options(function: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:

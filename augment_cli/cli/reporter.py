@@ -36,15 +36,10 @@ class ConsoleReporter(Silent):
         self._console = Console(stderr=True, highlight=False)
         self._quiet = quiet
 
-    def say(self, message: str) -> None:
-        """A line worth reading."""
-        if self._quiet:
-            return
-        self._console.print(visible(message), markup=False, soft_wrap=True)
-
-    def warn(self, message: str) -> None:
-        """A line that should not be missed."""
-        self._console.print(f"Note: {visible(message)}", style="yellow", markup=False, soft_wrap=True)
+    def _tell(self, message: str, warns: bool = False) -> None:
+        if warns or not self._quiet:
+            line, style = "Note: " * warns + visible(message), "yellow" if warns else None
+            self._console.print(line, style=style, markup=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -21,13 +21,7 @@ def avoid_parameter() -> str:
 
 
 def avoided_words(choice: str) -> pa.StringArray:
-    """The words of a parameter's value, in lower case and sorted.
-
-    Raises
-    ------
-    UsageError
-        If it names a file that cannot be read.
-    """
+    """The words of a parameter's value, in lower case and sorted; `UsageError` for an unreadable file."""
     return pa.array(_words(choice), pa.string())
 
 

@@ -28,7 +28,7 @@ class CombineParameters:
         100, "directions that are kept of the TF-IDF vectors (latent semantic analysis)", minimum=2
     )
     neighbours: int = parameter(
-        10, "each vector is moved towards the mean of so many of its nearest ones", minimum=1, maximum=1_000
+        10, "number of nearest vectors to whose mean each one is moved", minimum=1, maximum=1_000
     )
     rounds: int = parameter(2, "how many times that is done; 0: never", minimum=0, maximum=20)
     keep: str = parameter(
@@ -53,13 +53,7 @@ class CombineParameters:
             return float("nan")
 
     def weights_of(self, count: int) -> list[float]:
-        """A weight for each of so many sets.
-
-        Raises
-        ------
-        UsageError
-            If they are not positive numbers, or more than there are sets.
-        """
+        """A weight for each of `count` sets, the last one repeated; `UsageError` where they make no sense."""
         try:
             weights = [float(word) for word in self.weights.split(",")]
         except ValueError:

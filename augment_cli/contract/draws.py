@@ -41,7 +41,6 @@ def stream_key(seed: int, name: str, draw: int = 0) -> int:
 
     Parameters
     ----------
-    seed : int
     name : str
         What is drawn: the augmentation's name, and which of its decisions.
     draw : int

@@ -39,7 +39,7 @@ class GenerateParameters:
     )
     allow_remote: bool = parameter(False, "send the texts to a server that is not on this machine")
     of: str = parameter("", "the stage whose texts are shown beside the corpus's, which judge needs")
-    rows: int = parameter(0, "ask about the first so many rows only; 0: all", minimum=0)
+    rows: int = parameter(0, "ask about the first N rows only; 0: all", minimum=0)
     temperature: float = parameter(0.7, "of the sampling; 0: the likeliest token each time", minimum=0)
     top_p: float = parameter(1.0, "sample among the likeliest tokens of this share", above=0, maximum=1)
     max_tokens: int = parameter(256, "most tokens of an answer", minimum=1)

@@ -39,7 +39,7 @@ class IngestOptions:
         choices=DEDUPLICATE,
     )
     near_similarity: float = parameter(
-        0.8, "of near duplicates: at least so much of their 4-grams in common", above=0, maximum=1
+        0.8, "of near duplicates: least share of 4-grams that they have in common", above=0, maximum=1
     )
     keep_columns: tuple[str, ...] = parameter(
         (), "further field to keep in the corpus, such as label; repeatable", option="keep_column"

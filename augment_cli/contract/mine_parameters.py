@@ -31,12 +31,12 @@ class MineParameters:
         minimum=1,
         maximum=100,
     )
-    range_min: int = parameter(0, "leave out so many of the nearest", minimum=0)
-    range_max: int = parameter(50, "look at the nearest so many only", minimum=1, maximum=10_000)
+    range_min: int = parameter(0, "leave out this many of the nearest", minimum=0)
+    range_max: int = parameter(50, "look at this many of the nearest", minimum=1, maximum=10_000)
     max_score: float = parameter(1.0, "highest score of a negative", minimum=-1, maximum=1)
     min_score: float = parameter(-1.0, "lowest score of a negative", minimum=-1, maximum=1)
     margin: float = parameter(
-        0.0, "a negative scores at least so much below the positive; 0: no matter", minimum=0, maximum=2
+        0.0, "a negative scores at least this far below the positive; 0: no matter", minimum=0, maximum=2
     )
     relative_margin: float = parameter(
         0.0, "a negative scores at least this share below the positive; 0: no matter", minimum=0, maximum=1

@@ -23,6 +23,7 @@ from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.errors import UsageError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 NOTHING = inspect.Parameter.empty
 
 
@@ -36,9 +37,7 @@ class Option:
     is_positional: bool = False
     completes: str = ""  # with which names the shell completes it: stage or recipe
     minimum: float | None = None
-    maximum: float | None = None
     metavar: str | None = None
-    panel: str | None = None  # of the help
     repeats: bool = False  # on the command line, where it is given one value at a time
     python_only: bool = False
 
@@ -68,6 +67,11 @@ class Argument:
     field: Field[Any] | None = None
 
 
+def positional(help: str, completes: str = "", repeats: bool = False, metavar: str | None = None) -> Option:
+    """What is said of a parameter that the command line takes by its place."""
+    return Option(help, is_positional=True, completes=completes, repeats=repeats, metavar=metavar)
+
+
 Store = Annotated[str | Path, Option("folder of the store")]
 Named = Annotated[str | None, Option("for a result beside the first", "name")]
 Overwrite = Annotated[
@@ -94,7 +98,7 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
 def _arguments(function: Callable[..., Any]) -> Iterator[Argument]:
     hints = _hints(function)
     for name, item in inspect.signature(function).parameters.items():
-        kind, *said = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        kind, said = _parts_of(hints[name])
         if taken := _taken(hints[name]):
             offered = next((one.fields for one in said if isinstance(one, Offers)), None)
             of_fields = get_type_hints(taken)
@@ -103,8 +107,8 @@ def _arguments(function: Callable[..., Any]) -> Iterator[Argument]:
                 option = Option(help_of(field), option_name(field)[2:], python_only=hidden)
                 default = field.metadata["unset"] if offered is None else None  # as what is there was made
                 yield Argument(field.name, of_fields[field.name], default, option, field)
-        elif option := next((one for one in said if isinstance(one, Option)), None):
-            yield Argument(name, kind, item.default, option)
+        elif own := next((one for one in said if isinstance(one, Option)), None):
+            yield Argument(name, kind, item.default, own)
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -115,6 +119,12 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     )
 
 
+def _parts_of(hint: Any) -> tuple[Any, list[Any]]:
+    """The type of an annotation, and what `Annotated` adds to it."""
+    kind, *said = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    return kind, said
+
+
 def kinds_of(kind: Any) -> tuple[Any, ...]:
     """The types that a union is of; of another type, itself."""
     return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
@@ -122,7 +132,7 @@ def kinds_of(kind: Any) -> tuple[Any, ...]:
 
 def _taken(hint: Any) -> Any:
     """The parameter class that a parameter of an operation takes, by its annotation; or None."""
-    kind, *said = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    kind, said = _parts_of(hint)
     if asked := next((one.kind for one in said if isinstance(one, Fields)), None):
         return asked
     return next((one for one in kinds_of(kind) if dataclasses.is_dataclass(one) and declared(one)), None)
@@ -134,12 +144,11 @@ def grouped(function: Callable[..., Any], values: dict[str, Any]) -> dict[str, A
     for name, hint in _hints(inspect.unwrap(function)).items():
         if name == "return" or (taken := _taken(hint)) is None:
             continue
+        kind, said = _parts_of(hint)
         given = {field.name: values.pop(field.name) for field in declared(taken) if field.name in values}
-        if any(isinstance(one, Fields) for one in getattr(hint, "__metadata__", ())):
+        if any(isinstance(one, Fields) for one in said):
             values[name] = given
-        elif given or type(None) not in kinds_of(
-            get_args(hint)[0] if get_origin(hint) is Annotated else hint
-        ):
+        elif given or type(None) not in kinds_of(kind):
             values[name] = taken(**given)
             getattr(values[name], "check", lambda: None)()  # what the class does not check when it is made
     return values
@@ -171,10 +180,10 @@ def _words_of(kind: Any) -> str:
     )
 
 
-def operation(command: str = "") -> Callable[[Function], Function]:
+def operation(command: str = "") -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Declare an operation whose function is that for Python; fields of its classes are keywords."""
 
-    def declare(function: Function) -> Function:
+    def declare(function: Callable[..., Result]) -> Callable[..., Result]:
         arguments = arguments_of(function)
         own = inspect.signature(function).parameters
         collects = [item for item in own.values() if item.kind is item.VAR_KEYWORD]
@@ -191,7 +200,7 @@ def operation(command: str = "") -> Callable[[Function], Function]:
             return function(**grouped(function, values.arguments), **further)
 
         call.__signature__, call.command = signature, command  # type: ignore[attr-defined]
-        return documented(call, arguments)  # type: ignore[return-value]
+        return documented(call, arguments)
 
     return declare
 

@@ -69,7 +69,7 @@ class PackOptions:
         None, "highest cosine of anchor and negative", minimum=-1, maximum=1
     )
     margin: float | None = parameter(
-        None, "a negative's cosine is at least so much below the positive's", minimum=0, maximum=2
+        None, "a negative's cosine is at least this far below the positive's", minimum=0, maximum=2
     )
     where: tuple[str, ...] = parameter(
         (),

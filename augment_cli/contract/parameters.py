@@ -72,7 +72,7 @@ def declared(kind: Any) -> list[dataclasses.Field[Any]]:
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """What may be one or several: one string or path stands for itself alone, and not for its characters.
+    """What may be one or several: one string or path stands for itself, not for its characters.
 
     >>> several("una"), several(["una", "uda"])
     (('una',), ('una', 'uda'))
@@ -106,7 +106,7 @@ def _number(value: float) -> str:
 def parts_of_speech_parameter() -> str:
     """The parameter `parts_of_speech` of an augmentation that reads the parse where there is one.
 
-    `AugmentationRun.settled` makes its `auto` explicit.
+    `AugmentationRun.resolved` makes its `auto` explicit.
     """
     return parameter(
         "auto",
@@ -121,13 +121,7 @@ class NoParameters:
 
 
 def check_parameters(parameters: Any) -> None:
-    """Check the values of a parameter class; `AugmentationRun` does so when it is made.
-
-    Raises
-    ------
-    UsageError
-        For a value outside its range or choices; the message names the option.
-    """
+    """Refuse a value outside its range or choices with a `UsageError` that names the option."""
     for item in declared(parameters):
         value, option = getattr(parameters, item.name), option_name(item)
         if value is not None and (wrong := what_is_wrong(value, item.metadata)):
@@ -151,36 +145,14 @@ def what_is_wrong(value: Any, limits: Mapping[str, Any]) -> str:
 def read_word_list(path: str, option: str) -> tuple[str, ...]:
     """Words of a UTF-8 file, one a line, lower-cased and sorted; blank lines and `#` comments are skipped.
 
-    Parameters
-    ----------
-    path : str
-    option : str
-        What the path was given with, for the message.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read.
+    `option` is what the path was given with, for the `UsageError` if the file cannot be read.
     """
     lines = read_lines(path, option, "term")
     return tuple(sorted({line.strip().lower() for line in lines if not line.startswith("#")}))
 
 
 def read_lines(path: str, option: str, what: str) -> list[str]:
-    """The lines of a UTF-8 file that hold more than white space.
-
-    Parameters
-    ----------
-    path, option : str
-        As for `read_word_list`.
-    what : str
-        What a line holds, for the message.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read.
-    """
+    """The lines of a UTF-8 file that are not blank; `what` says in the message what a line holds."""
     try:
         lines = read_small_text(Path(path).expanduser()).splitlines()
     except (OSError, ValueError, RuntimeError) as error:  # the last where ~NAME is nobody's folder

@@ -1,4 +1,4 @@
-"""What other installed packages bring by entry points, in groups: augmentations, and parts of trainings."""
+"""What other installed packages provide by entry points: augmentations, and parts of trainings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,11 @@ from augment_cli.errors import UsageError
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is found.
-
-    Attributes
-    ----------
-    module : str
-    constant : str
-        Its name in the module; "" where it is the module itself.
-    package : str
-        The package that brought it; "" for our own.
-    """
+    """Where something is found."""
 
     module: str
-    constant: str = ""
-    package: str = ""
+    constant: str = ""  # its name in the module; "" where it is the module itself
+    package: str = ""  # that provides it; "" for our own
 
     def source(self) -> str:
         """The module's source, read without running it."""
@@ -37,13 +28,7 @@ class Place:
         return Path(found.origin or "").read_text("utf-8") if found else ""
 
     def load(self, what: str) -> Any:
-        """It itself; an error in a package's code is one line that names the package.
-
-        Parameters
-        ----------
-        what : str
-            What it is, for messages, such as "augmentation 'shout'".
-        """
+        """Import it; messages call it `what`, such as "augmentation 'shout'", and name the package."""
         try:
             module = importlib.import_module(self.module)
             return getattr(module, self.constant) if self.constant else module
@@ -62,8 +47,8 @@ class Place:
 
 
 @cache
-def brought(group: str) -> Mapping[str, Sequence[Place]]:
-    """What packages bring of a group, by name: a place each, several where packages are at odds."""
+def provided(group: str) -> Mapping[str, Sequence[Place]]:
+    """What packages provide of a group, by name: one place each, several where packages conflict."""
     places: dict[str, list[Place]] = {}
     for point in sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)):
         package = point.dist.name if point.dist else point.module
@@ -74,7 +59,7 @@ def brought(group: str) -> Mapping[str, Sequence[Place]]:
 
 
 def the_only(places: Sequence[Place], what: str) -> Place:
-    """The place of a name; `UsageError` if several packages bring one of that name."""
+    """The place of a name; `UsageError` if several packages provide one of that name."""
     place, *others = places
     if others:
         article = "an" if what[0] in "aeiou" else "a"

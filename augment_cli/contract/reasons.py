@@ -6,15 +6,9 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """A reason a line, with what it says to people; an augmentation uses one of these, or adds its own here.
+    """A reason a line, with what it says to people; an augmentation uses these, or adds its own here."""
 
-    Attributes
-    ----------
-    words : str
-        Why, for people.
-    """
-
-    words: str
+    words: str  # why, for people
 
     def __new__(cls, value: str, words: str = "") -> Reason:
         """A member that is its value, and knows its words."""

@@ -19,7 +19,7 @@ def histogram(
     series: Sequence[tuple[str, np.ndarray]], low: float, high: float, bins: int, says: str
 ) -> Markup:
     """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen."""
-    # series: sequence of (str, ndarray); Name and values (n,); at most two.
+    # Each of the one or two series has a name and values (n,).
     shares = []
     for _, values in series:
         counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
@@ -55,8 +55,7 @@ def lines(
     series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str, marked: float | None = None
 ) -> Markup:
     """Values over steps, one line a series; means of neighbours where there are more than can be seen."""
-    # series: sequence of (str, ndarray, ndarray); Name, steps (n,) in rising order and values (n,); values
-    # that are not finite are left out.
+    # A series has a name, rising steps (n,) and values (n,), of which those that are not finite are left out.
     thinned = []
     for _, steps, values in series:
         known = np.isfinite(values)

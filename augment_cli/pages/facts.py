@@ -27,7 +27,7 @@ from augment_cli.reports.signs import is_noise, signs_of
 from augment_cli.reports.signs import kind_of as kind_of_sign
 from augment_cli.reports.stage_signs import StageSign, clauses_lost, made_of_titles, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
-from augment_cli.store.conditions import numbers_of
+from augment_cli.store.conditions import column_of, numbers_of
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -159,9 +159,12 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
         },
         fingerprint=numbers["fingerprint"][:12],
-        stage_signs=(
-            *_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
-            *_signs_of_parses(rows if "parses" in record.settings.get("inputs", {}) else ()),
+        stage_signs=_stage_signs(
+            store,
+            rows,
+            unchanged,
+            keeps_clauses=label == "same" and not is_noise(maker),
+            reads_parses="parses" in record.settings.get("inputs", {}),
         ),
         labels=labels,
         judged=judged,
@@ -170,30 +173,22 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
 
 
 def _stage_signs(
-    store: Store, rows: Sequence[Example], unchanged: Sequence[str], keeps_clauses: bool
+    store: Store, rows: Sequence[Example], unchanged: Sequence[str], keeps_clauses: bool, reads_parses: bool
 ) -> tuple[StageSign, ...]:
     """Signs of the sample as a whole; clauses of some rows are counted where results have to keep them."""
-    edited = [
-        (
-            one.original,
-            one.text,
-            one.edits or (word_edits(one.original, one.text) if n < _COMPARED_ROWS else ()),
-        )
-        for n, one in enumerate(rows)
-    ]
+    edited = []
+    for n, one in enumerate(rows):
+        edits = one.edits or (word_edits(one.original, one.text) if n < _COMPARED_ROWS else ())
+        edited.append((one.original, one.text, edits))
     found = signs_of_stage(edited, unchanged)
-    some = rows[:: max(len(rows) // _PARSED_ROWS, 1)][:_PARSED_ROWS] if keeps_clauses else ()
-    counts = (
-        count_clauses(store, [text for row in some for text in (row.original, row.text)]) if some else None
-    )
-    lost = clauses_lost(counts[::2], counts[1::2]) if counts is not None else None
-    return (*found, *([lost] if lost else []))
-
-
-def _signs_of_parses(rows: Sequence[Example]) -> tuple[StageSign, ...]:
-    """The sign of texts that are hard to parse, of a stage that reads parses."""
-    titles = made_of_titles([row.original for row in rows])
-    return (titles,) if titles else ()
+    if keeps_clauses and rows:
+        some = rows[:: max(len(rows) // _PARSED_ROWS, 1)][:_PARSED_ROWS]
+        counts = count_clauses(store, [text for row in some for text in (row.original, row.text)])
+        if counts is not None and (lost := clauses_lost(counts[::2], counts[1::2])):
+            found.append(lost)
+    if reads_parses and (titles := made_of_titles([row.original for row in rows])):
+        found.append(titles)
+    return tuple(found)
 
 
 def _called_the_same(store: Store, name: str, count: int) -> list[Example]:
@@ -216,13 +211,8 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
         values = numbers_of(store, name, ["cosine"])["cosine"]
     except UsageError:  # scored without vectors
         return {}
-    ids = np.concatenate(
-        [
-            store.read_part(scores, index, ["row_id"])["row_id"].to_numpy()
-            for index in sorted(store.stage(scores).parts)
-        ]
-    )
-    return dict(zip(ids.tolist(), values.tolist(), strict=True))
+    ids = column_of(store, scores, "row_id").to_pylist()
+    return dict(zip(ids, values.tolist(), strict=True))
 
 
 def _change(row: Example) -> float:

@@ -28,12 +28,11 @@ _ASKED = {
 }
 
 
-def write_judging(store: Store, out: Path, judgements: Sequence[Judgement], seed: int = 0) -> dict[str, Any]:
+def write_judging(store: Store, out: Path, judgements: Sequence[Judgement], seed: int = 0) -> None:
     """Write a page on which rows can be judged."""
     layout.check_place(out, store.path, TITLE)
     text = render(store, judgements, saved_as(out), seed)
     write_atomically(out, text.encode(), out.absolute().parent)
-    return {"file": str(out), "rows": len(judgements), "saves": saved_as(out)}
 
 
 def saved_as(page: Path) -> str:

@@ -36,12 +36,17 @@ def render(
     )
     environment.filters |= {"visible": visible_line, **(filters or {})}
     style = template("style.css")
+    scripts = f"'{_digest(script)}'" if script else "'none'"
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src {scripts}; "
+        "base-uri 'none'; form-action 'none'"
+    )
     return environment.from_string(source).render(
         title=visible_line(title),
         version=__version__,
         style=Markup(style),
         script=Markup(script),
-        policy=_policy(style, script),
+        policy=policy,
         **values,
     )
 
@@ -49,14 +54,6 @@ def render(
 def template(name: str) -> str:
     """A file of `augment_cli/pages/templates`."""
     return files("augment_cli.pages").joinpath("templates", name).read_text("utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    scripts = f"'{_digest(script)}'" if script else "'none'"
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src {scripts}; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _digest(text: str) -> str:

@@ -132,13 +132,10 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         if median < _EASY:
             text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
             return [Notice(one.name, text, 2.5, _HARDER)]
-        share = float((one.cosines > 0.9).mean())
-        return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
-            : share >= 0.05
-        ]
-    if not one.is_positive:
+        share, what = float((one.cosines > 0.9).mean()), "nearer than 0.9 to"
+    elif one.is_positive:
+        share, what = float((one.cosines < 0.6).mean()), "farther than 0.6 from"
+    else:
         return []
-    share = float((one.cosines < 0.6).mean())
-    return [Notice(one.name, f"{100 * share:.1f} % are farther than 0.6 from their originals", 2 + share)][
-        : share >= 0.05
-    ]
+    text = f"{100 * share:.1f} % are {what} their originals"
+    return [Notice(one.name, text, 2 + share)] if share >= 0.05 else []

@@ -57,6 +57,15 @@ def print_json(value: Any) -> None:
     print(visible_json(value))
 
 
+def or_json(show: Callable[[Any], None]) -> Callable[[Any, bool], None]:
+    """A view that prints what it shows as JSON where that is asked for."""
+
+    def show_or_print(found: Any, as_json: bool) -> None:
+        print_json(found) if as_json else show(found)
+
+    return show_or_print
+
+
 def size(count: int | None) -> str:
     """A number of bytes for people, in powers of 1000."""
     if count is None:
@@ -122,11 +131,9 @@ def share(entry: dict[str, Any]) -> str:
     return f"{100 * entry['changed'] / max(run_on, 1):.1f} %{of}"
 
 
-def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+@or_json
+def show_verdicts(entries: Sequence[dict[str, Any]]) -> None:
     """What was found in rows that were read: counts of a stage, and the interval of those that are wrong."""
-    if as_json:
-        print_json(entries)
-        return
     counts = ("read", "good", "awkward", "wrong")
     rows = []
     for entry in entries:
@@ -139,11 +146,9 @@ def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     show_table(("stage", *right, "stale"), rows, right)
 
 
-def show_agreement(found: dict[str, Any], as_json: bool) -> None:
+@or_json
+def show_agreement(found: dict[str, Any]) -> None:
     """On how many pairs a judge and people say the same."""
-    if as_json:
-        print_json(found)
-        return
     judged = [f"judge: {verdict}" for verdict in next(iter(found["confusion"].values()))]
     rows = [(people, *row.values()) for people, row in found["confusion"].items()]
     show_table(("people", *judged), rows, judged)
@@ -160,11 +165,9 @@ def show_agreement(found: dict[str, Any], as_json: bool) -> None:
     say_line(line)
 
 
-def show_stats(entry: dict[str, Any], as_json: bool) -> None:
+@or_json
+def show_stats(entry: dict[str, Any]) -> None:
     """The numbers of one stage."""
-    if as_json:
-        print_json(entry)
-        return
     table = Table(box=None, show_header=False)
     for key, value in entry.items():
         if key == "fingerprint" or value is None or (key == "rows_asked" and value == entry["rows"]):
@@ -185,11 +188,9 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
     console().print(table)
 
 
-def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+@or_json
+def show_comparison(entries: Sequence[dict[str, Any]]) -> None:
     """Augmentations side by side, a row each."""
-    if as_json:
-        print_json(list(entries))
-        return
     forms = {
         "changed_share": ("changed", lambda value: f"{100 * value:.1f} %"),
         "edits_per_changed_row": ("edits", lambda value: f"{value:.2f}"),
@@ -219,14 +220,15 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
 
 def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     """Rows of a stage; of an augmentation, the original and the result with the changed words marked."""
+    rows = [_plain(row) for row in rows]
     if as_json:
-        print_json([_plain(row) for row in rows])
+        print_json(rows)
         return
     out = console()
     for row in rows:
         if "original" not in row:
             # As they are: repr would double the backslash of a byte that is no UTF-8.
-            shown = {k: f"'{v}'" if isinstance(v, str) else repr(v) for k, v in _plain(row).items()}
+            shown = {k: f"'{v}'" if isinstance(v, str) else repr(v) for k, v in row.items()}
             line = "  ".join(f"{key}={value}" for key, value in shown.items())
             out.print(visible_line(cut_long_tokens(line)), markup=False, soft_wrap=True)
             continue
@@ -326,11 +328,9 @@ def _as_typed(program: str) -> str:
     return min(os.path.relpath(path), path, key=len)
 
 
-def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+@or_json
+def show_needs(entries: Sequence[dict[str, Any]]) -> None:
     """What is ready on this machine, and what is not."""
-    if as_json:
-        print_json(list(entries))
-        return
     rows = [
         (entry["what"], "yes" if entry["ready"] else "no", ", ".join(entry["missing"]), entry["get"] or "")
         for entry in entries
@@ -338,11 +338,9 @@ def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     show_table(("what", "ready", "missing", "get it with"), rows)
 
 
-def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+@or_json
+def show_plan(entries: Sequence[dict[str, Any]]) -> None:
     """What a run would do."""
-    if as_json:
-        print_json(list(entries))
-        return
     right = ("about rows", "about seconds", "about size")
     rows = []
     for entry in entries:

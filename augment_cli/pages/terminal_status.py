@@ -12,7 +12,7 @@ from augment_cli.pages.terminal import print_json, say_line, share, show_table, 
 from augment_cli.reports import report
 from augment_cli.reports.behind import command_for, commands_behind
 from augment_cli.reports.soundness import left_over
-from augment_cli.session.opened import StageResult
+from augment_cli.session.base import StageResult
 from augment_cli.store.store import Store
 
 
@@ -24,7 +24,7 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, setti
     if as_json:
         print_json(entries)
         return
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for entry in entries:
         done = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
         numbers = (done, share(entry), size(entry["bytes"]))
@@ -40,8 +40,7 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, setti
     for entry in entries:
         if entry["missing_parts"] and not entry["behind"]:
             command = _again(store, entry, resumes=not entry["differs"])
-            line = f"{entry['stage']} lacks the parts {entry['missing_parts']}{command}"
-            say_line(line)
+            say_line(f"{entry['stage']} lacks the parts {entry['missing_parts']}{command}")
         if not entry["behind"] and entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}{_again(store, entry)}"
             say_line(line, "yellow")
@@ -87,8 +86,7 @@ def show_parts(store: Store, results: Sequence[StageResult]) -> None:
         done = f"its parts are made in {took[name]:.1f} s" if name in took else "its parts were there already"
         missing = entry["missing_parts"]
         whole = f"still missing: {missing}" if missing else "the stage is complete"
-        line = f"{name}: {done}; {entry['parts']} of {entry['expected_parts']} parts are there, {whole}"
-        say_line(line)
+        say_line(f"{name}: {done}; {entry['parts']} of {entry['expected_parts']} parts are there, {whole}")
 
 
 def show_behind(store: Store) -> None:

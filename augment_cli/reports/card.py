@@ -33,9 +33,8 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
 
 def card_of(store: Store, title: str, license_name: str, language: str) -> str:
     """The card's text: a configuration for each stage that a reader wants, and what it was made with."""
-    # That is the sentences, the augmentations and what was packed or computed of them. What the toolkit
-    # works with (TF-IDF, parses, rejects, the trainer's caches) is named, and is no configuration: a
-    # cache's name has a slash, which `datasets` refuses.
+    # What the toolkit works with (TF-IDF, parses, rejects, the trainer's caches) is named, but is not a
+    # configuration: a cache's name has a slash, which `datasets` refuses.
     finished = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
     stages = [stage for stage in finished if "/" not in stage.name and kind_of(stage).is_for_readers(stage)]
     if not stages:

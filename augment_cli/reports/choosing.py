@@ -39,7 +39,7 @@ class Choice:
     # rows that have this text, in any case, in any column of strings or in the original
     contains: str | None = None
     only_changed: bool = False  # leave out rows that an augmentation left unchanged, or that have no negative
-    # random rows of so many row groups at most, since each one has to be read as a whole; 0 for any
+    # random rows of at most this many row groups, since each one is read as a whole; 0 for any
     most_row_groups: int = 0
     reason: str | None = None  # rows with this reason only, of a stage that has reasons
 

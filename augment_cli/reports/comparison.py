@@ -20,8 +20,8 @@ from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.runs.again import options_of
-from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
+from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 
@@ -43,14 +43,12 @@ def compare(
     progress: Callable[[str], None] = lambda stage: None,
 ) -> list[dict[str, Any]]:
     """One entry for each augmentation stage."""
-    # encode: callable, optional; Sentences (n) to unit vectors (n, d).
-    # perplexity: callable, optional; Sentences (n) to their perplexities (n,).
+    # `encode`: sentences (n) to unit vectors (n, d); `perplexity`: sentences (n) to perplexities (n,).
     names = list(stages or [name for name in store.stages() if is_augmentation(store.stage(name))])
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet")
     entries = []
-    scores: dict[str, Any] = {"encode": encode, "perplexity": perplexity}
-    originals: dict[str, dict[str, Any]] = {"encode": {}, "perplexity": {}}
+    known: dict[str, dict[str, Any]] = {"cosine": {}, "perplexity": {}}  # of originals, which stages share
     for name in names:
         progress(name)
         numbers = stats(store, name)
@@ -58,12 +56,12 @@ def compare(
         before, after = [row["original"] for row in sample], [row["text"] for row in sample]
         ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
         label, maker = label_of(store, name), numbers["made_by"]
+        is_ours = not is_read(store.stage(name))
+        meaning = meaning_of(augmentations.get(maker)) if is_ours else _MEANINGS[label]
         entry = {
             "stage": name,
             "augmentation": maker,
-            "meaning": _MEANINGS[label]
-            if is_read(store.stage(name))
-            else meaning_of(augmentations.get(maker)),
+            "meaning": meaning,
             "label": label,
             "rows": numbers["rows"],
             "changed_share": numbers["changed_share"],
@@ -73,11 +71,11 @@ def compare(
             "cosine": None,
             "perplexity_difference": None,
         }
-        if scores["encode"]:
-            one, other = _scored(before, originals["encode"], scores["encode"]), _in_batches(after, encode)
-            entry["cosine"] = _mean([float(a @ b) for a, b in zip(one, other, strict=True)])
-        if scores["perplexity"]:
-            one = _scored(before, originals["perplexity"], scores["perplexity"])
+        if encode:
+            pairs = zip(_scored(before, known["cosine"], encode), _in_batches(after, encode), strict=True)
+            entry["cosine"] = _mean([float(a @ b) for a, b in pairs])
+        if perplexity:
+            one = _scored(before, known["perplexity"], perplexity)
             other = _in_batches(after, perplexity)
             entry["perplexity_difference"] = _mean([b - a for a, b in zip(one, other, strict=True)])
         entries.append(entry)
@@ -88,9 +86,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if len(values) else None
 
 
-def _in_batches(texts: Sequence[str], score: Scorer | None) -> list[Any]:
+def _in_batches(texts: Sequence[str], score: Scorer) -> list[Any]:
     """Scores in the order of the texts, computed in order of length, so that little is padding."""
-    assert score is not None
     order = np.argsort([len(text) for text in texts], kind="stable").tolist()
     values: list[Any] = [None] * len(texts)
     for first in range(0, len(order), _ENCODER_BATCH):

@@ -50,7 +50,10 @@ def examine(store: Path) -> list[dict[str, Any]]:
 
 
 def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return _entry(what, [name for name in packages if importlib.util.find_spec(name) is None], get)
+
+
+def _entry(what: str, missing: list[str], get: str | None) -> dict[str, Any]:
     return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
 
 
@@ -59,8 +62,7 @@ def _tables() -> dict[str, Any]:
     missing = [name for name in TABLES if not (FOLDER / name).is_file()]
     if not any((FOLDER / "words").glob("*.txt")):
         missing.append("words")
-    what = "shipped WordNet, places, word lists"
-    return {"what": what, "ready": not missing, "missing": missing, "get": GET if missing else None}
+    return _entry("shipped WordNet, places, word lists", missing, GET)
 
 
 def _need(what: str, need: str) -> dict[str, Any]:
@@ -69,9 +71,8 @@ def _need(what: str, need: str) -> dict[str, Any]:
         try:
             shipped_pipeline()
         except MissingError:
-            entry["ready"] = False
-            entry["missing"].append("shipped English pipeline")
-            entry["get"] = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+            get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+            return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
     return entry
 
 
@@ -89,10 +90,9 @@ def _augmentation(name: str) -> dict[str, Any]:
     try:
         descriptor = augmentations.get(name)
     except ImportError as error:
-        get = "pip install 'augment-cli[dev]'"
-        return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
-    except UsageError as error:  # brought by a package that cannot be loaded
-        return {"what": name, "ready": False, "missing": ["a package that loads"], "get": str(error)}
+        return _entry(name, [str(error.name)], "pip install 'augment-cli[dev]'")
+    except UsageError as error:  # provided by a package that cannot be loaded
+        return _entry(name, ["a package that loads"], str(error))
     needs = descriptor.needs
     checked = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     if "parses" in needs:  # what inflects on the parse
@@ -107,7 +107,7 @@ def _augmentation(name: str) -> dict[str, Any]:
         if Path(model).is_absolute():  # the shipped one, which no download brings
             model, get = "shipped model", f"augment-cli {name} --model NAME_OR_FOLDER, or make paraphraser"
         missing, lines = [model], [get]
-    return {"what": name, "ready": not missing, "missing": missing, "get": lines[0] if lines else None}
+    return _entry(name, missing, lines[0] if lines else None)
 
 
 def _room(store: Path) -> dict[str, Any]:
@@ -118,6 +118,4 @@ def _room(store: Path) -> dict[str, Any]:
     writable = place.is_dir() and os.access(place, os.W_OK)
     free = shutil.disk_usage(place).free
     what = f"--store {store} ({free / 1e9:.0f} GB free, {os.cpu_count()} cores)"
-    if writable:
-        return {"what": what, "ready": True, "missing": [], "get": None}
-    return {"what": what, "ready": False, "missing": ["write permission"], "get": f"chmod u+w {place}"}
+    return _entry(what, [] if writable else ["write permission"], f"chmod u+w {place}")

@@ -16,17 +16,22 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.names import forms_name, stage_names
 
-# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py and, for the shipped
-# pipeline, benchmarks/parse_speed.py; for what runs a model, the shipped paraphraser
-# (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
-_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
-_SECONDS_PER_MILLION |= {"forms": 3}
-# With all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), and what grows with the square of the rows
-# (benchmarks/mine_speed.py); `scores` compare with every sentence of the corpus, too.
-_SECONDS_PER_MILLION |= {"vectors": 5_000, "scores": 10_000, "mined-tfidf": 1_000, "mined-vectors": 10_000}
-_SQUARE = ("scores", "mined-tfidf", "mined-vectors")
-_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
-_BYTES_PER_ROW |= {"forms": 1, "vectors": 780, "scores": 30, "mined-tfidf": 110, "mined-vectors": 110}
+# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
+# pipeline (benchmarks/parse_speed.py), the shipped paraphraser (benchmarks/paraphrase_speed.py; a full-size
+# model takes far longer), all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), benchmarks/mine_speed.py.
+_COSTS = {
+    "corpus": (2, 75),
+    "tfidf": (7, 310),
+    "forms": (3, 1),
+    "parses": (700, 230),
+    "augmentation": (9, 240),
+    "model": (20_000, 240),
+    "vectors": (5_000, 780),
+    "scores": (10_000, 30),
+    "mined-tfidf": (1_000, 110),
+    "mined-vectors": (10_000, 110),
+}
+_SQUARE = ("scores", "mined-tfidf", "mined-vectors")  # their time grows with the square of the rows
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
 
@@ -43,7 +48,7 @@ def plan_run(
     store = Store.create(store_path)
     needed = [(name, "parses") for name in parses]
     for given, stage, draws in runs:
-        run = given.settled(store, stage)
+        run = given.resolved(store, stage)
         run.check_named(store, parses)
         if "tfidf" in run.needs:
             needed.append((stage_names(run.fit)[0], "tfidf"))
@@ -60,7 +65,7 @@ def plan_run(
 def plan_stages(
     store_path: Path, corpus: Sequence[str] | None, options: IngestOptions, needed: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    """The same for stages by their names and kinds, which are keys of `_SECONDS_PER_MILLION`."""
+    """The same for stages by their names and kinds, which are keys of `_COSTS`."""
     if STDIN in (corpus or ()):
         raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
     store = Store.create(store_path)
@@ -90,11 +95,11 @@ def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
 
 
 def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
-    millions = (rows / 1e6) ** (2 if kind in _SQUARE else 1)
+    (seconds, size), millions = _COSTS[kind], (rows / 1e6) ** (2 if kind in _SQUARE else 1)
     return {
         "stage": name,
         "state": "to do",
         "rows": rows,
-        "seconds": round(1 + millions * _SECONDS_PER_MILLION[kind], 1),
-        "bytes": rows * _BYTES_PER_ROW[kind],
+        "seconds": round(1 + millions * seconds, 1),
+        "bytes": rows * size,
     }

@@ -19,8 +19,9 @@ from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.soundness import why_not_reused
-from augment_cli.reports.unfinished import rows_in_work
-from augment_cli.store.manifest import Stage
+from augment_cli.store.journal import pieces_in
+from augment_cli.store.manifest import Stage, is_stage_name
+from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 
@@ -36,12 +37,8 @@ def is_augmentation(stage: Stage) -> bool:
 
 def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:
     """One entry a stage: parts done, rows, share of changed rows, size, what made it."""
-    # `differs` names the first setting in which the stage differs from what the same command would make
-    # today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
-    # interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of
-    # {}. `missing_parts` are the numbers of the parts to be made, as `--parts` takes them. `behind` says
-    # what a stage lacks since files were appended to the corpus, or is None. `options` are those that an
-    # augmentation was made with, the defaults left out.
+    # `differs`: the first setting that the same command would now make otherwise, or None; with `corpus`, the
+    # input files are compared too. `behind`: what is lacking since files were appended, or None.
     in_work = rows_in_work(store)
     entries = []
     for name in store.stages():
@@ -50,6 +47,26 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
         entry["options"] = _options_of(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def rows_in_work(store: Store) -> dict[str, int]:
+    """Rows that an interrupted run left in journals, by stage; the same command resumes from them."""
+    if not store.work.is_dir():
+        return {}
+    folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}
+    rows = {
+        name: sum(_rows_of(path) for path in pieces_in(folder))
+        for name, folder in folders.items()
+        if is_stage_name(name) and name != "parts" and not store.has(name)
+    }
+    return {name: count for name, count in rows.items() if count}
+
+
+def _rows_of(path: Path) -> int:
+    try:
+        return describe(path)[0]
+    except (BadInputError, OSError):  # damaged, or just joined to a part
+        return 0
 
 
 def _options_of(store: Store, name: str) -> str:
@@ -127,9 +144,7 @@ def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
 
 def stats(store: Store, name: str) -> dict[str, Any]:
     """What a stage holds, summed over its parts."""
-    # For an augmentation: rows, changed rows and their share of those that it was run on (without what
-    # `paraphrase --rows` leaves out), reasons, edits a changed row, and the realised share of replaced
-    # tokens beside beta where it replaces tokens.
+    # Shares of an augmentation are of the rows that it was run on: without those beyond `paraphrase --rows`.
     stage = store.stage(name)
     entry = _status_of(stage)
     parts = _statistics_of(stage)

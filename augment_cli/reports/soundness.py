@@ -102,9 +102,8 @@ def _strangers(folder: Path, known: set[str]) -> list[str]:
 
 def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None = None) -> str | None:
     """The first setting in which a stage differs from what would be made today, or None."""
-    # Compared are the code's version, the installed libraries, the tokeniser, the spaCy pipeline (where it
-    # is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
-    # made from, and, where `corpus` names them, the bytes of the input files.
+    # A spaCy pipeline is compared where it is shipped or installed: one in a user's folder cannot be found by
+    # its name.
     stage = store.stage(name)
     stored, kind = stage.settings, kind_of(stage)
     current: dict[str, Any] = dict(stored)

@@ -23,6 +23,7 @@ from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
+from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.small_files import read_small_file
 from augment_cli.store.store import Store
@@ -87,33 +88,25 @@ def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgemen
     if not places:
         raise UsageError(f"{store.path}: stage {stage!r} has no changed row to read")
     chosen = np.sort(np.random.default_rng(seed).permutation(len(places))[:count]).tolist()
-    judgements: list[Judgement] = []
+    settings, judgements = record.settings, list[Judgement]()
+    common: dict[str, Any] = {
+        "stage": stage,
+        "verdict": None,
+        "store": store.stage("corpus").settings["fingerprint"],
+        "fingerprint": settings["fingerprint"],
+        "augmentation": settings["stage"],
+        "version": settings["version"],
+        "resources": digests_in(settings["parameters"]),
+    }
     for part in sorted({places[number][0] for number in chosen}):
         rows = [places[number][1] for number in chosen if places[number][0] == part]
         changed = store.read_rows(stage, part, rows, ["row_id", "text"]).to_pylist()
         originals = store.read_rows("corpus", part, rows, ["text"])["text"].to_pylist()
         judgements += [
-            _unread(store, stage, row["row_id"], original, row["text"])
+            Judgement(**common, row_id=row["row_id"], original=original, text=row["text"])
             for row, original in zip(changed, originals, strict=True)
         ]
     return judgements
-
-
-def _unread(store: Store, stage: str, row_id: int, original: str, text: str) -> Judgement:
-    settings = store.stage(stage).settings
-    return Judgement(
-        stage=stage,
-        row_id=row_id,
-        verdict=None,
-        note="",
-        store=store.stage("corpus").settings["fingerprint"],
-        fingerprint=settings["fingerprint"],
-        augmentation=settings["stage"],
-        version=settings["version"],
-        resources=digests_in(settings["parameters"]),
-        original=original,
-        text=text,
-    )
 
 
 def write(path: Path, judgements: Sequence[Judgement]) -> None:
@@ -188,7 +181,7 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
 
 
 def why_stale(judgement: Judgement) -> str | None:
-    """Why a judgement is of something else than what the augmentation makes today, or None."""
+    """Why a judgement is of something else than what the augmentation now makes, or None."""
     if judgement.maker == READ_STAGE:  # a language model's: its stage says whose
         return None
     if judgement.maker not in augmentations.names():
@@ -231,3 +224,43 @@ def _resources_of(maker: str) -> dict[str, str]:
         return digests_in(descriptor.resolve(descriptor.parameters(), resources))
     except UserError:
         return {}
+
+
+def read_elsewhere(store: Store, judgements: Iterable[Judgement]) -> dict[str, str]:
+    """Why judgements say nothing of a store's stages, by stage; stages with the same rows left out."""
+    # Equal fingerprints prove it. Where they differ, as after an append, the texts decide: a row that reads
+    # as it did then was judged, whatever else has changed.
+    groups: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        groups.setdefault(one.stage, []).append(one)
+    found = {stage: _why(store, stage, group) for stage, group in groups.items()}
+    return {stage: why for stage, why in found.items() if why}
+
+
+def _why(store: Store, stage: str, group: Sequence[Judgement]) -> str:
+    if stage not in store.stages():
+        return "there is no such stage" if any(one.fingerprint for one in group) else ""
+    others = [one for one in group if not _is_of(store, one)]
+    unknown = [one for one in others if one.text is None]
+    if unknown:
+        return f"{len(unknown)} of {len(group)} rows were read with another fingerprint"
+    texts = _texts(store, stage, [one.row_id for one in others]) if others else {}
+    changed = sum(texts.get(one.row_id) != (one.original, one.text) for one in others)
+    return f"{changed} of {len(group)} rows read otherwise there" if changed else ""
+
+
+def _is_of(store: Store, one: Judgement) -> bool:
+    """Whether what a judgement notes of its store and stage is what they are; pages note the first digits."""
+    pairs = (
+        (one.store, store.stage("corpus").settings["fingerprint"]),
+        (one.fingerprint, store.stage(one.stage).settings["fingerprint"]),
+    )
+    return all(actual.startswith(noted) for noted, actual in pairs)
+
+
+def _texts(store: Store, stage: str, rows: Sequence[int]) -> dict[int, tuple[str | None, str | None]]:
+    try:
+        chosen = choose_rows(store, stage, len(rows), choice=Choice(rows=tuple(rows)))
+    except UsageError:  # a row that the store has not: another corpus
+        return {}
+    return {row["row_id"]: (row.get("original"), row.get("text")) for row in chosen}

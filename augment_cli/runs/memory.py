@@ -35,10 +35,9 @@ def augment_texts(
     pipeline: str | Path | None = None,
 ) -> pa.Table:
     """Augment sentences in memory, with the resources of a store."""
-    # row_ids: ndarray of int64, shape (n,), optional; The draws depend on them, as they do in a stored
-    # stage; 0, 1, 2, … by default.
+    # The draws depend on `row_ids` (int64, n), as in a stored stage; 0, 1, 2, … by default.
     column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
-    run = run.settled(store)
+    run = run.resolved(store)
     if pipeline is None:
         run.check_named(store)
     resources = run.resources(store)

@@ -61,23 +61,17 @@ class ModelStage:
         stop.parent.mkdir(parents=True, exist_ok=True)
         stop.unlink(missing_ok=True)
         try:
-            self._make(set(parts), stop)
+            unbegun = [index for index in sorted(parts) if not _batches(self._journal, index)]
+            self._run_tasks("begin_part", [{"index": index} for index in unbegun], stop, lambda result: None)
+            sizes = {index: list(map(len, _batches(self._journal, index))) for index in parts}
+
+            def make(missing: dict[int, list[int]], look_at: Callable[[int], None]) -> None:
+                self._run_tasks("make_batches", self._tasks(missing, stop), stop, look_at)
+
+            with self._watching(sorted(parts)):
+                make_parts(self._journal, sizes, make, lambda index: self._join(index, sizes[index]))
         finally:
             stop.unlink(missing_ok=True)
-
-    def _make(self, parts: set[int], stop: Path) -> None:
-        unbegun = [index for index in sorted(parts) if not _batches(self._journal, index)]
-        self._run_tasks("begin_part", [{"index": index} for index in unbegun], stop, lambda result: None)
-        sizes = {index: list(map(len, _batches(self._journal, index))) for index in parts}
-
-        def make(missing: dict[int, list[int]], look_at: Callable[[int], None]) -> None:
-            self._run_tasks("make_batches", self._tasks(missing, stop), stop, look_at)
-
-        def join(index: int) -> None:
-            self._join(index, sizes[index])
-
-        with self._watching(sorted(parts)):
-            make_parts(self._journal, sizes, make, join)
 
     def _tasks(self, missing: dict[int, list[int]], stop: Path) -> list[dict[str, Any]]:
         """Unfinished batches of each part, dealt out so that all workers have something to do to the end."""
@@ -129,15 +123,12 @@ class ModelStage:
             self._counted[index] = rows
             self._progress(rows - before)
 
-    def _batch_sizes(self, index: int) -> list[int]:
-        """Rows of each batch of a part that the model is run on."""
-        first, count = self._store.parts[index]
-        reached = self._run.rows_in_reach(first, count)  # those before a certain row, if not all
-        return [int((batch < reached).sum()) for batch in _batches(self._journal, index)]
-
     @contextlib.contextmanager
     def _watching(self, parts: list[int]) -> Iterator[None]:
-        sizes = {index: self._batch_sizes(index) for index in parts}
+        sizes = {}  # rows of each batch that the model is run on: those before a certain row, if not all
+        for index in parts:
+            reached = self._run.rows_in_reach(*self._store.parts[index])
+            sizes[index] = [int((batch < reached).sum()) for batch in _batches(self._journal, index)]
         over = threading.Event()
 
         def look() -> None:

@@ -43,20 +43,7 @@ def shipped() -> list[str]:
 
 
 def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
-    """Read a recipe and apply `--set` changes.
-
-    Parameters
-    ----------
-    recipe : str
-        Name of a shipped recipe, or path of a TOML file.
-    changes : sequence of str
-        `STAGE.KEY=VALUE`, the value in TOML's notation; a bare word counts as a string.
-
-    Raises
-    ------
-    UsageError
-        Where the file or a change makes no sense, with the place.
-    """
+    """Read a recipe by its name or file, and apply changes: `STAGE.KEY=VALUE`, the value as in TOML."""
     path, content = _read(recipe)
     tables = content.get("run")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
@@ -78,13 +65,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
 
 
 def pipeline_of(recipe: str) -> str | None:
-    """The spaCy pipeline that a recipe names in a `[parse]` table, or None.
-
-    Raises
-    ------
-    UsageError
-        Where the file or the table makes no sense.
-    """
+    """The spaCy pipeline that a recipe names in a `[parse]` table, or None."""
     path, content = _read(recipe)
     table = content.get("parse", {})
     if not isinstance(table, dict) or table.keys() - {"pipeline"}:

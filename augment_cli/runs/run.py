@@ -59,7 +59,7 @@ class AugmentationRun:
         """`auto`, `parse` or `words` where the augmentation reads the parse if there is one."""
         return self.parameters.parts_of_speech if self.augmentation.reads_parse_if_there else None
 
-    def settled(self, store: Store, stage: str | None = None) -> AugmentationRun:
+    def resolved(self, store: Store, stage: str | None = None) -> AugmentationRun:
         """The run with `parts_of_speech = "auto"` made explicit."""
         # A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
         # one reads the parse where it is named or the store has it.

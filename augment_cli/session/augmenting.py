@@ -1,18 +1,98 @@
-"""Augmentations, and before them what they need."""
+"""Augmentations, and before them what they need: the terms of the corpus, and its parses."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Collection
+from pathlib import Path
 
 from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.parsing import stage as parsing
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
-from augment_cli.session.preparing import Preparing
+from augment_cli.session.base import StoreSteps
+from augment_cli.syntax.parses import stage_name
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf.forms import FormCounts, make_forms
+from augment_cli.tfidf.names import forms_name, stage_names
+from augment_cli.tokenization import TOKENIZERS, share_without_spaces
+
+_MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 
 
-class Augmenting(Preparing):
-    """The step that makes an augmentation."""
+class AugmentationSteps(StoreSteps):
+    """The steps that fit the terms, parse the sentences and make an augmentation."""
+
+    def fit(
+        self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True
+    ) -> None:
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
+        counted = self._fit(options, name, with_forms)
+        stage = forms_name(name)
+        if not with_forms or self.store.has(stage):
+            return
+        if self.is_shared:
+            raise UsageError("--parts needs the forms of the fit in the store; run `augment-cli fit` first")
+        with self.timed(stage, self.store.rows) as progress:
+            make_forms(self.store, name, self.engine, progress, counted)
+
+    def _fit(self, options: tfidf.FitOptions | None, name: str | None, with_forms: bool) -> FormCounts | None:
+        matrix, table = stage_names(name)
+        fits_again = options is not None
+        if options is None:
+            if self.store.has(matrix) and self.store.has(table):
+                return None
+            options = tfidf.FitOptions()
+            if table in self.store.stages():  # begun: finish it as it was begun
+                stored = self.store.stage(table).settings["parameters"]
+                options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
+        if self.is_shared:
+            raise UsageError("--parts needs a fit in the store; run `augment-cli fit` first")
+        options.check()
+        self._warn_of_scripts(options)
+        chosen = options
+        if fits_again:
+            self.make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
+        rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
+        with self.timed(matrix, rows) as progress:
+            counted = tfidf.fit(self.store, options, name, self.engine, progress, with_forms)
+        if note := tfidf.vocabulary_note(self.store, name, options):
+            self.reporter.say(note)
+        return counted
+
+    def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
+        """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
+        if options.tokenizer not in TOKENIZERS or not self.store.parts:
+            return
+        texts = self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks()
+        if (share := share_without_spaces(texts)) > _MOSTLY:
+            self.reporter.warn(
+                f"{share:.0%} of the text is in a script without spaces between words, of which the "
+                f"tokeniser {options.tokenizer!r} makes a term of each phrase; name one for the language: "
+                f"`augment-cli fit --tokenizer package.module:callable --store {self.store.path}`"
+            )
+
+    def parse(
+        self,
+        pipeline: str | Path | None = None,
+        name: str | None = None,
+        parts: Collection[int] | None = None,
+    ) -> None:
+        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named."""
+        stage = stage_name(name)
+        if pipeline is None and self.store.has(stage):
+            return
+        if self.is_shared and parts is None:
+            raise UsageError(
+                "--parts needs parses in the store; run `augment-cli parse` first (it takes --parts too)"
+            )
+        self.check_parts(parts)
+        source = parsing.chosen_pipeline(self.store, stage, pipeline)
+        if pipeline is not None:
+            self.make_room([stage], lambda: parsing.parse_settings(self.store, source))
+        work = parsing.begin(self.store, source, stage, parts)
+        with self.timed(stage, work.rows) as progress:
+            parsing.finish(self.store, work, self.engine, progress)
 
     def augment(
         self,
@@ -26,7 +106,7 @@ class Augmenting(Preparing):
         # unless the failures are taken (`take_failures`).
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
-        run = run.settled(self.store, stage)
+        run = run.resolved(self.store, stage)
         run.check_named(self.store)
         run.check_language(run.pipeline(self.store))
         # Before what it needs is made, which may take long.

@@ -49,15 +49,7 @@ class RecipeResult:
         return {result.stage: result.seconds for result in self.stages if result.was_made}
 
     def check(self) -> None:
-        """See that everything the recipe names is there.
-
-        Raises
-        ------
-        MissingError
-            If a model is not on this machine.
-        IncompleteError
-            If parts failed.
-        """
+        """Raise `MissingError` if a model is not on this machine, `IncompleteError` if parts failed."""
         if self.missing:
             advice = (
                 "in a recipe, --set STAGE.model=FOLDER names a model, --set STAGE.allow_download=true gets it"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from augment_cli.errors.python_words import in_python
 from augment_cli.errors.visible import visible
 
-LOGGER = "augment_cli"
+_LOGGER = logging.getLogger("augment_cli")
 SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -22,9 +22,14 @@ class Silent:
 
     def say(self, message: str) -> None:
         """A line worth reading."""
+        self._tell(message)
 
     def warn(self, message: str) -> None:
         """A line that should not be missed."""
+        self._tell(message, warns=True)
+
+    def _tell(self, message: str, warns: bool = False) -> None:
+        pass
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
@@ -44,7 +49,7 @@ class ProgressLines:
         self._first: tuple[float, int] | None = None
 
     def __call__(self, done: int) -> None:
-        """So many more rows are done."""
+        """Count further rows that are done."""
         self.done += done
         now = time.monotonic()
         start, before = self._first = self._first or (now, self.done)
@@ -65,36 +70,23 @@ class ProgressLines:
 class Logged(Silent):
     """Lines of the logger `augment_cli`: notes as information, what should not be missed as a warning."""
 
-    def __init__(self) -> None:
-        self._logger = logging.getLogger(LOGGER)
-
-    def say(self, message: str) -> None:
-        """A line worth reading."""
-        self._logger.info(visible(in_python(message)))
-
-    def warn(self, message: str) -> None:
-        """A line that should not be missed."""
-        self._logger.warning(visible(in_python(message)))
+    def _tell(self, message: str, warns: bool = False) -> None:
+        _LOGGER.log(logging.WARNING if warns else logging.INFO, visible(in_python(message)))
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
         """A line every few seconds, and one at the end."""
-        lines = ProgressLines(stage, rows, self._logger.info)
+        lines = ProgressLines(stage, rows, _LOGGER.info)
         yield lines
         if lines.done:
-            self._logger.info("%s: made, %s rows", stage, f"{lines.done:,}")
+            _LOGGER.info("%s: made, %s rows", stage, f"{lines.done:,}")
 
 
 class Bars(Silent):
     """A bar for each stage, and notes as lines; both on stderr, as tqdm and rich have it."""
 
-    def say(self, message: str) -> None:
-        """A line worth reading."""
-        print(visible(in_python(message)), file=sys.stderr)
-
-    def warn(self, message: str) -> None:
-        """A line that should not be missed."""
-        print(f"Note: {visible(in_python(message))}", file=sys.stderr)
+    def _tell(self, message: str, warns: bool = False) -> None:
+        print("Note: " * warns + visible(in_python(message)), file=sys.stderr)
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -9,7 +9,7 @@ import pytest
 import augment_cli
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.runs import recipe
-from augment_cli.session.preparing import Preparing
+from augment_cli.session.augmenting import AugmentationSteps
 from augment_cli.session.recipe import _parse_comes_first
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
@@ -57,13 +57,15 @@ def test_how_the_corpus_is_read_can_be_said(tmp_path, corpus, write_recipe):
     assert kept.store.rows == len(TEXTS)
 
 
-def test_a_missing_model_is_in_the_result_and_leaves_the_others_alone(tmp_path, corpus, write_recipe):
+def test_a_missing_model_is_in_the_result_and_the_others_are_made(tmp_path, corpus, write_recipe, command):
     own = write_recipe('augmentation = "paraphrase"\nmodel = "/nowhere/model"', 'augmentation = "crop"')
     result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert result.stages_made == ["corpus", "crop"] and result.folders == ["crop"]
     assert list(result.missing) == ["paraphrase"] and "/nowhere/model" in result.missing["paraphrase"]
     with pytest.raises(MissingError, match=r"(?s)paraphrase: .*All other stages are there"):
         result.check()
+    refused = command("run", own, "--store", tmp_path / "store")
+    assert refused.returncode == 6 and "--set STAGE.model=FOLDER" in " ".join(refused.stderr.split())
 
 
 def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
@@ -135,7 +137,7 @@ def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_re
     def parse(self, pipeline=None, name=None, parts=None):
         raise ParsedError(pipeline)
 
-    monkeypatch.setattr(Preparing, "parse", parse)
+    monkeypatch.setattr(AugmentationSteps, "parse", parse)
     monkeypatch.setattr("augment_cli.session.recipe.find_pipeline", lambda _: SimpleNamespace(name="en_any"))
     own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
     with pytest.raises(ParsedError, match="recipes_own"):

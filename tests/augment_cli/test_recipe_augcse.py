@@ -1,4 +1,4 @@
-"""AugCSE's named sets: what is in them, and one of them made from one parse."""
+"""AugCSE's named sets: what is in them, and that all is made from one parse, with and without models."""
 
 from pathlib import Path
 
@@ -6,8 +6,11 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
+from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe
 from augment_cli.session import Session
+from augment_cli.store.store import Store
+from tests.helpers.tiny_models import SENTENCES
 
 SIZES = (4, 8, 12, 16)
 
@@ -57,3 +60,41 @@ def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
     assert texts["yoda"][0] is not None
     assert texts["adjective-antonym"][1] == "However, a new red mill burned in 1901."
     assert all(len(column) == len(lines) for column in texts.values())
+
+
+# --- with the members that run a model, by small ones
+
+FAST = ("precision=fp32", "device=cpu", "batch_tokens=400", "beams=2", "max_length=12")
+
+
+def changes(model):
+    """What makes the two model members of a set run on small models."""
+    own = {
+        "diverse-paraphrase": (f"model={model('bart')}", "candidates=2", f"encoder={model('encoder')}"),
+        "casual-to-formal": (f"model={model('t5')}",),
+    }
+    return [f"{stage}.{item}" for stage, items in own.items() for item in (*FAST, *items)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["augcse-8", "augcse-16"])
+def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
+    runs = recipe.load(name, changes(model))
+    with Session(store_path, Engine(1)) as session:
+        for run in runs:
+            session.augment(run.run, run.stage)
+        stages = [result.stage for result in session.results]
+    assert stages.count("parses") == 1
+    store = Store.open(store_path)
+    assert verify(store) == []
+    for run in runs:
+        table = store.read(run.stage)
+        assert table["row_id"].to_pylist() == list(range(len(SENTENCES)))
+        if "model" in augmentations.get(run.run.name).needs:
+            # It ran: what it wrote is there, turned down or not.
+            assert table["text"].null_count + table["rejected"].null_count < 2 * len(SENTENCES)
+            assert not any((text or "").startswith("transfer Casual") for text in table["text"].to_pylist())
+    with Session(store_path, Engine(1)) as session:  # running it again makes nothing
+        for run in runs:
+            session.augment(run.run, run.stage)
+        assert not any(result.was_made for result in session.results)

@@ -16,6 +16,7 @@ import typer
 from augment_cli import cli
 from augment_cli.cli import main
 
+LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
 
 
@@ -56,6 +57,13 @@ def command(tmp_path, monkeypatch):
         return Result(code, out.getvalue(), err.getvalue())
 
     return run
+
+
+@pytest.fixture
+def small(tmp_path):
+    """The folder of `command` with `in.txt`, sixty sentences."""
+    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
+    return tmp_path
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """Stores whose text would like to be something else, for pages."""
 
-from augment_cli.engine.engine import Engine
-from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
-from augment_cli.session import Session
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 
 HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; the \u202e river \x1b flows by {{ house }}"
@@ -13,11 +10,7 @@ HOSTILE = (
 
 def made(folder, lines, **parameters):
     """A store of some lines and `una`."""
-    (folder / "in.txt").write_text("\n".join(lines), "utf-8")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(), max_rejects=1)
-        session.augment(make_run("una", **parameters))
-    return Store.open(folder / "store")
+    return store_of(folder, lines, make_run("una", **parameters))
 
 
 def hostile_store(folder):

@@ -11,6 +11,16 @@ from augment_cli.session import Session
 from augment_cli.store.store import Store
 
 
+def store_of(folder, lines, *runs, **reading):
+    """A store of some lines, read as told, with augmentations by their names or as runs."""
+    (folder / "in.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(**reading), max_rejects=1)
+        for run in runs:
+            session.augment(make_run(run) if isinstance(run, str) else run)
+        return session.store
+
+
 @pytest.fixture(scope="session")
 def made_store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")

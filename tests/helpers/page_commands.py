@@ -64,13 +64,7 @@ class ArgumentsReadError(Exception):
 
 
 def read_arguments(line: str, monkeypatch) -> None:
-    """Let the program itself read the arguments of a command, without doing anything.
-
-    Raises
-    ------
-    click.UsageError, SystemExit, AssertionError
-        If an argument is wrong.
-    """
+    """Let the program itself read the arguments of a command, without doing anything; wrong ones raise."""
     words = shlex.split(line.partition(" > ")[0])
     if words[0] == "augment-cli":
         command_named(words[1]).make_context(words[1], words[2:]).close()
@@ -107,13 +101,7 @@ def read_arguments(line: str, monkeypatch) -> None:
 
 @cache
 def lines_of_make(line: str) -> list[str]:
-    """The programs of ours that a target calls once everything is installed, as one would type them.
-
-    Raises
-    ------
-    AssertionError
-        If there is no such target.
-    """
+    """The programs of ours that a target calls once everything is installed, as one would type them."""
     done = subprocess.run(
         ["make", "-n", *shlex.split(line)[1:]],
         cwd=REPOSITORY,
@@ -130,13 +118,7 @@ def lines_of_make(line: str) -> list[str]:
 
 
 def call(line: str, folder: Path) -> None:
-    """Run a command in this process, in a folder; it must end well.
-
-    Raises
-    ------
-    AssertionError
-        If it does not.
-    """
+    """Run a command in this process, in a folder; it must end well."""
     line, _, redirected = line.partition(" > ")
     words = shlex.split(line)
     is_module = words[:2] == ["python", "-m"]

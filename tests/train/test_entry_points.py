@@ -72,7 +72,7 @@ def package(tmp_path, monkeypatch):
     def forget():
         for module in loaded:
             sys.modules.pop(module, None)
-        plugins.brought.cache_clear()
+        plugins.provided.cache_clear()
         components.layout.cache_clear()
         losses.find.cache_clear()
 

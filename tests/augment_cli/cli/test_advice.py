@@ -6,11 +6,9 @@ import shlex
 import pytest
 
 from augment_cli.ingest import IngestOptions
-from augment_cli.reports.doctor import examine
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
+from tests.helpers.commands import LINES
 
 
 def commands_in(text: str) -> list[list[str]]:
@@ -26,10 +24,9 @@ def test_the_reject_note_names_the_store_and_its_command_works(command, tmp_path
     assert advised and all(command(*arguments).returncode == 0 for arguments in advised)
 
 
-def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_changed_corpus_is_told_what_can_be_done(command, small):
     assert command("una", "--corpus", "in.txt").returncode == 0
-    (tmp_path / "in.txt").write_text("\n".join(LINES[1:]))
+    (small / "in.txt").write_text("\n".join(LINES[1:]))
     result = command("ingest", "--corpus", "in.txt")
     assert result.returncode == 5 and "--overwrite" in result.stderr and "another --store" in result.stderr
     assert "--name" not in result.stderr and "remove corpus" not in result.stderr
@@ -47,8 +44,7 @@ def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
         ("fit --min-df 2", "fit", "--min-df 2"),
     ],
 )
-def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, tmp_path, first, then, advised):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, small, first, then, advised):
     assert command(*first.split(), "--corpus", "in.txt").returncode == 0
     refused = command(*then.split())
     assert refused.returncode == 5 and "nothing was changed" in refused.stderr
@@ -59,8 +55,7 @@ def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, tmp_p
 
 
 @pytest.mark.parametrize("arguments", [["una"], ["pack"]])
-def test_a_name_that_is_taken_is_not_to_be_removed(command, tmp_path, arguments):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_a_name_that_is_taken_is_not_to_be_removed(command, small, arguments):
     assert command("una", "--corpus", "in.txt").returncode == 0
     result = command(*arguments, "--name", "corpus")
     assert result.returncode == 5 and "the name is taken by a stage that 'corpus' made" in result.stderr
@@ -116,14 +111,6 @@ def test_every_format_is_read_in_its_encoding(command, tmp_path, name, encoding)
     )
 
 
-def test_bytes_that_an_encoding_does_not_know_are_rejected(command, tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"caf\xe9\nodd \x81 byte\n")
-    command("ingest", "--corpus", "a.txt", "--encoding", "cp1252", "--max-rejects", "1")
-    store = Store.open(tmp_path / "store")
-    assert store.read("corpus")["text"].to_pylist() == ["café"]
-    assert store.read("rejects")["reason"].to_pylist() == ["not_utf8"]
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -138,8 +125,7 @@ def test_an_address_that_makes_no_sense(command, address, said):
     assert "hidden" not in result.stdout + result.stderr
 
 
-def test_1_percent_is_not_advised_against_itself(command, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES))
+def test_1_percent_is_not_advised_against_itself(command, small):
     result = command("una", "--corpus", "in.txt", "--radius", "40%", "--background", "none")
     assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
     result = command("una", "--radius", "4000", "--background", "none", "--name", "wide")
@@ -151,15 +137,3 @@ def test_a_recipe_file_that_is_not_there_is_called_a_file(command):
     assert result.returncode == 2 and "mine.toml: no such file" in result.stderr
     assert "ending in .toml" not in result.stderr
     assert "ending in .toml" in command("run", "mine").stderr
-
-
-def test_the_trainer_says_which_extra_it_needs(tmp_path, monkeypatch):
-    import importlib.util
-
-    def trainer():
-        return next(entry for entry in examine(tmp_path) if entry["what"] == "train, eval")
-
-    assert trainer()["ready"]
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
-    assert trainer()["missing"] == ["torch"] and trainer()["get"] == "pip install 'augment-cli[train]'"

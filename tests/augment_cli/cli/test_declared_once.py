@@ -32,7 +32,7 @@ PARAMETERS = [
     for item in declared(kind)
 ]
 IDS = [f"{command}-{item.name}" for command, _, item in PARAMETERS]
-READING = ("fit", "parse", "run", "embed", "mine", "una", "paraphrase")
+READING = ("ingest", "fit", "parse", "run", "embed", "mine", "una", "crop", "paraphrase")
 
 
 def unwrapped(text):
@@ -84,7 +84,8 @@ def test_command_signature_and_reference_agree(command, kind, item, options, ref
 @pytest.mark.parametrize("command", READING)
 def test_all_that_read_a_corpus_have_the_same_options(command, options):
     for item in (*declared(IngestOptions), *declared(Tolerance)):
-        assert options[command][option_name(item)].help == help_of(item)
+        option = options[command][option_name(item)]
+        assert option.help == help_of(item) and option.rich_help_panel == "Reading the corpus"
 
 
 def beyond(item):

@@ -14,15 +14,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A folder with `in.txt`, sixty sentences."""
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
-    return tmp_path
+from tests.helpers.commands import LINES
 
 
 def docx() -> bytes:
@@ -58,12 +50,6 @@ def test_a_bracket_at_the_beginning_is_still_text(command, tmp_path, name, data)
     (tmp_path / name).write_bytes(data)
     assert command("ingest", "--corpus", name).returncode == 0
     assert Store.open(tmp_path / "store").rows == data.count(b"\n")
-
-
-def test_with_a_format_lines_are_read_as_they_are(command, tmp_path):
-    (tmp_path / "a.json").write_text("".join(json.dumps({"text": line}) + "\n" for line in LINES))
-    assert command("ingest", "--corpus", "a.json", "--format", "jsonl").returncode == 0
-    assert Store.open(tmp_path / "store").rows == 60
 
 
 def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):

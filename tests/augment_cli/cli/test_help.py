@@ -16,26 +16,13 @@ from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE, Session
+from augment_cli.syntax.tree import words
 
-COMMANDS = (
-    "ingest",
-    "fit",
-    "parse",
-    "run",
-    "inspect",
-    "stats",
-    "status",
-    "list",
-    "verify",
-    "remove",
-    "pack",
-    "doctor",
-    "card",
-    "embed",
-    "score",
-    "mine",
-    "publish",
-    "fetch",
+COMMANDS = sorted(
+    words(
+        "ingest fit parse run inspect stats status list verify remove pack doctor card embed score mine "
+        "publish fetch"
+    )
 )
 # Of the augmentations one stands for all in the quick suite; these run models, or many commands.
 SLOW = {*augmentations.names(), "run", "parse", "stats", "embed", "score", "mine"} - {"crop"}
@@ -155,9 +142,9 @@ def test_every_example_works(command, folder, request, tmp_path, name):
             example = example.replace("s3://bucket", published)
             if name == "fetch":
                 assert command("publish", "store", f"{published}/folder", cwd=place).returncode == 0
-        words = shlex.split(example)
-        assert words[0] == "augment-cli"
-        result = command(*words[1:], cwd=place, stdin=stdin)
+        program, *typed = shlex.split(example)
+        assert program == "augment-cli"
+        result = command(*typed, cwd=place, stdin=stdin)
         assert result.returncode == 0, f"{example}\n{result.stderr}"
 
 

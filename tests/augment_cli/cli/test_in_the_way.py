@@ -11,7 +11,6 @@ from augment_cli.cli import main
 from augment_cli.cli.reporter import ConsoleReporter
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages.terminal import cut_long_tokens
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
@@ -19,24 +18,16 @@ from augment_cli.reports.report import short, status
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A folder with `in.txt`, sixty sentences."""
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n")
-    return tmp_path
+from tests.helpers.commands import LINES
+from tests.helpers.made_stores import store_of
 
 
 @pytest.fixture(scope="module")
 def half(tmp_path_factory):
     """A store whose stage `some` has changed rows and unchanged ones, in parts of 25."""
     folder = tmp_path_factory.mktemp("half")
-    (folder / "in.txt").write_text("\n".join([*LINES, "see " + "x" * 3_000 + " here"]))
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+    store = store_of(folder, [*LINES, "see " + "x" * 3_000 + " here"], part_rows=25)
+    with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", positions="random", beta=0.08), "some")
     return folder
 
@@ -44,46 +35,11 @@ def half(tmp_path_factory):
 # --- reading options
 
 
-def commands_that_read() -> list[str]:
-    return ["una", "crop", "ingest", "fit", "parse", "run", "embed", "mine"]
-
-
-@pytest.mark.parametrize("name", commands_that_read())
-def test_every_command_with_a_corpus_has_all_options_of_reading_it(command, name):
-    shown = command(name, "--help").stdout
-    panel = shown.partition("Reading the corpus")[2]
-    for option in (
-        "--text-column",
-        "--id-column",
-        "--keep-column",
-        "--limit",
-        "--format",
-        "--encoding",
-        "--no-quoting",
-        "--split-sentences",
-        "--deduplicate",
-        "--max-characters",
-        "--part-rows",
-        "--max-rejects",
-        "--strict",
-    ):
-        assert option in panel, option
-
-
 def test_they_work_in_an_augmentation_and_a_fit(command, small):
     (small / "in.csv").write_text(
         "body,topic\n" + "".join(f"café {line},rivers\n" for line in LINES * 2), "latin-1"
     )
-    reading = [
-        "--corpus",
-        "in.csv",
-        "--text-column",
-        "body",
-        "--keep-column",
-        "topic",
-        "--encoding",
-        "latin-1",
-    ]
+    reading = ["--corpus=in.csv", "--text-column=body", "--keep-column=topic", "--encoding=latin-1"]
     result = command("crop", *reading, "--deduplicate", "--part-rows", "20", "--format", "csv", "--jobs", "1")
     assert result.returncode == 0, result.stderr
     store = Store.open(small / "store")

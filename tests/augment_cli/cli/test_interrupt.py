@@ -19,7 +19,7 @@ def interrupt(*arguments, **options):
         ("augment_cli.cli.load_commands", ["status"]),
         ("augment_cli.cli.augmentation_command.make_command", ["una"]),
         ("augment_cli.store.store.Store.open", ["status"]),
-        ("augment_cli.session.reading.Reading.ingest", ["una"]),
+        ("augment_cli.session.corpus.CorpusSteps.ingest", ["una"]),
     ],
 )
 def test_whenever_it_comes_it_is_130_and_a_line(command, monkeypatch, place, arguments):

@@ -20,6 +20,26 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+def limited(megabytes, folder, *words, **environment):
+    """A program of ours, ended by itself, in a process with so much address space."""
+    limit = megabytes * 10**6
+    result = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=ENVIRONMENT | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert "Traceback" not in result.stderr, result.stderr
+    return result
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -59,7 +79,7 @@ def test_nothing_is_loaded_where_libraries_would_fail(monkeypatch, capsys):
     assert "allows 300 MB of address space" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@on_linux
 @pytest.mark.parametrize(
     ("megabytes", "words", "least"),
     [
@@ -72,23 +92,13 @@ def test_nothing_is_loaded_where_libraries_would_fail(monkeypatch, capsys):
     ],
 )
 def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words, least, megabytes):
-    limit = megabytes * 10**6
-    result = subprocess.run(
-        [sys.executable, "-m", "augment_cli", *words, "--jobs", "1"],
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )
-    assert (result.returncode, "Traceback" in result.stderr) == (6, False), result.stderr
+    result = limited(megabytes, tmp_path, "augment_cli", *words, "--jobs", "1")
+    assert result.returncode == 6, result.stderr
     assert f"allows {megabytes:,} MB of address space" in result.stderr
     assert f"at least {least / 1e6:,.0f} MB are needed" in result.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@on_linux
 @pytest.mark.parametrize(
     ("words", "megabytes", "code"),
     [
@@ -102,36 +112,15 @@ def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words,
     ],
 )
 def test_trainer_and_evaluation_say_so_too(tmp_path, words, megabytes, code):
-    limit = megabytes * 10**6
-    result = subprocess.run(
-        [sys.executable, "-m", *words.split()],
-        cwd=tmp_path,
-        env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )
-    assert (result.returncode, "Traceback" in result.stderr) == (code, False), result.stderr
+    result = limited(megabytes, tmp_path, *words.split(), PYTHONPATH=str(REPOSITORY))
+    assert result.returncode == code, result.stderr
     assert code == 0 or f"error: this shell allows {megabytes:,} MB of address space" in result.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@on_linux
 @pytest.mark.parametrize("megabytes", [300, slow(500), slow(700)])
 def test_a_limit_on_address_space(tmp_path, megabytes):
-    limit = megabytes * 10**6
-    result = subprocess.run(
-        [sys.executable, "-m", "augment_cli", "una", "--jobs", "1"],
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )
-    assert "Traceback" not in result.stderr
+    result = limited(megabytes, tmp_path, "augment_cli", "una", "--jobs", "1")
     if megabytes > 600 and result.returncode == 0:
         return  # it is enough where libraries start few threads
     assert result.returncode == 6, result.stderr

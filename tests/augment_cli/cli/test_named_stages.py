@@ -17,23 +17,21 @@ from augment_cli.store.store import Store
         (["synonym", "--parses", "large"], "`augment-cli parse --name large --store store`"),
     ],
 )
-def test_a_misspelt_name_is_an_error_that_lists_what_is_there(command, tmp_path, arguments, message):
-    (tmp_path / "in.txt").write_text("the river flows\nthe river floods the town\n")
+def test_a_misspelt_name_is_an_error_that_lists_what_is_there(command, small, arguments, message):
     assert command("ingest", "--corpus", "in.txt").returncode == 0
     assert command("fit").returncode == 0 and command("fit", "--name", "frequent").returncode == 0
-    before = Store.open(tmp_path / "store").stages()
+    before = Store.open(small / "store").stages()
     result = command(*arguments, "--name", "new")
     assert result.returncode == 2 and message in result.stderr
-    assert Store.open(tmp_path / "store").stages() == before
+    assert Store.open(small / "store").stages() == before
 
 
-def test_after_a_fit_that_failed_its_name_is_still_unknown(command, tmp_path, monkeypatch):
-    (tmp_path / "in.txt").write_text("the river flows\nthe river floods the town\n")
+def test_after_a_fit_that_failed_its_name_is_still_unknown(command, small):
     assert command("ingest", "--corpus", "in.txt").returncode == 0
     assert command("fit", "--tokenizer", "no.such:tokenizer", "--name", "chars").returncode == 2
     result = command("una", "--fit", "chars", "--radius", "1%")
     assert result.returncode == 2 and "it has none" in result.stderr
-    assert not (tmp_path / "store" / "terms-chars").exists()
+    assert not (small / "store" / "terms-chars").exists()
 
 
 def test_a_name_that_cannot_be_one_is_refused_before_anything_is_made(store):

@@ -10,22 +10,21 @@ from augment_cli.api.making import part_numbers
 from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages.terminal_status import show_status
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 
 
 @pytest.fixture
 def store_path(tmp_path):
-    (tmp_path / "in.txt").write_text("".join(f"the heron of river {n}\n" for n in range(60)))
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=10))
+    store = store_of(tmp_path, [f"the heron of river {n}" for n in range(60)], part_rows=10)
+    with Session(store.path, Engine(1)) as session:
         session.fit()
         session.augment(make_run("una", radius=5), "expected")
-    return tmp_path / "store"
+    return store.path
 
 
 @pytest.mark.slow
@@ -98,7 +97,9 @@ def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_
     assert "--overwrite" not in line
 
 
-def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys):
+def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys, monkeypatch):
+    monkeypatch.setattr("augment_cli.session.reporter.SECONDS_BETWEEN_LINES", 1e9)  # on a slow machine, too
+
     def task(parts):
         code = load_commands()(
             ["una", "--radius", "5", "--store", str(store_path), "--parts", parts],

@@ -10,7 +10,6 @@ import pytest
 from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
 from augment_cli.reports import verdicts
-from augment_cli.reports.read_elsewhere import read_elsewhere
 from eval.results import tables
 from eval.results.page import as_page as scores_page
 from tests.helpers.made_pages import HOSTILE, hostile_store
@@ -96,7 +95,7 @@ def test_keys_judge_rows_blind_and_the_file_that_is_saved_is_counted(store, tmp_
         download.value.save_as(tmp_path / "saved.jsonl")
     read = verdicts.read([tmp_path / "saved.jsonl"])
     assert [one.verdict for one in read] == ["wrong", "good", None, None, None, None]
-    assert read[0].note == "jg" and read_elsewhere(store, read) == {}
+    assert read[0].note == "jg" and verdicts.read_elsewhere(store, read) == {}
 
 
 def pages_of(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pages.judging import asked_of, render, write_judging
+from augment_cli.pages.judging import asked_of, render, saved_as, write_judging
 from augment_cli.reports import verdicts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -28,9 +28,10 @@ def lines_of(page):
 
 def test_a_page_holds_the_rows_in_random_order_and_saves_what_is_read(store, tmp_path):
     judgements = sampled(store)
-    written = write_judging(store, tmp_path / "first.html", judgements, seed=1)
-    assert (written["rows"], written["saves"]) == (8, "first.judged.jsonl")
+    write_judging(store, tmp_path / "first.html", judgements, seed=1)
+    assert saved_as(tmp_path / "first.html") == "first.judged.jsonl"
     lines = lines_of((tmp_path / "first.html").read_text("utf-8"))
+    assert len(lines) == 8
     (tmp_path / "saved.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     read = verdicts.read([tmp_path / "saved.jsonl"])
     assert read != judgements and sorted(read, key=str) == sorted(judgements, key=str)

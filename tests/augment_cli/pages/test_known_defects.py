@@ -4,12 +4,8 @@ import re
 
 import pytest
 
-from augment_cli.engine.engine import Engine
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages.report import write_report
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 from tests.helpers.spoilt_stages import spoil
 
 _NOISE = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
@@ -56,40 +52,29 @@ DEFECTS = {
 }
 
 
-def first_notice(folder, name):
-    """The first sentence of the page of a store with a stage beside noise, with its advice."""
-    (folder / "in.txt").write_text("\n".join(sentences()), "utf-8")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions())
-        for one in (*_NOISE, name):
-            session.augment(make_run(one))
-    written = write_report(Store.open(folder / "store"), folder / "report.html")
-    look = re.search(r'<h2 id="look">.*?</section>', (folder / "report.html").read_text("utf-8"), re.DOTALL)[
-        0
-    ]
-    first = look.partition("</li>")[0]
-    assert re.search(r'<br><span class="about">[A-Z][^<]+\.</span>', first), first
-    return written["notices"][0]
+def first_notice(folder, *names):
+    """The first sentence of the page of a store with these stages, and the page's list of such sentences."""
+    written = write_report(store_of(folder, sentences(), *names), folder / "report.html")
+    page = (folder / "report.html").read_text("utf-8")
+    return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_the_page_names_the_stage_with_a_defect_first(defect, tmp_path, monkeypatch):
     name, change, words = DEFECTS[defect]
     spoil(monkeypatch, name, change)
-    notice = first_notice(tmp_path, name)
+    notice, look = first_notice(tmp_path, *_NOISE, name)
     assert notice.startswith(f"{name}: ") and words in notice
+    first = look.partition("</li>")[0]
+    assert re.search(r'<br><span class="about">[A-Z][^<]+\.</span>', first), first  # the advice
 
 
 @pytest.mark.slow
 def test_lost_clauses_are_found_by_the_parse(tmp_path, monkeypatch):
     spoil(monkeypatch, "rephrase", lambda text: text.partition(", when")[0] + ".")
-    assert "rephrase: 100.0 % have fewer clauses than their originals" in first_notice(tmp_path, "rephrase")
+    notice, _ = first_notice(tmp_path, *_NOISE, "rephrase")
+    assert "rephrase: 100.0 % have fewer clauses than their originals" in notice
 
 
 def test_noise_alone_is_named_as_what_it_may_be_made_for(tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(sentences()), "utf-8")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions())
-        session.augment(make_run("word-repetition"))
-    first = write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")["notices"][0]
-    assert "see whether it is meant to be so" in first
+    assert "see whether it is meant to be so" in first_notice(tmp_path, "word-repetition")[0]

@@ -12,7 +12,6 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
 from augment_cli.pages.report import LIMIT, write_report
@@ -21,6 +20,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.made_pages import hostile_store, made
+from tests.helpers.made_stores import store_of
 
 
 class Page(html.parser.HTMLParser):
@@ -178,13 +178,8 @@ def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
 
 
 def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):
-    (tmp_path / "in.txt").write_bytes(
-        b"the river flows\nthe river flows\nthe house stands\n\nthe river flows\n"
-    )
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(deduplicate="exact"), max_rejects=1)
-        session.augment(make_run("crop"))
-    written_page = write_report(Store.open(tmp_path / "store"), tmp_path / "r.html")
+    lines = ["the river flows", "the river flows", "the house stands", "", "the river flows"]
+    written_page = write_report(store_of(tmp_path, lines, "crop", deduplicate="exact"), tmp_path / "r.html")
     assert "rejects: 60.0 % of the lines were set aside (3: 2 duplicate, 1 empty)" in written_page["notices"]
     assert "Lines that were set aside: 3." in (tmp_path / "r.html").read_text("utf-8")
 
@@ -227,13 +222,9 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path)
 
 
 def test_a_store_without_augmentations_says_what_to_do(tmp_path):
-    (tmp_path / "in.txt").write_text("the river flows\n")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(), max_rejects=1)
-    with pytest.raises(
-        UsageError, match="no augmentation has been made here yet; run `augment-cli una` first"
-    ):
-        write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")
+    store = store_of(tmp_path, ["the river flows"])
+    with pytest.raises(UsageError, match="no augmentation has been made here yet; run `augment-cli una`"):
+        write_report(store, tmp_path / "report.html")
 
 
 def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command):

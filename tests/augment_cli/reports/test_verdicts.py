@@ -6,14 +6,17 @@ import json
 import msgspec
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
+import augment_cli
 from augment_cli import augmentations
 from augment_cli.augmentations.una.una import UNA
-from augment_cli.cli import load_commands
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import verdicts
-from augment_cli.reports.verdicts import Judgement
+from augment_cli.reports.verdicts import Judgement, read_elsewhere
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
 
 
 @pytest.mark.parametrize(("successes", "count"), [(0, 30), (1, 30), (15, 30), (30, 30), (0, 1), (7, 400)])
@@ -87,13 +90,8 @@ def test_what_the_report_page_saves_is_read(tmp_path):
 def test_counts_by_stage():
     some = [judged(verdict=verdict) for verdict in ("good", "wrong", "wrong", "awkward", None)]
     (una, other) = verdicts.summary([*some, judged(stage="una-hard", augmentation="una")])
-    assert {name: una[name] for name in ("read", "good", "awkward", "wrong", "unread")} == {
-        "read": 4,
-        "good": 1,
-        "awkward": 1,
-        "wrong": 2,
-        "unread": 1,
-    }
+    counts = {"read": 4, "good": 1, "awkward": 1, "wrong": 2, "unread": 1}
+    assert una.items() >= counts.items()
     assert (una["wrong_low"], una["wrong_high"]) == verdicts.wilson(2, 4)
     assert other["stage"] == "una-hard" and other["augmentation"] == "una" and una["stale"] is None
     (unread,) = verdicts.summary([judged(verdict=None)])
@@ -113,34 +111,71 @@ def test_judgements_of_another_version_or_word_list_are_stale(monkeypatch):
     assert verdicts.why_stale(judged()) == f"version {UNA.version} was read, now 99"
 
 
-def test_the_command_samples_and_counts(made_store, tmp_path):
-    runner, app = CliRunner(), load_commands()
+def test_the_command_samples_and_counts(made_store, tmp_path, command):
     path = tmp_path / "una.jsonl"
-    made = runner.invoke(app, ["judge", "una", "-n", "4", "--store", str(made_store), "--write", str(path)])
-    assert made.exit_code == 0 and "4 rows to read" in made.output
+    made = command("judge", "una", "-n", "4", "--store", made_store, "--write", path)
+    assert made.returncode == 0 and "4 rows to read" in made.stdout
+    assert "good, awkward or wrong" in made.stdout
+    assert "of a negative, good says something else" in made.stdout
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     path.write_text("".join(json.dumps(line | {"verdict": "wrong"}) + "\n" for line in lines), "utf-8")
-    counted = runner.invoke(app, ["judge", "--read", str(path), "--json"])
-    (entry,) = json.loads(counted.output)
+    (entry,) = json.loads(command("judge", "--read", path, "--json").stdout)
     assert entry["wrong"] == entry["read"] == 4 and entry["stale"] is None
-    table = runner.invoke(app, ["judge", "--read", str(path)])
-    assert "51% – 100%" in table.output
-    for arguments in ([], ["una", "--read", str(path)], ["--read", str(path), "--write", "x"]):
-        assert runner.invoke(app, ["judge", *arguments]).exit_code == 2
+    assert "51% – 100%" in command("judge", "--read", path).stdout
+    for arguments in ([], ["una", "--read", path], ["--read", path, "--write", "x"]):
+        assert command("judge", *arguments).returncode == 2
 
 
 @pytest.mark.parametrize(
     ("place", "words"),
+    [("nowhere/x.jsonl", "is not a folder; make it"), ("{store}/x.jsonl", "lies in the store")],
+)
+def test_a_sample_is_not_written_where_it_does_harm(made_store, tmp_path, command, place, words):
+    path = tmp_path / place.format(store=made_store)
+    refused = command("judge", "una", "--store", made_store, "--write", path)
+    assert refused.returncode == 2 and words in refused.stderr
+
+
+# --- of another store, or of an earlier version of the stage
+
+
+def changed(judgements, **values):
+    return [msgspec.structs.replace(one, **values) for one in judgements]
+
+
+def test_what_was_read_in_this_store_is_its_own(store):
+    judgements = verdicts.sample(store, "una", 5)
+    assert read_elsewhere(store, judgements) == {}
+    # A page notes the first digits, and no corpus; a file of long ago notes nothing.
+    assert (
+        read_elsewhere(store, changed(judgements, fingerprint=judgements[0].fingerprint[:12], store="")) == {}
+    )
+    assert read_elsewhere(store, [Judgement("una", 1, "good"), Judgement("gone", 1, "good")]) == {}
+    # After an append the corpus has another fingerprint, and the rows are the same.
+    assert read_elsewhere(store, changed(judgements, store="f" * 64)) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
     [
-        ("nowhere/x.jsonl", "is not a folder; make it"),
-        ("{store}/x.jsonl", "lies in the store"),
-        ("{store}/una/part-00000.parquet", "lies in the store"),
-        (".", "is a folder"),
-        ("/dev/null", "cannot be replaced"),
+        ({"stage": "gone"}, "there is no such stage"),
+        ({"fingerprint": "f" * 12, "text": None}, "5 of 5 rows were read with another fingerprint"),
+        ({"store": "f", "original": "Another sentence."}, "5 of 5 rows read otherwise there"),
+        ({"store": "f", "row_id": 10**6}, "5 of 5 rows read otherwise there"),
     ],
 )
-def test_a_sample_is_not_written_where_it_does_harm(made_store, tmp_path, place, words):
-    path = tmp_path / place.format(store=made_store)
-    arguments = ["judge", "una", "--store", str(made_store), "--write", str(path)]
-    refused = CliRunner().invoke(load_commands(), arguments)
-    assert refused.exit_code == 2 and words in refused.output
+def test_what_was_read_elsewhere_is_said(store, values, why):
+    judgements = changed(verdicts.sample(store, "una", 5), **values)
+    assert read_elsewhere(store, judgements) == {judgements[0].stage: why}
+
+
+def test_a_stage_that_was_made_anew_is_another_and_the_command_warns(store, tmp_path, command):
+    verdicts.write(tmp_path / "una.jsonl", verdicts.sample(store, "una", 5))
+    words = ("judge", "--read", tmp_path / "una.jsonl", "--store", store.path)
+    assert command(*words).stderr == ""
+    augment_cli.remove("una", store)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("una", radius=4, seed=7))
+    assert list(read_elsewhere(Store.open(store.path), verdicts.read([tmp_path / "una.jsonl"]))) == ["una"]
+    done = command(*words)
+    assert done.returncode == 0 and "Warning: una was read elsewhere than in" in done.stderr

@@ -1,7 +1,6 @@
 """The options that a stage's settings give, and that they make the stage again."""
 
 import shlex
-import shutil
 
 import msgspec
 import pytest
@@ -33,23 +32,21 @@ def test_they_make_the_stage_again(store, name, given):
     assert make_run(name, **options).settings(store).fingerprint == settings.fingerprint
 
 
-def test_a_file_is_known_by_its_digest_alone(made_store, tmp_path):
+def test_a_file_is_known_by_its_digest_alone(store, tmp_path):
     (tmp_path / "kept.txt").write_text("river\n")
-    shutil.copytree(made_store, tmp_path / "store")
-    with Session(tmp_path / "store", Engine(1)) as session:
+    with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", radius=3, keep=str(tmp_path / "kept.txt")), "kept")
-    store = Store.open(tmp_path / "store")
+    store.reload()
     assert options_of(store.stage("kept").settings)[1] == ["keep"]
     assert "--keep FILE" in command_of(store, "kept")
 
 
-def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(made_store, tmp_path):
-    shutil.copytree(made_store, tmp_path / "store")
+def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(store, tmp_path):
     (tmp_path / "own.txt").write_text("A heron waits.\nA boat drifts.\n")
-    with Session(tmp_path / "store", Engine(1)) as session:
+    with Session(store.path, Engine(1)) as session:
         session.augment(make_run("random-sentence"))
         session.augment(make_run("random-sentence", sentences=str(tmp_path / "own.txt")), "own")
-    store = Store.open(tmp_path / "store")
+    store.reload()
     assert command_of(store, "random-sentence") == "augment-cli random-sentence"
     assert command_of(store, "own") == "augment-cli random-sentence --sentences FILE --name own"
 
@@ -63,19 +60,16 @@ def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(made_store, t
         ("word-deletion --rate 0.3 --name fewer", "fewer"),
     ],
 )
-def test_a_command_that_makes_a_stage_again(made_store, tmp_path, command, typed, stage):
-    shutil.copytree(made_store, tmp_path / "store")
+def test_a_command_that_makes_a_stage_again(store, command, typed, stage):
     if "--fit" in typed:
-        assert (
-            command("fit", "--min-df", 2, "--name", "second", "--store", tmp_path / "store").returncode == 0
-        )
-    assert command(*typed.split(), "--store", tmp_path / "store").returncode == 0
-    store = Store.open(tmp_path / "store")
+        assert command("fit", "--min-df", 2, "--name", "second").returncode == 0
+    assert command(*typed.split()).returncode == 0
+    store.reload()
     fingerprint, again = store.stage(stage).settings["fingerprint"], shlex.split(command_of(store, stage))
-    done = command("remove", stage, "--store", tmp_path / "store")
+    done = command("remove", stage)
     assert done.returncode == 0, done.stderr
-    assert command(*again[1:], "--store", tmp_path / "store").returncode == 0
-    assert Store.open(tmp_path / "store").stage(stage).settings["fingerprint"] == fingerprint
+    assert command(*again[1:]).returncode == 0
+    assert Store.open(store.path).stage(stage).settings["fingerprint"] == fingerprint
 
 
 def test_a_command_names_what_a_stage_does_not_know_the_place_of(made_store, monkeypatch):

@@ -12,12 +12,12 @@ from augment_cli import augmentations
 from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.ingest import IngestOptions
 from augment_cli.parsing import pipelines
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 
 READERS = [name for name in augmentations.names() if "parses" in augmentations.get(name).needs]
 LINES = [
@@ -32,10 +32,8 @@ LINES = [
 @pytest.fixture(scope="module")
 def store(pipeline, tmp_path_factory):
     """A store of two parts with its parses."""
-    folder = tmp_path_factory.mktemp("readers")
-    (folder / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+    made = store_of(tmp_path_factory.mktemp("readers"), LINES, part_rows=25)
+    with Session(made.path, Engine(1)) as session:
         session.parse(pipeline)
         return session.store
 

@@ -13,18 +13,18 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError
-from augment_cli.ingest import IngestOptions
 from augment_cli.pages import terminal as views
 from augment_cli.pages.facts import facts_of
 from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session, Silent
-from augment_cli.session.opened import StageResult
+from augment_cli.session.base import StageResult
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from tests.helpers.appearing import appeared
+from tests.helpers.made_stores import store_of
 from tests.helpers.tiny_models import SENTENCES
 
 # Random weights write no English, so the guards on it are off.
@@ -59,11 +59,7 @@ def run(model):
 def expected(run, tmp_path_factory):
     """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
-        session.augment(run)
-    return digests(folder / "store")
+    return digests(store_of(folder, SENTENCES, run, part_rows=25).path)
 
 
 class Died(BaseException):
@@ -253,31 +249,6 @@ def test_parts_and_draws(store_path, model):
     store = Store.open(store_path)
     assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
     assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
-    assert verify(store) == []
-
-
-@pytest.mark.slow
-def test_una_on_original_and_paraphrase(store_path, run):
-    """The paper's best setting: TF-IDF of both, negatives from the originals."""
-    from augment_cli.tfidf.fit import FitOptions
-
-    with Session(store_path, Engine(1)) as session:
-        session.augment(run)
-        session.fit(FitOptions(stages=("corpus", "paraphrase")), "both")
-        session.fit(FitOptions(), None)
-        session.augment(make_run("una", fit="both", radius="10%"))
-        store = session.store
-    terms = {name: set(store.read(name)["term"].to_pylist()) for name in ("terms", "terms-both")}
-    assert terms["terms"] < terms["terms-both"]
-    texts = store.read("paraphrase")["text"].drop_null().to_pylist()
-    new_words = {word for text in texts for word in text.split()}
-    assert any(word.lower() in terms["terms-both"] for word in new_words)
-    una = store.read("una")
-    assert una["row_id"].to_pylist() == list(range(60))
-    rows = zip(SENTENCES, una.to_pylist(), strict=True)
-    for original, row in rows:
-        if row["text"] is not None:
-            assert all(edit["end"] <= len(original) for edit in row["edits"])
     assert verify(store) == []
 
 

@@ -24,7 +24,7 @@ class StageResult:
     was_made: bool
 
 
-class Opened:
+class StoreSteps:
     """A store with what every step needs beside it."""
 
     def __init__(

@@ -23,14 +23,14 @@ from augment_cli.ingest import (
 from augment_cli.ingest.appending import append, check_appendable, what_was_appended
 from augment_cli.ingest.options import refuse_other_options, stored_options
 from augment_cli.resources.sample import SAMPLE
-from augment_cli.session.opened import Opened
+from augment_cli.session.base import StoreSteps
 
 # What other stages are called, so that no column of pairs can be.
 _STAGES = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors", "answers", "read")
 _TAKEN = {*augmentations.names(), *_STAGES}
 
 
-class Reading(Opened):
+class CorpusSteps(StoreSteps):
     """The steps that make the corpus, and the stages of pairs that come with it."""
 
     def ingest(
@@ -43,25 +43,26 @@ class Reading(Opened):
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
         """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own."""
+        options = options or IngestOptions()
         # `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
         if texts is not None:
             if corpus is not None:
                 raise UsageError("give either files (corpus) or sentences (texts), not both")
-            spooled = memory.spool(self.store, texts, options or IngestOptions())
+            spooled = memory.spool(self.store, texts, options)
             try:
                 return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
             finally:
                 self.store.clean_work(memory.FOLDER)
-        pairs.check_columns(self.store, options or IngestOptions(), _TAKEN)
+        pairs.check_columns(self.store, options, _TAKEN)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
-                refuse_other_options(self.store, options or IngestOptions())
-                self._give_pairs(options or IngestOptions())
+                refuse_other_options(self.store, options)
+                self._give_pairs(options)
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 if not self.is_shared:  # each of many tasks would say it
                     self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
-            of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
+            of_sample = corpus_settings(find_files([SAMPLE]), options)
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
         if self.is_shared:
@@ -75,22 +76,21 @@ class Reading(Opened):
             if not SAMPLE.exists():
                 raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
-        chosen, reading = corpus or [SAMPLE], options or IngestOptions()
-        make_room = None
+        chosen, make_room = corpus or [SAMPLE], None
         if STDIN not in chosen:
             both = ["corpus", "rejects"]
-            if self.must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
+            if self.must_make_room(both, lambda: corpus_settings(find_files(chosen), options)):
                 # Once all is read, so that nothing is lost.
                 make_room = functools.partial(self.remove, both)
         elif self.overwrites:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
         with self.timed("corpus", None) as progress:
             report = ingest(
-                self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
+                self.store, chosen, options, strict=strict, progress=progress, make_room=make_room
             )
         report.check(max_rejects, str(self.store.path))
         self._warn_of_rejects(report)
-        self._give_pairs(options or IngestOptions())
+        self._give_pairs(options)
         return report
 
     def append(
