@@ -11,7 +11,6 @@ from augment_cli.neural.loading import find_model
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
-from augment_cli.vectors.choosing import Limits
 from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
@@ -29,16 +28,6 @@ MINED = pa.schema(
         pa.field("positive_score", pa.float32()),
     ]
 )
-_NO_LIMIT = {"max_score": 1.0, "min_score": -1.0, "margin": 0.0, "relative_margin": 0.0}
-
-
-def limits_of(parameters: MineParameters) -> Limits:
-    """What a neighbour must meet."""
-    chosen = {
-        key: None if getattr(parameters, key) == default else getattr(parameters, key)
-        for key, default in _NO_LIMIT.items()
-    }
-    return Limits(parameters.range_min, parameters.range_max, **chosen)
 
 
 def mined_names(parameters: MineParameters, stage: str | None = None) -> list[str]:

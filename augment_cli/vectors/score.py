@@ -26,7 +26,7 @@ from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
-from augment_cli.vectors import signals
+from augment_cli.vectors import judging, signals
 from augment_cli.vectors.search import candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
@@ -178,14 +178,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "models": work.models,
         "settings": work.settings,
     }
-    make_parts(
-        journal,
-        work.pieces,
-        one_by_one(
-            engine.run, "augment_cli.vectors.score:score_piece", lambda index, piece: common, progress
-        ),
-        lambda index: _join_part(store, work, journal, index),
-    )
+    task = "augment_cli.vectors.score:score_piece"
+    make = one_by_one(engine.run, task, lambda index, piece: common, progress)
+    make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
     store.clean_work(work.stage)
 
 
@@ -206,9 +201,8 @@ def score_piece(
     has_edits = "edits" in describe(store.part_path(of, index))[1].names
     names = ["text", "edits"] if has_edits else ["text"]
     rows = store.read_part(of, index, names, [group]).slice(offset, size).combine_chunks()
-    originals = (
-        store.read_part(CORPUS_STAGE, index, ["text"], [group])["text"].slice(offset, size).combine_chunks()
-    )
+    originals = store.read_part(CORPUS_STAGE, index, ["text"], [group])["text"].slice(offset, size)
+    originals = originals.combine_chunks()
     texts = rows["text"].combine_chunks()
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     low = store.parts[index][0] + piece * piece_rows
@@ -273,14 +267,8 @@ def _of_vectors(
     return columns
 
 
-def _nli_labels(folder: Path) -> list[str]:
-    from augment_cli.vectors.judging import entailment_labels
-
-    return list(entailment_labels(folder))
-
-
 _LABELS: dict[str, Callable[[Path], list[str]]] = {
-    "nli": _nli_labels,
+    "nli": lambda folder: list(judging.entailment_labels(folder)),
     "acceptability": lambda folder: ["acceptability"],
     "cross_encoder": lambda folder: ["cross_encoder"],
 }
@@ -290,10 +278,6 @@ def _judged(
     models: dict[str, ModelFolder], texts: pa.Array, originals: pa.Array, is_there: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Columns of the classifiers: the original is the premise, the text the hypothesis."""
-    if not models:
-        return {}
-    from augment_cli.vectors import judging
-
     places = np.flatnonzero(is_there)
     new = texts.take(pa.array(places)).to_pylist()
     columns: dict[str, np.ndarray] = {}

@@ -20,7 +20,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
-from augment_cli.vectors import embed_pieces
+from augment_cli.vectors import embed
 from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
@@ -46,13 +46,13 @@ def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, mo
 
 def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch):
     asked: list[str] = []
-    real = embed_pieces.encode
+    real = embed.encode
 
     def encode(texts, *rest):
         asked.extend(texts)
         return real(texts, *rest)
 
-    monkeypatch.setattr(embed_pieces, "encode", encode)
+    monkeypatch.setattr(embed, "encode", encode)
     store = make(path, encoder)
     texts = store.read("corpus")["text"].to_pylist()
     assert len(asked) == len(set(asked)) == len(set(texts)) < len(texts)
@@ -166,18 +166,18 @@ def test_a_static_piece_is_halved_as_it_is_looked_up(tmp_path, monkeypatch):
     (tmp_path / "words.vec").write_text("the 1 1e9\nriver 1 0.1\ntown 0.3 2\n")
     encoder, parameters = load_static(tmp_path / "words.vec"), EmbedParameters()
     texts = ["the", "river town", "town", "", "river"]
-    whole = embed_pieces.encode(texts, encoder, parameters)
-    given, original = [], embed_pieces.encode
+    whole = embed.encode(texts, encoder, parameters)
+    given, original = [], embed.encode
 
     def watched(part, *more):
         given.append(part)
         return original(part, *more)
 
     monkeypatch.setattr(static, "LOOK_UP_TEXTS", 2)
-    monkeypatch.setattr(embed_pieces, "encode", watched)
+    monkeypatch.setattr(embed, "encode", watched)
     with np.errstate(over="ignore"):
         expected = whole.astype(np.float16)
-    np.testing.assert_array_equal(embed_pieces._encode_in_halves(texts, encoder, parameters), expected)
+    np.testing.assert_array_equal(embed._encode_in_halves(texts, encoder, parameters), expected)
     assert given == [texts[:2], texts[2:4], texts[4:]] and np.isinf(expected).any()
 
 
