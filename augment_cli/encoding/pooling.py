@@ -86,14 +86,9 @@ def pool(
     left_out: int = 0,
 ) -> Tensor:
     """Pool token vectors into sentence vectors; differentiable."""
-    # hidden_states: Tensor or sequence of Tensor; Either the last layer's token vectors, shape (batch,
-    # tokens, d), or all layers' in order, the embedding output first (`hidden_states` of the transformers
-    # library).
-    # attention_mask: Tensor; 1 for a token, 0 for padding, shape (batch, tokens).
-    # weights: Tensor, optional; Weight of each token, at least 0, shape (batch, tokens); needed by such a
-    # mode alone. A row whose weights are all 0 is a zero vector.
-    # Returns Tensor; shape (batch, d), or (batch, d · number of joined modes). A row without any token is a
-    # zero vector.
+    # hidden_states: the last layer's token vectors, (batch, tokens, d), or those of all layers, the embedding
+    # output first. weights: of each token, at least 0, (batch, tokens), for a mode that needs them.
+    # A row without a token, or with weights of 0 alone, is a zero vector.
     mode = canonical(mode)
     if not weights_in(mode):
         weights = None
@@ -131,9 +126,8 @@ def _pool_one(
     if weights is not None:
         mask = mask * weights.to(tokens.dtype).unsqueeze(-1)
         count = mask.sum(dim=1)
-        count = torch.where(count > 0, count, torch.ones_like(count))
+    count = count.clamp(min=1) if weights is None else torch.where(count > 0, count, torch.ones_like(count))
     total = (tokens * mask).sum(dim=1)
-    count = count if weights is not None else count.clamp(min=1)
     return total / (count.sqrt() if mode == "mean-sqrt-length" else count)
 
 

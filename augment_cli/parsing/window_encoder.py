@@ -23,10 +23,9 @@ def knows(config: Mapping[str, Any]) -> bool:
 
 
 def encode(model: Any, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The encoder's vectors."""
-    # texts: sequence of ndarray of float32, shape (tokens, width); At least one.
-    # Returns list of ndarray of float32, shape (tokens, width); for each text. Between texts stand `pad`
-    # rows of zeros, as in thinc: they are encoded, too, so that the sentences' ends depend on their number.
+    """The encoder's vectors of at least one text, float32 (tokens, width) each."""
+    # Between texts stand `pad` rows of zeros, as in thinc: they are encoded, too, so that the sentences' ends
+    # depend on their number.
     pad, width = model.attrs["pad"], texts[0].shape[1]
     starts = np.cumsum([pad, *(len(text) + pad for text in texts)])
     layers = [{node.name: node for node in layer.walk()} for layer in model.layers[0].layers]

@@ -52,8 +52,7 @@ def character_classes() -> np.ndarray:
 
 def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """The case of spans of the flattened texts."""
-    # starts, ends: ndarray of int64, shape (m,); In the flattened code points, half-open, none empty.
-    # Returns ndarray of int64, shape (m,); aS_IT_IS, CAPITALISED or CAPITALS (of two capitals at least).
+    # starts, ends: flattened code points, half-open, none empty; CAPITALS are two capitals at least
     classes = character_classes()
     first = classes[texts.values[starts]]
     patterns = (first & UPPER).astype(np.int64)

@@ -48,9 +48,7 @@ class TermTable:
     @cached_property
     def prefix_sums(self) -> np.ndarray:
         """float64 (V+1,): sum of the maximum scores of all terms before each rank."""
-        sums = np.zeros(len(self) + 1)
-        np.cumsum(self.max_score, out=sums[1:])
-        return sums
+        return np.append(0.0, np.cumsum(self.max_score))
 
     @property
     def documents(self) -> int:
@@ -74,11 +72,7 @@ class TermTable:
     ) -> np.ndarray:
         """Draw for each rank i one of the ranks i−radius … i+radius, with probability ∝ maximum score."""
         # The window is cut at the table's ends. Where all its scores are zero, every rank in it is equally
-        # likely. One look-up each, in memory O(V) for all.
-        # ids: ndarray of int, shape (m,); Ranks, 0 … V−1.
-        # uniforms: ndarray of float64, shape (m,); In [0, 1).
-        # Returns ndarray of int32, shape (m,); ranks; −1 where the window holds no term (radius 0, or a
-        # table of one term).
+        # likely. −1 where it holds no term (radius 0, or a table of one term).
         ids = ids.astype(np.int64)
         low = np.maximum(ids - radius, 0)
         high = np.minimum(ids + radius, len(self) - 1) + 1
@@ -89,11 +83,8 @@ class TermTable:
         self, low: np.ndarray, high: np.ndarray, ids: np.ndarray, skipped: np.ndarray, uniforms: np.ndarray
     ) -> np.ndarray:
         """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score."""
-        # low, high: ndarray of int64, shape (m,); Bounds of the windows, half-open.
-        # ids: ndarray of int64, shape (m,); A rank in each window, or its upper bound.
-        # skipped: ndarray of bool, shape (m,); Whether that rank must not be drawn.
-        # uniforms: ndarray of float64, shape (m,); In [0, 1).
-        # Returns ndarray of int32, shape (m,); ranks; −1 where a window holds nothing to draw.
+        # All (m,). ids: a rank in each window, or its upper bound; skipped: whether that must not be drawn;
+        # uniforms: in [0, 1). The result is −1 where a window holds nothing to draw.
         sums = self.prefix_sums
         own = np.zeros(len(ids))
         own[skipped] = self.max_score[ids[skipped]]

@@ -68,8 +68,6 @@ class PackedBert:
 
     def __call__(self, ids: Sequence[Sequence[int]], weights: Tensor | None = None) -> Tensor:
         """Pooled vectors, shape (n, d), float32, of n texts of at least one token each."""
-        # weights: Tensor, optional; Weight of each token of the vocabulary, for a pooling that asks for
-        # them.
         shapes = [(len(list(group)), length) for length, group in groupby(map(len, ids))]
         sizes = [count * length for count, length in shapes]
         tokens = torch.tensor(list(chain.from_iterable(ids)))

@@ -127,9 +127,9 @@ def test_rows_are_those_of_a_reading_row_by_row(options, random, count):
     for filters in (options.filters[:number] for number in range(len(options.filters) + 1)):
         expected = expected_rows(texts, numbers, options, filters)
         for positive, rows in zip(options.positives, expected, strict=True):
-            packed = rows_of(table, positive, options, options.schema(pa.schema([])), filters)
-            assert [list(row.values()) for row in packed.table.to_pylist()] == rows
-            assert packed.dropped == count - len({row[0] for row in rows})
+            packed, _, dropped = rows_of(table, positive, options, options.schema(pa.schema([])), filters)
+            assert [list(row.values()) for row in packed.to_pylist()] == rows
+            assert dropped == count - len({row[0] for row in rows})
 
 
 # --- in a store
