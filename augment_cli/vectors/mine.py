@@ -235,7 +235,7 @@ def _rescored(
     scores[places] = relevance(model, "fp32", [anchors[row] for row in places[0]], texts, squeezed=True)
     order = np.argsort(-scores, axis=1, kind="stable")
     row_ids = np.where(np.isinf(scores), -1, neighbours.row_ids)
-    in_order = [np.take_along_axis(values, order, 1) for values in (scores, row_ids)]
+    scores, row_ids = (np.take_along_axis(values, order, 1) for values in (scores, row_ids))
     own = anchors
     if parameters.positive:
         own = store.read_part(parameters.positive, index, ["text"], [piece])["text"].to_pylist()
@@ -243,7 +243,7 @@ def _rescored(
     found[rows] = relevance(
         model, "fp32", [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True
     )
-    return Neighbours(*in_order, neighbours.too_near), found
+    return Neighbours(scores, row_ids, neighbours.too_near), found
 
 
 @lru_cache(maxsize=1)

@@ -66,12 +66,13 @@ def mine_settings(
     if not parameters.query_vectors:  # likewise
         del values["query_vectors"]
     values |= {"positive": parameters.positive or None, "number": number}
-    seed = values.pop("seed") if parameters.sampling == "random" else values.pop("seed") and None
+    del values["seed"]
     return Settings(
         MINED_STAGE,
         VERSION,
         parameters=values,
-        seed=seed,
+        # A seed of 0 has always been kept, whatever the sampling.
+        seed=parameters.seed if parameters.sampling == "random" or not parameters.seed else None,
         inputs={stage: store.stage(stage).digest for stage in (*stages, *read)},
         resources=resources,
         libraries=library_versions(libraries),
