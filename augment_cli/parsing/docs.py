@@ -164,7 +164,7 @@ def is_window_encoder(config: Mapping[str, Any]) -> bool:
 def encode_windows(model: Any, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The encoder's vectors of at least one text, float32 (tokens, width) each."""
     # Each layer adds to a word's vector LayerNorm(max over pieces of W·[left; word; right] + b). thinc also
-    # keeps what training would need, and takes half as long again for the same sums but for their last digits.
+    # keeps what training would need, and takes half as long again. Sums differ in their last digits.
     # Source: the layers `residual(expand_window >> maxout >> layernorm)` of thinc 8.
     # Between texts stand `pad` rows of zeros, as in thinc: they are encoded, too, so that the sentences' ends
     # depend on their number.

@@ -1,11 +1,10 @@
-"""`pack`: the wide table, what becomes of unchanged rows, and sentence-transformers training on it."""
+"""`pack`: the wide table, what becomes of unchanged rows, splits, and files for other trainers."""
 
 import csv
 import errno
 import json
 import os
 
-import pyarrow as pa
 import pytest
 
 from augment_cli.engine.engine import Engine
@@ -13,31 +12,15 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of, export, pack, read_pack_recipe, reserved
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import verify, why_not_reused
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session
-from augment_cli.store import schema
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import add_texts
 
 
 @pytest.fixture
 def mixed(store):
     """The store with a stage of positives in which every third row is unchanged."""
-    settings = Settings("uda", 1, {"draw": 0}, 42)
     with store.lock():
-        for index in store.begin("uda", settings):
-            rows = store.read_part("corpus", index)["text"].to_pylist()
-            ids = store.read_part("corpus", index)["row_id"].to_pylist()
-            texts = [None if row % 3 == 0 else text.upper() for row, text in zip(ids, rows, strict=True)]
-            edits = [
-                [] if new is None else [{"start": 0, "end": len(text), "replacement": new}]
-                for text, new in zip(rows, texts, strict=True)
-            ]
-            columns = [ids, texts, ["same_text" if text is None else None for text in texts], edits]
-            table = pa.table([*map(pa.array, columns)], names=schema.AUGMENTATION.names)
-            statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
-            part = store.write_part("uda", index, schema.AUGMENTATION, [table], settings, statistics)
-            store.commit(part)
+        add_texts(store, "uda", lambda row, text: text.upper() if row % 3 else None)
     return store
 
 
@@ -52,16 +35,12 @@ def test_by_default_everything_finished_by_kind(mixed):
     assert options == PackOptions(("uda",), ("una", "una.1"), "drop")
     rows = packed(mixed, options)
     originals, una, una_1 = (mixed.read(name)["text"].to_pylist() for name in ("corpus", "una", "una.1"))
-    assert rows == [
-        {
-            "anchor": text,
-            "positive": text.upper(),
-            "negative": una[row] or una_1[row],
-            "negative_1": una_1[row] or una[row],
-        }
+    assert [list(row.values()) for row in rows] == [
+        [text, text.upper(), una[row] or una_1[row], una_1[row] or una[row]]
         for row, text in enumerate(originals)
         if row % 3 and (una[row] or una_1[row])
     ]
+    assert [*rows[0]] == ["anchor", "positive", "negative", "negative_1"]
     assert verify(mixed) == [] and why_not_reused(mixed, "pack") is None
 
 
@@ -121,19 +100,7 @@ def gappy(mixed):
     """Two stages of negatives beside each other: `una` of even rows and `negation` of every fourth."""
     with mixed.lock():
         for name, step in (("antonym", 2), ("negation", 4)):
-            settings = Settings(name, 1, {"draw": 0}, 42)
-            for index in mixed.begin(name, settings):
-                part = mixed.read_part("corpus", index)
-                ids, rows = part["row_id"].to_pylist(), part["text"].to_pylist()
-                texts = [
-                    None if row % step else f"{name} {text}" for row, text in zip(ids, rows, strict=True)
-                ]
-                columns = [ids, texts, [None] * len(ids), [[]] * len(ids)]
-                table = pa.table([pa.array(column) for column in columns], names=schema.AUGMENTATION.names)
-                statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
-                mixed.commit(
-                    mixed.write_part(name, index, schema.AUGMENTATION, [table], settings, statistics)
-                )
+            add_texts(mixed, name, lambda row, text, n=name, s=step: None if row % s else f"{n} {text}")
     return mixed
 
 
@@ -262,20 +229,12 @@ def test_jsonl_out(mixed, command):
     assert command("pack", "--store", mixed.path, "--out", "nowhere/pairs.csv").returncode == 2
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"positives": ["nowhere"]},
-        {"negatives": ["terms"]},
-        {"unchanged": "keep"},
-        {"negatives": []},
-        {"split": 1.0},
-        {"split": -0.5},
-    ],
-)
-def test_what_cannot_be_packed_is_refused(store, options):
-    with pytest.raises(UsageError):
-        choose(store, **options)
+def test_what_cannot_be_packed_is_refused(store):
+    wrong = {"positives": [["nowhere"]], "negatives": [["terms"], []], "unchanged": ["keep"]}
+    for name, values in (wrong | {"split": [1.0, -0.5]}).items():
+        for value in values:
+            with pytest.raises(UsageError):
+                choose(store, **{name: value})
 
 
 def test_recipes(tmp_path, mixed):
@@ -286,64 +245,3 @@ def test_recipes(tmp_path, mixed):
         recipe.write_text(text)
         with pytest.raises(UsageError, match=r"pack\.toml"):
             read_pack_recipe(recipe)
-
-
-@pytest.mark.slow
-def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
-    """Its own trainer, one step, on the columns as they are."""
-    import torch
-    from datasets import load_dataset
-    from sentence_transformers import (
-        SentenceTransformer,
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from tokenizers import Tokenizer, pre_tokenizers
-    from tokenizers.models import WordLevel
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    torch.set_num_threads(1)
-    packed(mixed, choose(mixed))
-    data = load_dataset("parquet", data_dir=str(mixed.path / "pack"), split="train", cache_dir=str(tmp_path))
-    assert data.column_names == ["anchor", "positive", "negative", "negative_1"]
-
-    words = ["[PAD]", "[UNK]", "the", "river", "number", "flows", "by", "house"]
-    tokenizer = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]")
-    fast.save_pretrained(tmp_path / "model")
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
-    BertModel(BertConfig(vocab_size=len(words), **sizes)).save_pretrained(tmp_path / "model")
-    transformer = Transformer(str(tmp_path / "model"), max_seq_length=16)
-    model = SentenceTransformer(modules=[transformer, Pooling(8)], device="cpu")
-
-    before = [weight.detach().clone() for weight in model.parameters()]
-    settings = SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "run"),
-        max_steps=1,
-        per_device_train_batch_size=8,
-        learning_rate=0.1,
-        use_cpu=True,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-    )
-    trainer = SentenceTransformerTrainer(
-        model=model, args=settings, train_dataset=data, loss=MultipleNegativesRankingLoss(model)
-    )
-    result = trainer.train()
-    assert result.global_step == 1
-    assert 0 < result.training_loss < 100
-    assert any(not torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
-
-
-def test_pipeline_packs_a_real_run(made_store, tmp_path):
-    import shutil
-
-    shutil.copytree(made_store, tmp_path / "store")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.augment(make_run("uda", terms="tfidf", surface="in-place", radius=4))
-        session.pack(choose(session.store))
-    assert Store.open(tmp_path / "store").stage("pack").rows > 0
