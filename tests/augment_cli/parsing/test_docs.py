@@ -121,21 +121,13 @@ def test_lemmas_that_are_there_stay(nlp):
 def test_a_tok2vec_that_sees_more_than_the_word_runs_as_it_is():
     """Here whether a space follows the token: equal words have different vectors."""
     nlp = spacy.blank("en")
-    embed = {
-        "@architectures": "spacy.MultiHashEmbed.v2",
-        "width": 16,
-        "attrs": ["ORTH", "SPACY"],
-        "rows": [50, 50],
-        "include_static_vectors": False,
+    embed = {"width": 16, "attrs": ["ORTH", "SPACY"], "rows": [50, 50], "include_static_vectors": False}
+    encode = {"width": 16, "window_size": 1, "maxout_pieces": 2, "depth": 2}
+    model = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {"@architectures": "spacy.MultiHashEmbed.v2", **embed},
+        "encode": {"@architectures": "spacy.MaxoutWindowEncoder.v2", **encode},
     }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": 16,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "depth": 2,
-    }
-    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", config={"model": model})
     nlp.initialize()
     assert docs._annotator(nlp, "tok2vec", nlp.get_pipe("tok2vec"), []) is None
