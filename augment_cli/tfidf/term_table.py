@@ -15,9 +15,6 @@ from augment_cli.store.parquet import read_parquet
 from augment_cli.store.store import Store
 from augment_cli.text.letter_case import capitalised
 
-_MOST_SLICES = 1 << 20  # of the search
-_STEPS = 3  # of the search in a slice, before it is given up
-
 
 @dataclass(frozen=True, eq=False)
 class TermTable:
@@ -112,35 +109,11 @@ class TermTable:
 
     def _ranks_of(self, targets: np.ndarray) -> np.ndarray:
         """int64 (m,): the rank in whose interval of the prefix sums each of some numbers lies."""
-        # What `np.searchsorted` gives, by a table of where to begin: a rank or two are looked at instead of
-        # the twenty of a binary search, each of which misses the cache.
-        sums, begins = self.prefix_sums, self._begins
-        after = begins[self._slice_of(targets)].astype(np.int64)
-        open_ones = np.arange(len(targets))
-        for _ in range(_STEPS):
-            at = after[open_ones]
-            open_ones = open_ones[sums[np.minimum(at, len(self))] <= targets[open_ones]]
-            open_ones = open_ones[after[open_ones] <= len(self)]
-            after[open_ones] += 1
-        after[open_ones] = np.searchsorted(sums, targets[open_ones], side="right")
-        return after - 1
-
-    def _slice_of(self, numbers: np.ndarray) -> np.ndarray:
-        """int64 (m,): which of the equal slices of the prefix sums each of some numbers is in."""
-        total, slices = self.prefix_sums[-1], self._slices
-        # All in one, where there is no weight or next to none.
-        scale = slices / total if total > _MOST_SLICES * np.finfo(np.float64).tiny else 0.0
-        return np.minimum((numbers * scale).astype(np.int64), slices)
-
-    @property
-    def _slices(self) -> int:
-        return min(2 * len(self), _MOST_SLICES)
-
-    @cached_property
-    def _begins(self) -> np.ndarray:
-        """int32: how many of the prefix sums are in the slices before each one."""
-        slices = np.arange(self._slices + 1)
-        return np.searchsorted(self._slice_of(self.prefix_sums), slices).astype(np.int32)
+        # In rising order: a look-up near the last one finds its numbers in the cache.
+        order = np.argsort(targets)
+        ranks = np.empty(len(targets), np.int64)
+        ranks[order] = np.searchsorted(self.prefix_sums, targets[order], side="right") - 1
+        return ranks
 
     def draw_any(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool = False) -> np.ndarray:
         """Draw for each rank any rank of the table with equal probability (the random-term ablation)."""
