@@ -9,28 +9,6 @@ from torch import Tensor
 
 from augment_cli.errors import UsageError
 
-# The names used elsewhere for the same thing. "cls_before_pooler" and "avg" are SimCSE's, the
-# rest are the sentence-transformers library's.
-ALIASES = {
-    "cls_before_pooler": "cls",
-    "avg": "mean",
-    "avg_first_last": "first-last",
-    "first_last_avg": "first-last",
-    "weightedmean": "weighted-mean",
-    "mean_sqrt_len_tokens": "mean-sqrt-length",
-    "lasttoken": "last-token",
-}
-MODES = (
-    "cls",
-    "mean",
-    "max",
-    "first-last",
-    "first-last-1",
-    "static",
-    "weighted-mean",
-    "mean-sqrt-length",
-    "last-token",
-)
 # How model folders name a mode: under one key, and by a flag of its own, which older releases read. In the
 # order in which their vectors are concatenated.
 STORED = {
@@ -43,6 +21,15 @@ STORED = {
 }
 # Means over tokens of the mean of these layers of `hidden_states`.
 LAYER_MEANS = {"first-last": (0, -1), "first-last-1": (1, -1), "static": (0,)}
+MODES = ("cls", "mean", "max", *LAYER_MEANS, "weighted-mean", "mean-sqrt-length", "last-token")
+# The names used elsewhere for the same thing: sentence-transformers' and SimCSE's.
+ALIASES = {
+    **{stored: mode for mode, (stored, _) in STORED.items()},
+    "cls_before_pooler": "cls",
+    "avg": "mean",
+    "avg_first_last": "first-last",
+    "first_last_avg": "first-last",
+}
 WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
 WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
 

@@ -38,7 +38,7 @@ _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
 _SCALED_FROM = 1e-6
 # How `--keep auto` follows from the corpus; the limits are from fourteen sets (benchmarks/LOG.md).
 _JUDGED = 2_000  # texts
-_GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
+_GROUPS, _GROUP = 40, 30  # the most groups, and the fewest texts of one on average
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
 _MOST = 10.0
 _MANY = 1_000  # texts, of which neighbourhoods are sure

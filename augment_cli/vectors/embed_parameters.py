@@ -62,16 +62,16 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
 
 
 def pinned(store: Store, stage: str, model: ModelFolder, parameters: EmbedParameters) -> EmbedParameters:
-    """The parameters with `auto` made explicit: as the stage was begun if it was, else for this machine."""
+    """The parameters with `auto` made explicit: as an existing stage has them, else for this machine."""
     if model.path.is_file():  # word vectors: there is nothing to choose
         return dataclasses.replace(parameters, precision="fp32", device="cpu", batch_tokens=0, threads=1)
-    begun = store.stage(stage).settings["parameters"] if stage in store.stages() else {}
-    if "precision" in begun:  # `combine` has none; the store refuses to mix the two
+    stored = store.stage(stage).settings["parameters"] if stage in store.stages() else {}
+    if "precision" in stored:  # `combine` has none; the store refuses to mix the two
         parameters = dataclasses.replace(
             parameters,
-            precision=begun["precision"] if parameters.precision == "auto" else parameters.precision,
-            device=begun["device"] if parameters.device == "auto" else parameters.device,
-            batch_tokens=parameters.batch_tokens or begun["batch_tokens"],
+            precision=stored["precision"] if parameters.precision == "auto" else parameters.precision,
+            device=stored["device"] if parameters.device == "auto" else parameters.device,
+            batch_tokens=parameters.batch_tokens or stored["batch_tokens"],
         )
     if parameters.device == "cpu" and parameters.precision != "auto" and parameters.batch_tokens:
         return parameters  # nothing left that PyTorch would have to be asked about
@@ -79,8 +79,8 @@ def pinned(store: Store, stage: str, model: ModelFolder, parameters: EmbedParame
     return dataclasses.replace(found, batch_tokens=parameters.batch_tokens or _BATCH_TOKENS[found.device])
 
 
-def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
-    """Parameters for vectors beside those that are there: of the same encoder, used in the same way."""
+def as_stored(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
+    """Parameters as the first of some stages that is there has them: one encoder, used in one way."""
     parameters = parameters or EmbedParameters()
     for stage in stages:
         if stage not in store.stages():

@@ -230,11 +230,10 @@ def test_jsonl_out(mixed, command):
 
 
 def test_what_cannot_be_packed_is_refused(store):
-    wrong = {"positives": [["nowhere"]], "negatives": [["terms"], []], "unchanged": ["keep"]}
-    for name, values in (wrong | {"split": [1.0, -0.5]}).items():
-        for value in values:
-            with pytest.raises(UsageError):
-                choose(store, **{name: value})
+    wrong = [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"negatives": []}, {"unchanged": "keep"}]
+    for options in [*wrong, {"split": 1.0}, {"split": -0.5}]:
+        with pytest.raises(UsageError):
+            choose(store, **options)
 
 
 def test_recipes(tmp_path, mixed):

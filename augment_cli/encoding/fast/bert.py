@@ -136,7 +136,7 @@ def linear(weight: Tensor, bias: Tensor) -> _Linear:
     weight, bias = weight.detach(), bias.detach()
     fused = fused_linear()
     if weight.dtype in (torch.bfloat16, torch.float32) and fused is not None:
-        # In the layout that oneDNN wants for so many rows, once and for all; else every product begins by
+        # In the layout that oneDNN wants for this many rows, once and for all; else every product begins by
         # copying the weights into it.
         arranged = torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
         return lambda x: fused(x, arranged, bias, "none", [], "")
