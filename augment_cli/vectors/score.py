@@ -228,7 +228,7 @@ def score_piece(
         columns["unknown_words"] = _unknown_words(texts, originals, terms, tokenizer)
     if options.judge:
         verdicts = store.read_part(options.judge, index, [LABEL_COLUMN.name], [group])[LABEL_COLUMN.name]
-        columns |= _judged_columns(verdicts.slice(offset, size).combine_chunks())
+        columns |= _verdict_columns(verdicts.slice(offset, size).combine_chunks())
     columns |= _judged(models, texts, originals, is_there)
     labels = [label for kind in models for label in _LABELS[kind](models[kind].path)]
     fields = scores_schema(options, [*(_VERDICTS if options.judge else ()), *labels])
@@ -280,6 +280,8 @@ def _judged(
     models: dict[str, ModelFolder], texts: pa.Array, originals: pa.Array, is_there: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Columns of the classifiers: the original is the premise, the text the hypothesis."""
+    if not models:
+        return {}
     places = np.flatnonzero(is_there)
     new = texts.take(pa.array(places)).to_pylist()
     columns: dict[str, np.ndarray] = {}
@@ -352,7 +354,7 @@ def _unknown_words(
     return np.where(texts.is_valid().to_numpy(zero_copy_only=False), beyond, np.nan)
 
 
-def _judged_columns(labels: pa.Array) -> dict[str, np.ndarray]:
+def _verdict_columns(labels: pa.Array) -> dict[str, np.ndarray]:
     """Whether a judge called each text the same, and another one: 1 or 0, NaN where it gave no verdict."""
     is_there = labels.is_valid().to_numpy(zero_copy_only=False)
     found = {}
