@@ -33,8 +33,8 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.session import Session
+from augment_cli.vectors.embed import load
 from augment_cli.vectors.embed_parameters import EmbedParameters, find_encoder
-from augment_cli.vectors.embed_pieces import load
 from augment_cli.vectors.stages import VectorStage, unit
 from benchmarks.timing import markdown, ratio
 

@@ -26,7 +26,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.schema import AUGMENTATION, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.text.changes import edits_of
+from augment_cli.text.edit_list import edits_of
 from augment_cli.text.spans import CodePoints, apply_edits
 
 VERSION = 2

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import BadInputError
+from augment_cli.store.files import write_atomically
 
 # What reading a damaged or forged .npz ends in.
 DAMAGED_ARCHIVE = (
@@ -38,14 +39,13 @@ class EmbeddingCache:
         self.folder = root / hashlib.sha256(stamp.encode()).hexdigest()[:32]
         self.folder.mkdir(parents=True, exist_ok=True)
         if not (self.folder / "key.json").exists():
-            _write(self.folder / "key.json", stamp.encode())
+            write_atomically(self.folder / "key.json", stamp.encode(), self.folder)
         self._dimension = dimension
         self._rows: dict[bytes, np.ndarray] = {}
         self._chunks: set[str] = set()
 
     def load(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         """The stored vector of each text, None where there is none."""
-        # Returns list of (numpy.ndarray or None); n vectors of shape (d,), float32.
         for path in sorted(self.folder.glob("*.npz")):
             if path.name not in self._chunks:
                 self._read(path)
@@ -53,12 +53,9 @@ class EmbeddingCache:
 
     def store(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Add vectors as one new file that is either complete or not there."""
-        # vectors: numpy.ndarray; Shape (n, d).
         if not len(texts):
             return
-        digests = np.frombuffer(b"".join(_text_digest(text) for text in texts), dtype=np.uint8).reshape(
-            -1, 32
-        )
+        digests = np.frombuffer(b"".join(map(_text_digest, texts)), np.uint8).reshape(-1, 32)
         name = hashlib.sha256(digests.tobytes()).hexdigest()[:32] + ".npz"
         path = self.folder / name
         temporary = self.folder / f".{name}.{os.getpid()}"
@@ -89,9 +86,3 @@ class EmbeddingCache:
 
 def _text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)

@@ -37,15 +37,12 @@ def to_length_one(vectors: Tensor) -> Tensor:
 class Encoder:
     """A transformer with its tokenizer, pooling and the steps after it."""
 
-    model: Any  # A transformers model that returns `last_hidden_state`; any device
+    model: Any  # a transformers model that returns `last_hidden_state`; any device
     tokenizer: Any  # its fast tokenizer
-    pooling: str = DEFAULT_POOLING  # A mode of `augment_cli.encoding.pooling`
-    # longest input in tokens, special tokens included; longer ones are cut. None: nothing is cut.
-    max_length: int | None = 512
-    # digest of the model's files; None for a model in training, which is then never cached
-    digest: str | None = None
-    # `fp32`, or `bf16` (weights and activations; pooling and the steps after it stay in fp32)
-    precision: Precision = "fp32"
+    pooling: str = DEFAULT_POOLING  # a mode of `augment_cli.encoding.pooling`
+    max_length: int | None = 512  # in tokens, special ones included; longer texts are cut, with None none
+    digest: str | None = None  # of the model's files; None for a model in training, which is never cached
+    precision: Precision = "fp32"  # `bf16`: of weights and activations, not of pooling and what follows
     # steps after pooling, each a function of a tensor (n, d)
     modules: list[Callable[[Tensor], Tensor]] = field(default_factory=list)
     lower_case: bool = False  # whether a text is lower-cased before the tokenizer sees it
@@ -53,8 +50,7 @@ class Encoder:
     prompts: Prompts = field(default_factory=Prompts)  # what the model's folder names to be set there
     name: str = ""  # what the model is called in results
     revision: str | None = None  # commit of a model from the hub
-    # weight of each token of the vocabulary, shape (V,), for a pooling that asks for them
-    weights: Tensor | None = None
+    weights: Tensor | None = None  # of each token of the vocabulary, for a pooling that asks for them
     _dimensions: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by number of modules
 
     def encode(
@@ -65,8 +61,7 @@ class Encoder:
         batch_tokens: int = BATCH_TOKENS,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Encode texts; equal texts are encoded once and get equal vectors."""
-        # Returns numpy.ndarray; shape (n, d), float32.
+        """Vectors of texts, float32 (n, d); equal texts are encoded once and get equal vectors."""
         for number, text in enumerate(texts):
             if not isinstance(text, str):
                 raise UsageError(
@@ -131,8 +126,7 @@ class Encoder:
         batch_tokens: int = BATCH_TOKENS,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Encode texts that are token ids already, special tokens included."""
-        # Returns numpy.ndarray; shape (n, d), float32.
+        """Vectors, float32 (n, d), of texts that are token ids already, special tokens included."""
         training = self.model.training
         self.model.eval()  # dropout would make every call another answer
         try:

@@ -246,9 +246,8 @@ def _readable(path: Path) -> Iterator[None]:
 
 def _sentence_config(transformer: Path, files: JsonFiles) -> dict[str, Any]:
     # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
-    for path in sorted(transformer.glob("sentence_*_config.json")):
-        return files.settings(path)
-    return {}
+    found = sorted(transformer.glob("sentence_*_config.json"))
+    return files.settings(found[0]) if found else {}
 
 
 def _check_transformer(folder: Path) -> None:

@@ -9,28 +9,6 @@ from torch import Tensor
 
 from augment_cli.errors import UsageError
 
-# The names used elsewhere for the same thing. "cls_before_pooler" and "avg" are SimCSE's, the
-# rest are the sentence-transformers library's.
-ALIASES = {
-    "cls_before_pooler": "cls",
-    "avg": "mean",
-    "avg_first_last": "first-last",
-    "first_last_avg": "first-last",
-    "weightedmean": "weighted-mean",
-    "mean_sqrt_len_tokens": "mean-sqrt-length",
-    "lasttoken": "last-token",
-}
-MODES = (
-    "cls",
-    "mean",
-    "max",
-    "first-last",
-    "first-last-1",
-    "static",
-    "weighted-mean",
-    "mean-sqrt-length",
-    "last-token",
-)
 # How model folders name a mode: under one key, and by a flag of its own, which older releases read. In the
 # order in which their vectors are concatenated.
 STORED = {
@@ -43,6 +21,15 @@ STORED = {
 }
 # Means over tokens of the mean of these layers of `hidden_states`.
 LAYER_MEANS = {"first-last": (0, -1), "first-last-1": (1, -1), "static": (0,)}
+MODES = ("cls", "mean", "max", *LAYER_MEANS, "weighted-mean", "mean-sqrt-length", "last-token")
+# The names used elsewhere for the same thing: sentence-transformers' and SimCSE's.
+ALIASES = {
+    **{stored: mode for mode, (stored, _) in STORED.items()},
+    "cls_before_pooler": "cls",
+    "avg": "mean",
+    "avg_first_last": "first-last",
+    "first_last_avg": "first-last",
+}
 WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
 WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
 
@@ -86,14 +73,9 @@ def pool(
     left_out: int = 0,
 ) -> Tensor:
     """Pool token vectors into sentence vectors; differentiable."""
-    # hidden_states: Tensor or sequence of Tensor; Either the last layer's token vectors, shape (batch,
-    # tokens, d), or all layers' in order, the embedding output first (`hidden_states` of the transformers
-    # library).
-    # attention_mask: Tensor; 1 for a token, 0 for padding, shape (batch, tokens).
-    # weights: Tensor, optional; Weight of each token, at least 0, shape (batch, tokens); needed by such a
-    # mode alone. A row whose weights are all 0 is a zero vector.
-    # Returns Tensor; shape (batch, d), or (batch, d · number of joined modes). A row without any token is a
-    # zero vector.
+    # hidden_states: the last layer's token vectors, (batch, tokens, d), or those of all layers, the embedding
+    # output first. weights: of each token, at least 0, (batch, tokens), for a mode that needs them.
+    # A row without a token, or with weights of 0 alone, is a zero vector.
     mode = canonical(mode)
     if not weights_in(mode):
         weights = None
@@ -131,9 +113,8 @@ def _pool_one(
     if weights is not None:
         mask = mask * weights.to(tokens.dtype).unsqueeze(-1)
         count = mask.sum(dim=1)
-        count = torch.where(count > 0, count, torch.ones_like(count))
+    count = count.clamp(min=1) if weights is None else torch.where(count > 0, count, torch.ones_like(count))
     total = (tokens * mask).sum(dim=1)
-    count = count if weights is not None else count.clamp(min=1)
     return total / (count.sqrt() if mode == "mean-sqrt-length" else count)
 
 

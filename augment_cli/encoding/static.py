@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
-from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
+from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart, whole_texts
 from augment_cli.errors import BadInputError
 from augment_cli.models.reasons import tokenizing
 from augment_cli.neural import fast
@@ -28,10 +28,6 @@ LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words ar
 
 class StaticTable(nn.Module):
     """The table of vectors; its gradient is sparse, as a batch meets few of the rows."""
-
-    # embedding: the table, which sums what it looks up
-    # config: `hidden_size` d and `vocab_size` V, as a transformers model has them
-    # matrix: A vector of each token, shape (V, d)
 
     def __init__(self, matrix: Tensor) -> None:
         super().__init__()
@@ -51,10 +47,7 @@ class StaticTable(nn.Module):
         """Mean of the weighted vectors of each text's tokens: Σ w(t) v(t) / n, shape (texts, d)."""
         # The divisor is the number of tokens and not the sum of their weights: cosines are the same, and so
         # is what a table gives whose rows have been multiplied with their weights once and for all.
-        # ids: torch.Tensor; Tokens of all texts one after the other, shape (tokens,), int64.
-        # offsets: torch.Tensor; Where each text begins, shape (texts,), int64. A text without tokens is a
-        # zero vector.
-        # weights: torch.Tensor, optional; Weight of each token of the vocabulary, shape (V,); 1 by default.
+        # ids, offsets: as `bag` gives them; a text without tokens is a zero vector
         table = self.embedding.weight
         lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
         scale = (1 / lengths.clamp(min=1).to(table.dtype)).repeat_interleave(lengths)
@@ -83,11 +76,7 @@ class Words:
 class StaticEncoder(Encoder):
     """A table with its tokenizer and the steps after the mean; needs no batches and no cache."""
 
-    # model: the table
-    # tokenizer: what finds a text's tokens, special ones left out
-    # pooling: `mean`, or `idf:mean`, `sif:mean` with weights
-
-    max_length: int | None = None  # texts are cut after so many tokens; None cuts none
+    max_length: int | None = None
 
     def encode(
         self,
@@ -97,9 +86,7 @@ class StaticEncoder(Encoder):
         batch_tokens: int = 0,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Look up the tokens of texts."""
-        # Returns numpy.ndarray; shape (n, d), float32; a text without known tokens is a zero vector, unless
-        # a step after the mean moves it.
+        """Vectors of texts; a text without known tokens is a zero vector, unless a later step moves it."""
         return super().encode(texts, progress=progress)
 
     def _encode_distinct(
@@ -116,20 +103,17 @@ class StaticEncoder(Encoder):
         return vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        prepared = [self.prompt + text for text in texts] if self.prompt else list(texts)
+        prepared = [self.prompt + text for text in texts]
         if isinstance(self.tokenizer, Words):
             return self.tokenizer.ids(prepared)
-        backend = self.tokenizer.backend_tokenizer
-        backend.no_truncation()
-        backend.no_padding()
-        found = [item.ids for item in backend.encode_batch_fast(prepared, add_special_tokens=False)]
-        return found if self.max_length is None else [ids[: self.max_length] for ids in found]
+        found = whole_texts(self.tokenizer).encode_batch_fast(prepared, add_special_tokens=False)
+        return [item.ids[: self.max_length] for item in found]
 
     def _tokens(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Token ids of texts and where each begins, as `bag` gives them."""
         if self._by_words is None:
             return bag(self._token_ids(texts))
-        flat, lengths = self._by_words([self.prompt + text for text in texts] if self.prompt else texts)
+        flat, lengths = self._by_words([self.prompt + text for text in texts])
         return torch.from_numpy(flat), torch.from_numpy(lengths.cumsum() - lengths)
 
     @functools.cached_property
@@ -137,9 +121,7 @@ class StaticEncoder(Encoder):
         """The quicker tokeniser, where the model's is one that keeps words apart."""
         if isinstance(self.tokenizer, Words) or self.max_length is not None:
             return None
-        backend = self.tokenizer.backend_tokenizer
-        backend.no_truncation()
-        backend.no_padding()
+        backend = whole_texts(self.tokenizer)
         return WordTokens(backend) if keeps_words_apart(backend) else None
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
@@ -147,10 +129,7 @@ class StaticEncoder(Encoder):
 
     def _look_up(self, ids: Tensor, offsets: Tensor) -> Tensor:
         with torch.inference_mode():
-            vectors = self.model(ids, offsets, self.weights).float().cpu()
-            for module in self.modules:
-                vectors = module(vectors)
-        return vectors.float()
+            return self._after_pooling(self.model(ids, offsets, self.weights).float().cpu())
 
 
 def bag(ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
@@ -162,7 +141,6 @@ def bag(ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
 
 def load_static(path: Path) -> StaticEncoder:
     """Read word vectors: a word and its numbers a line, with or without a line of sizes first."""
-    # Words are split at whitespace and looked up as they are, then in lower case.
     digest = hashlib.sha256()
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

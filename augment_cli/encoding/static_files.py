@@ -16,6 +16,7 @@ from torch import Tensor
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.layout import StaticLayout, write_modules
 from augment_cli.encoding.static import StaticEncoder, StaticTable
+from augment_cli.encoding.words_apart import whole_texts
 from augment_cli.errors import BadInputError, MissingError
 
 
@@ -38,7 +39,8 @@ def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
         raise BadInputError(f"{weights} holds no table of embeddings; fetch or export the model again")
     matrix = matrix.float()
     if (mapping := tensors.get("mapping")) is not None:  # model2vec: several tokens share a row
-        if mapping.dim() != 1 or mapping.is_floating_point() or not _within(mapping, len(matrix)):
+        is_whole = mapping.dim() == 1 and not mapping.is_floating_point() and bool(mapping.numel())
+        if not is_whole or not 0 <= int(mapping.min()) <= int(mapping.max()) < len(matrix):
             raise BadInputError(
                 f"{weights} maps tokens to rows that its table of {len(matrix):,} has not; fetch or export "
                 "the model again"
@@ -64,19 +66,12 @@ def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
     return StaticTable(matrix.contiguous()), tokenizer
 
 
-def _within(rows: Tensor, count: int) -> bool:
-    """Whether all row numbers are those of a table with `count` rows."""
-    return bool(rows.numel()) and int(rows.min()) >= 0 and int(rows.max()) < count
-
-
 def without_special_tokens(tokenizer: Any) -> None:
     """Make a fast tokenizer put nothing before or after a text, cut nothing and pad nothing."""
     from tokenizers.processors import TemplateProcessing
 
-    backend = tokenizer.backend_tokenizer
-    backend.post_processor = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
-    backend.no_truncation()
-    backend.no_padding()
+    template = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
+    whole_texts(tokenizer).post_processor = template
 
 
 def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:

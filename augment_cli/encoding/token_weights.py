@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from augment_cli.encoding.words_apart import flat, whole_texts
 from augment_cli.errors import UsageError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
@@ -56,14 +57,9 @@ def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:
     """Count the tokens of texts, special ones left out, whole texts whatever their length."""
     size = len(tokenizer)
     occurrences, documents, total = np.zeros(size, np.int64), np.zeros(size, np.int64), 0
-    for chunk in _chunks(texts):
-        # Through the tokenizer itself, whose truncation would leave the ends of long texts out.
-        tokenizer.backend_tokenizer.no_truncation()
-        tokenizer.backend_tokenizer.no_padding()
-        found = tokenizer.backend_tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
-        listed = [encoding.ids for encoding in found]
-        lengths = [len(of_text) for of_text in listed]
-        ids = np.fromiter(chain.from_iterable(listed), np.int64, sum(lengths))
+    rest = iter(texts)
+    while chunk := list(islice(rest, _CHUNK)):
+        ids, lengths = flat(whole_texts(tokenizer), chunk)
         occurrences += np.bincount(ids, minlength=size)
         rows = np.repeat(np.arange(len(chunk)), lengths)
         documents += np.bincount(np.unique(rows * size + ids) % size, minlength=size)
@@ -79,14 +75,3 @@ def count_store(store: Store, tokenizer: Any, most: int = 0) -> TokenCounts:
             yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
 
     return count_tokens(islice(texts(), most) if most else texts(), tokenizer)
-
-
-def _chunks(texts: Iterable[str]) -> Iterable[list[str]]:
-    chunk: list[str] = []
-    for text in texts:
-        chunk.append(text)
-        if len(chunk) == _CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -17,7 +17,7 @@ class Whitening:
     """x̃ = (x − μ) W with W = U Λ^(−1/2), from the covariance U Λ Uᵀ of the vectors it was fitted on."""
 
     mean: np.ndarray  # μ, shape (d,), float64
-    kernel: np.ndarray  # w, shape (d, k), columns by falling variance
+    kernel: np.ndarray  # W, shape (d, k), columns by falling variance
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
         """Whiten vectors (n, d) into (n, k), float32."""
@@ -26,10 +26,8 @@ class Whitening:
 
 def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray | None = None) -> Whitening:
     """Fit on vectors (n, d), which for the published baseline are the evaluated sentences themselves."""
-    # vectors: numpy.ndarray; Shape (n, d), n at least 2.
-    # weights: numpy.ndarray, optional; Share of each vector in mean and covariance, shape (n,); None for
-    # equal ones. With the probabilities of words as the weights of their vectors it is Zipfian whitening
-    # (Yokoi et al. 2024).
+    # weights: share of each vector in mean and covariance, (n,). With the probabilities of words for their
+    # vectors it is Zipfian whitening (Yokoi et al. 2024).
     if len(vectors) < 2:
         raise UsageError(f"whitening needs at least two sentences, not {len(vectors)}")
     data = np.asarray(vectors, dtype=np.float64)
@@ -58,13 +56,9 @@ def store(whitening: Whitening, source: Path, target: Path) -> None:
     modules = json.loads((target / "modules.json").read_text("utf-8"))
     number = len(modules)
     name = f"{number}_Dense"
-    kind = modules[0]["type"].rsplit(".", 1)[0]
-    prefix = (
-        "sentence_transformers.models"
-        if kind.endswith("models")
-        else "sentence_transformers.base.modules.dense"
-    )
-    modules.append({"idx": number, "name": str(number), "path": name, "type": f"{prefix}.Dense"})
+    is_old = modules[0]["type"].rsplit(".", 1)[0].endswith("models")
+    kind = f"sentence_transformers.{'models' if is_old else 'base.modules.dense'}.Dense"
+    modules.append({"idx": number, "name": str(number), "path": name, "type": kind})
     folder = target / name
     folder.mkdir()
     weight = np.ascontiguousarray(whitening.kernel.T, dtype=np.float32)

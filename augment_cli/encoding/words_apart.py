@@ -22,16 +22,21 @@ _Found = tuple[np.ndarray, np.ndarray]  # ids of words one after the other, and 
 FlatTokens = Callable[[Sequence[str]], _Found]  # the same of texts
 
 
+def whole_texts(tokenizer: Any) -> Any:
+    """What a fast tokenizer does the work with, set to cut nothing and pad nothing."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
+
+
 def flat_tokens(tokenizer: Any) -> FlatTokens:
     """The quickest way to what `tokenizer.encode_batch_fast` gives without special tokens, flat."""
-    # Returns callable; maps n texts to ids of all of them one after the other, and the tokens of each,
-    # shape (n,), int64.
-    if keeps_words_apart(tokenizer):
-        return WordTokens(tokenizer)
-    return lambda texts: _flat(tokenizer, texts)
+    return WordTokens(tokenizer) if keeps_words_apart(tokenizer) else lambda texts: flat(tokenizer, texts)
 
 
-def _flat(tokenizer: Any, texts: Sequence[str]) -> _Found:
+def flat(tokenizer: Any, texts: Sequence[str]) -> _Found:
+    """What `tokenizer.encode_batch_fast` gives without special tokens: all ids, and each text's number."""
     found = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
     lengths = np.fromiter(map(len, found), np.int64, len(found))
     return np.fromiter(chain.from_iterable(found), np.int64), lengths
@@ -69,10 +74,8 @@ class WordTokens:
         self._numbers: dict[str, int] = {}
         self._ids, self._sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
-    def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """What `tokenizer.encode_batch_fast` gives without special tokens, flat."""
-        # Returns ids : ndarray of int64, shape (tokens,); of all texts, one after the other.
-        # Returns lengths : ndarray of int64, shape (n,); tokens of each text.
+    def __call__(self, texts: Sequence[str]) -> _Found:
+        """What `flat` gives."""
         split = pc.split_pattern(pa.array(texts, pa.large_string()), " ")
         words = split.values.dictionary_encode()
         numbers, ids, sizes = self._tokenised(words.dictionary)
@@ -98,7 +101,7 @@ class WordTokens:
         numbers = np.fromiter((self._numbers.get(word, -1) for word in words), np.int64, len(words))
         missing = np.flatnonzero(numbers < 0)
         new = [words[place] for place in missing]
-        new_ids, new_sizes = _flat(self._tokenizer, new)
+        new_ids, new_sizes = flat(self._tokenizer, new)
         sizes, ids = np.concatenate([self._sizes, new_sizes]), np.concatenate([self._ids, new_ids])
         numbers[missing] = len(self._sizes) + np.arange(len(missing))
         if len(sizes) <= self._room:

@@ -170,7 +170,8 @@ def pack_part(
 
 def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     """What a part offers: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage."""
-    # A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them.
+    # A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them, and
+    # `cosine:NAME` how near they are to the anchor where a filter or the scores compare them.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
     schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
@@ -183,25 +184,20 @@ def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
             columns[f"stage:{name}"] = pc.if_else(pa.array(is_left), pa.scalar(None, pa.string()), texts)
             columns[f"left:{name}"] = pa.chunked_array([is_left])
             schema.append(pa.field(f"left:{name}", pa.bool_()))
-    return _with_cosines(store, index, options, pa.table(columns, schema=pa.schema(schema)))
+    table = pa.table(columns, schema=pa.schema(schema))
+    for name in options.compared:
+        found = pa.array(cosines(store, name, index, options.vectors))
+        table = table.append_column(f"cosine:{name}", found)
+    return table
 
 
 def _texts_of(store: Store, name: str, index: int, options: PackOptions) -> pa.ChunkedArray:
     """The texts of a part of a stage, null where the row's own label does not fit its column."""
     texts = store.read_part(name, index, ["text"])["text"]
-    labels = row_labels(store, name, index) if options.labels == BY_LABEL else None
-    if labels is None:
+    if options.labels != BY_LABEL or (labels := row_labels(store, name, index)) is None:
         return texts
     needed = NEEDED["positive" if name in options.positives else "negative"]
     return pc.if_else(pc.equal(labels, needed), texts, pa.scalar(None, pa.string()))
-
-
-def _with_cosines(store: Store, index: int, options: PackOptions, columns: pa.Table) -> pa.Table:
-    """The same with `cosine:NAME` for each stage that a filter or the scores compare."""
-    for name in options.compared:
-        found = pa.array(cosines(store, name, index, options.vectors))
-        columns = columns.append_column(f"cosine:{name}", found)
-    return columns
 
 
 def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
@@ -228,10 +224,9 @@ def costs_of_parts(options: PackOptions, parts: Collection[Part]) -> dict[str, i
 
 def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> str:
     """How many rows there are, what each filter costs, and how many are left, as a person reads it."""
-    filters = [
-        f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}"
-        for name in options.filters
-    ]
+    filters = []
+    for name in options.filters:
+        filters.append(f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}")
     left = costs["rows"] - sum(costs[name] for name in options.filters)
     if options.is_filtered and not left:
         asked = [*(f"--where {one!r}" for one in options.where), *filters]
@@ -262,12 +257,12 @@ def _tables(
         for start in range(0, columns.num_rows, ROW_GROUP_ROWS):
             rows = columns.slice(start, ROW_GROUP_ROWS)
             for positive in options.positives:
-                packed = rows_of(rows, positive, options, schema, options.filters)
+                table, complete, dropped = rows_of(rows, positive, options, schema, options.filters)
                 if options.is_filtered:
                     counts += count_rows(rows, positive, options)
-                statistics["complete"] += packed.complete
-                statistics["dropped"] += packed.dropped
-                yield packed.table
+                statistics["complete"] += complete
+                statistics["dropped"] += dropped
+                yield table
         if options.is_filtered:
             statistics.update({_COUNTED + key: cost for key, cost in _by_filter(options, counts).items()})
 

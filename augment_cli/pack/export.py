@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,10 +31,13 @@ def export(store: Store, stage: str, path: Path) -> int:
     rows = 0
     try:
         with temporary.open("x", encoding="utf-8", newline="") as file:
-            write = _csv_rows if path.suffix == ".csv" else _jsonl_rows
             for number, index in enumerate(sorted(store.stage(stage).parts)):
                 table = store.read_part(stage, index)
-                write(file, table, number == 0)
+                if path.suffix == ".csv":
+                    _write_csv(file, table, with_names=number == 0)
+                else:
+                    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())
+                    file.writelines(lines)
                 rows += table.num_rows
             file.flush()
             os.fsync(file.fileno())
@@ -84,17 +87,9 @@ def _may_be_input(path: Path, store: Store) -> bool:
     return any(place.endswith(f"/{source}") for source in sources)
 
 
-def _csv_rows(file: TextIO, table: pa.Table, is_first: bool) -> None:
+def _write_csv(file: TextIO, table: pa.Table, with_names: bool) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    if is_first:
+    if with_names:
         writer.writerow(table.column_names)
-    columns = [map(_csv_cell, column.to_pylist()) for column in table.columns]
-    writer.writerows(zip(*columns, strict=True))
-
-
-def _csv_cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list) else value
-
-
-def _jsonl_rows(file: TextIO, table: pa.Table, is_first: bool) -> None:
-    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())
+    for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        writer.writerow([json.dumps(cell) if isinstance(cell, list) else cell for cell in row])

@@ -19,40 +19,31 @@ import pyarrow.compute as pc
 from augment_cli.pack.options import CORPUS_STAGE, PackOptions
 
 
-@dataclass(frozen=True)
-class Packed:
-    """Rows of a layout, and what became of the sentences."""
-
-    table: pa.Table
-    complete: int  # sentences that have the positive and all negatives
-    dropped: int  # sentences that give no row
-
-
 def rows_of(
     columns: pa.Table, positive: str, options: PackOptions, schema: pa.Schema, filters: Sequence[str]
-) -> Packed:
+) -> tuple[pa.Table, int, int]:
     """The packed rows of some sentences for one stage of positives."""
+    # Also how many sentences have the positive and all negatives, and how many give no row.
     sentences = _Sentences(columns, positive, options)
     there = sentences.there(filters)
     kinds = _kinds_of_rows(columns, positive, sentences, options, filters)
     if options.layout == "n-tuple" and options.fills:
         sentences.fill(there[1:])
     tables = [sentences.take(kind, options, schema) for kind in kinds]
-    gives = (
-        np.logical_or.reduce([kind.kept for kind in kinds]) if options.layout == "triplet" else kinds[0].kept
+    # A labelled pair's first kind is the positive, without which there is no other.
+    gives = np.logical_or.reduce(
+        [kind.kept for kind in (kinds if options.layout == "triplet" else kinds[:1])]
     )
     complete = np.logical_and.reduce(there)
-    return Packed(pa.concat_tables([schema.empty_table(), *tables]), int(complete.sum()), int((~gives).sum()))
+    return pa.concat_tables([schema.empty_table(), *tables]), int(complete.sum()), int((~gives).sum())
 
 
 def count_rows(columns: pa.Table, positive: str, options: PackOptions) -> np.ndarray:
     """int64 (f + 1,): how many rows there are with the first 0, 1, … of all f filters, without making any."""
-    sentences, filters = _Sentences(columns, positive, options), options.filters
-    counts = [
-        sum(int(kind.kept.sum()) for kind in _kinds_of_rows(columns, positive, sentences, options, some))
-        for some in (filters[:number] for number in range(len(filters) + 1))
-    ]
-    return np.array(counts, np.int64)
+    sentences = _Sentences(columns, positive, options)
+    steps = (options.filters[:number] for number in range(len(options.filters) + 1))
+    kinds = [_kinds_of_rows(columns, positive, sentences, options, some) for some in steps]
+    return np.array([sum(int(kind.kept.sum()) for kind in step) for step in kinds], np.int64)
 
 
 @dataclass(frozen=True)
@@ -115,13 +106,9 @@ class _Sentences:
     def fill(self, are_there: Sequence[np.ndarray]) -> None:
         """Put another of a sentence's negatives in the place of each that is not there."""
         count = len(are_there)
-        texts = [
-            pc.if_else(pa.array(there), text, None)
-            for there, text in zip(are_there, self.texts[2:], strict=True)
-        ]
-        cosines = [
-            np.where(there, cosine, np.nan) for there, cosine in zip(are_there, self.cosines[2:], strict=True)
-        ]
+        own = list(zip(are_there, self.texts[2:], self.cosines[2:], strict=True))
+        texts = [pc.if_else(pa.array(there), text, None) for there, text, _ in own]
+        cosines = [np.where(there, cosine, np.nan) for there, _, cosine in own]
         # The row's next negative that is there, from the gap on and round.
         around = [[*range(place, count), *range(place)] for place in range(count)]
         self.texts[2:] = [pc.coalesce(*(texts[at] for at in order)) for order in around]

@@ -22,17 +22,10 @@ from augment_cli.vectors.mine_parameters import MINED_STAGE
 NUMBERS = ("label", "score")
 SIDES = ("train", "test")
 _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
-    "positives": (list,),
-    "negatives": (list,),
-    "unchanged": (str,),
-    "require_all": (bool,),
-    "carry": (list,),
+    **dict.fromkeys(("positives", "negatives", "carry", "where"), (list,)),
+    **dict.fromkeys(("unchanged", "vectors", "layout", "labels"), (str,)),
+    **dict.fromkeys(("require_all", "scores"), (bool,)),
     **dict.fromkeys(FILTERS, (int, float)),
-    "where": (list,),
-    "vectors": (str,),
-    "layout": (str,),
-    "scores": (bool,),
-    "labels": (str,),
 }
 
 
@@ -110,9 +103,8 @@ def _check_values(options: PackOptions) -> None:
         raise UsageError(f"--layout {options.layout}: needs negatives; name a stage with --negative")
     for name in ("max_negative", "margin"):
         if getattr(options, name) is not None and not options.negatives:
-            raise UsageError(
-                f"--{name.replace('_', '-')}: there are no negatives; name a stage with --negative"
-            )
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option}: there are no negatives; name a stage with --negative")
     if options.vectors is not None and not options.compared:
         raise UsageError(
             f"--vectors {options.vectors}: nothing is compared; add --min-positive, --max-negative, --margin "
@@ -156,12 +148,12 @@ def _place_of(store: Store, name: str, labels: str) -> str | None:
 
 def left_out(store: Store, options: PackOptions) -> list[str]:
     """Finished augmentations that stand in no column as their label is neither, each with the reason."""
-    notes = []
-    for name in store.stages():
-        entailment = entailment_of_stage(store.stage(name).settings)
-        if entailment and entailment.label == "neither" and name not in options.stages and store.has(name):
-            notes.append(f"{name} ({entailment.reason})")
-    return notes
+    labels = {name: entailment_of_stage(store.stage(name).settings) for name in store.stages()}
+    return [
+        f"{name} ({label.reason})"
+        for name, label in labels.items()
+        if label and label.label == "neither" and name not in options.stages and store.has(name)
+    ]
 
 
 def _check_kinds(store: Store, options: PackOptions) -> None:

@@ -12,7 +12,7 @@ Sums are added in another order than `nlp.pipe` adds them, so a score may differ
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from spacy.pipeline import DependencyParser, EditTreeLemmatizer, Tok2Vec
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from augment_cli.parsing import window_encoder
 from augment_cli.text.spans import offsets_from_lengths
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ _EMBEDDINGS = frozenset({"spacy.MultiHashEmbed.v1", "spacy.MultiHashEmbed.v2"})
 _TOGETHER = 64  # texts; some 2,000 rows, which fit the cache of a core
 # Tokens whose parser states are scored together. The parser keeps 13 vectors of 192 numbers for each: 20 MB.
 _PARSED_TOGETHER = 2_048
+_EPSILON = np.float32(1e-8)  # of thinc's layer normalisation
 _PRODUCTS = NumpyOps(use_blis=False)  # NumPy's matrix products, 1.2 to 1.6 times as fast as BLIS's
 
 
@@ -68,8 +68,8 @@ def _annotator(
 ) -> Callable[[Any, list[Doc]], None] | None:
     """What runs a component faster than its own `pipe`, or None."""
     if type(component) is Tok2Vec and _embeds_words(nlp, name):
-        is_known = window_encoder.knows(nlp.get_pipe_config(name)["model"].get("encode", {}))
-        return functools.partial(_embed, encode=window_encoder.encode if is_known else None)
+        is_known = is_window_encoder(nlp.get_pipe_config(name)["model"].get("encode", {}))
+        return functools.partial(_embed, encode=encode_windows if is_known else None)
     if type(component) is EditTreeLemmatizer and component.backoff == "orth":
         has_lemmas = any(doc.to_array(["LEMMA"]).any() for doc in docs)
         return None if has_lemmas and not component.overwrite else _lemmatize
@@ -151,3 +151,55 @@ def _parsed_together(docs: list[Doc]) -> Iterator[list[Doc]]:
 def _bounds(docs: list[Doc]) -> np.ndarray:
     """Where each Doc but the first begins among the tokens of all."""
     return offsets_from_lengths(np.array([len(doc) for doc in docs]))[1:-1]
+
+
+# --- spaCy's encoder of windows of words (`spacy.MaxoutWindowEncoder.v2`), without what training needs
+
+
+def is_window_encoder(config: Mapping[str, Any]) -> bool:
+    """Whether an encoder of this configuration is one; a single layer is not wrapped as several are."""
+    return config.get("@architectures") == "spacy.MaxoutWindowEncoder.v2" and config["depth"] > 1
+
+
+def encode_windows(model: Any, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The encoder's vectors of at least one text, float32 (tokens, width) each."""
+    # Each layer adds to a word's vector LayerNorm(max over pieces of W·[left; word; right] + b). thinc also
+    # keeps what training would need, and takes half as long again. Sums differ in their last digits.
+    # Source: the layers `residual(expand_window >> maxout >> layernorm)` of thinc 8.
+    # Between texts stand `pad` rows of zeros, as in thinc: they are encoded, too, so that the sentences' ends
+    # depend on their number.
+    pad, width = model.attrs["pad"], texts[0].shape[1]
+    starts = np.cumsum([pad, *(len(text) + pad for text in texts)])
+    layers = [{node.name: node for node in layer.walk()} for layer in model.layers[0].layers]
+    window = layers[0]["expand_window"].attrs["window_size"]
+    # Zeros before the first row and behind the last, for their windows.
+    padded = np.zeros((int(starts[-1]) + 2 * window, width), np.float32)
+    rows = padded[window : len(padded) - window]
+    for start, text in zip(starts, texts, strict=False):
+        rows[start : start + len(text)] = text
+    columns = np.empty((len(rows), (2 * window + 1) * width), np.float32)
+    for layer in layers:
+        for place in range(2 * window + 1):
+            columns[:, place * width : (place + 1) * width] = padded[place : place + len(rows)]
+        rows += _normalised(_largest_piece(columns, layer["maxout"]), layer["layernorm"])
+    return [rows[start : start + len(text)] for start, text in zip(starts, texts, strict=False)]
+
+
+def _largest_piece(columns: np.ndarray, maxout: Any) -> np.ndarray:
+    weights, bias = maxout.get_param("W"), maxout.get_param("b")  # (width, pieces, columns), (width, pieces)
+    # Piece after piece, so that each is a block of columns of the product.
+    width, pieces, _ = weights.shape
+    products = columns @ weights.transpose(1, 0, 2).reshape(pieces * width, -1).T
+    products += bias.T.reshape(-1)
+    largest: np.ndarray = products.reshape(len(columns), pieces, width).max(axis=1)
+    return largest
+
+
+def _normalised(vectors: np.ndarray, layer_norm: Any) -> np.ndarray:
+    """Layer normalisation, in place."""
+    vectors -= vectors.mean(axis=1, keepdims=True)
+    variance = np.einsum("ij,ij->i", vectors, vectors) / np.float32(vectors.shape[1]) + _EPSILON
+    vectors *= (variance ** np.float32(-0.5))[:, None]
+    vectors *= layer_norm.get_param("G")
+    vectors += layer_norm.get_param("b")
+    return vectors

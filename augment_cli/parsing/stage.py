@@ -82,13 +82,10 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     # `progress` is called with the number of rows done since the last call.
     journal = Journal(store.work, work.stage, work.settings)
     common = {"store_path": store.path, "stage": work.stage, "source": work.source, "settings": work.settings}
+    task = "augment_cli.parsing.stage:parse_piece"
+    make = one_by_one(engine.run, task, lambda index, piece: common, progress)
     make_parts(
-        journal,
-        work.pieces,
-        one_by_one(
-            engine.run, "augment_cli.parsing.stage:parse_piece", lambda index, piece: common, progress
-        ),
-        lambda index: store.commit(_join_part(store, work, journal, index)),
+        journal, work.pieces, make, lambda index: store.commit(_join_part(store, work, journal, index))
     )
     store.clean_work(work.stage)
 

@@ -25,44 +25,26 @@ if TYPE_CHECKING:
 BATCH_TEXTS = 1_024
 BATCH_CHARACTERS = 256_000
 
-_ATTRIBUTES: list[int | str] = [
-    "IDX",
-    "LENGTH",
-    "SPACY",
-    "LEMMA",
-    "POS",
-    "TAG",
-    "MORPH",
-    "DEP",
-    "HEAD",
-    "SENT_START",
-]
+_ATTRIBUTES = ["IDX", "LENGTH", "SPACY", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"]
 _EMPTY_MORPHOLOGY = "_"
 
 
 def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None) -> pa.Table:
-    """Parse texts."""
-    # texts: pyarrow.StringArray, shape (n,); Without nulls.
-    # row_ids: ndarray of int64, shape (n,), optional; 0, 1, 2, … by default.
+    """The table of texts without nulls; `row_ids` count from 0 by default."""
     from augment_cli.parsing.docs import docs_of  # spaCy is loaded where there is a pipeline
 
-    count = len(texts)
-    lengths = np.zeros(count, np.int64)
-    blocks: list[np.ndarray] = []
+    blocks: list[np.ndarray] = [np.zeros((0, len(_ATTRIBUTES)), np.uint64)]
     # What new words leave in the vocabulary is given back at the end: memory is bounded by the texts.
     with _one_thread(), nlp.memory_zone():
-        row = 0
         for batch in _batches(texts.to_pylist()):
             for text, doc in zip(batch, docs_of(nlp, batch), strict=True):
                 if doc.text != text:
                     raise UsageError(_altered(nlp, text, doc))
-                blocks.append(doc.to_array(_ATTRIBUTES).reshape(len(doc), len(_ATTRIBUTES)))
-                lengths[row] = len(doc)
-                row += 1
-        flat = np.concatenate(blocks) if blocks else np.zeros((0, len(_ATTRIBUTES)), np.uint64)
-        columns = _columns(flat, lengths, nlp.vocab.strings)
+                blocks.append(doc.to_array([*_ATTRIBUTES]).reshape(len(doc), len(_ATTRIBUTES)))
+        lengths = np.array([len(block) for block in blocks[1:]], np.int64)
+        columns = _columns(np.concatenate(blocks), lengths, nlp.vocab.strings)
     offsets = pa.array(offsets_from_lengths(lengths), pa.int32())
-    row_ids = np.arange(count) if row_ids is None else row_ids
+    row_ids = np.arange(len(texts)) if row_ids is None else row_ids
     lists = [pa.ListArray.from_arrays(offsets, columns[name]) for name in PARSES.names[1:]]
     return pa.table([pa.array(row_ids, pa.int64()), *lists], names=PARSES.names).cast(PARSES)
 
@@ -91,8 +73,7 @@ def _columns(flat: np.ndarray, lengths: np.ndarray, strings: StringStore) -> dic
 def _strings(hashes: np.ndarray, strings: StringStore, absent: str = "") -> pa.StringArray:
     """Strings of spaCy's hashes, each looked up once; `absent`, which stands for nothing, becomes empty."""
     distinct, codes = np.unique(hashes, return_inverse=True)
-    values = [strings[int(one)] for one in distinct]
-    values = ["" if value == absent else value for value in values]
+    values = ["" if (value := strings[int(one)]) == absent else value for one in distinct]
     dictionary = pa.array(values, pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), dictionary).cast(pa.string())
 

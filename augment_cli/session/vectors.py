@@ -24,7 +24,7 @@ from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
-from augment_cli.vectors.embed_parameters import EmbedParameters, as_begun, wanted
+from augment_cli.vectors.embed_parameters import EmbedParameters, as_stored, wanted
 from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, mined_names
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
@@ -107,7 +107,7 @@ class VectorSteps(AugmentationSteps):
         """Make those vectors that are not there, all by one encoder."""
         for of in stages:
             if not self.store.has(vectors_name(of, name)):
-                alike = as_begun(self.store, [vectors_name(other, name) for other in stages], parameters)
+                alike = as_stored(self.store, [vectors_name(other, name) for other in stages], parameters)
                 with self.keeping():
                     self.embed(of, alike, name)
 

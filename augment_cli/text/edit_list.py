@@ -1,4 +1,4 @@
-"""Collect edits of several kinds for some texts, then hand them over sorted."""
+"""Edits of texts: collected in any order and handed over sorted, or told from a whole new text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ class EditList:
     """
 
     def __init__(self) -> None:
-        self._rows: list[np.ndarray] = []
-        self._starts: list[np.ndarray] = []
-        self._ends: list[np.ndarray] = []
-        self._codes: list[np.ndarray] = []
+        nothing = np.zeros(0, np.int32)
+        self._rows, self._codes = [nothing.astype(np.int64)], [nothing.astype(np.int64)]
+        self._starts, self._ends = [nothing], [nothing]
         self._pool: list[str] = []
 
     def replace(
@@ -39,11 +38,46 @@ class EditList:
 
     def edits(self) -> Edits:
         """All of them, sorted by row and place."""
-        if not self._rows:
-            nothing = np.zeros(0, np.int32)
-            return Edits(nothing.astype(np.int64), nothing, nothing, pa.array([], pa.string()))
         rows, starts = np.concatenate(self._rows), np.concatenate(self._starts)
         ends, codes = np.concatenate(self._ends), np.concatenate(self._codes)
         order = np.lexsort((ends, starts, rows))
         replacements = pa.array(self._pool, pa.string()).take(pa.array(codes[order]))
         return Edits(rows[order], starts[order], ends[order], replacements)
+
+
+def smallest_change(original: str, text: str) -> tuple[int, int, str] | None:
+    """(start, end, replacement) that makes `text` of `original`, whole words; None if they are equal."""
+    # Offsets are code points of the original, half-open.
+    if original == text:
+        return None
+    start, most = 0, min(len(original), len(text))
+    while start < most and original[start] == text[start]:
+        start += 1
+    tail = 0
+    while tail < most - start and original[-1 - tail] == text[-1 - tail]:
+        tail += 1
+    # Back to where a word begins, on to where one ends, in both texts.
+    while start and (_inside_word(original, start) or _inside_word(text, start)):
+        start -= 1
+    while tail and (_inside_word(original, len(original) - tail) or _inside_word(text, len(text) - tail)):
+        tail -= 1
+    return start, len(original) - tail, text[start : len(text) - tail]
+
+
+def _inside_word(text: str, position: int) -> bool:
+    return 0 < position < len(text) and text[position - 1].isalnum() and text[position].isalnum()
+
+
+def edits_of(originals: Sequence[str], texts: Sequence[str | None]) -> Edits:
+    """One edit for each row that has a new text."""
+    changes = [
+        (row, change)
+        for row, (original, text) in enumerate(zip(originals, texts, strict=True))
+        if text is not None and (change := smallest_change(original, text)) is not None
+    ]
+    return Edits(
+        np.array([row for row, _ in changes], np.int64),
+        np.array([change[0] for _, change in changes], np.int32),
+        np.array([change[1] for _, change in changes], np.int32),
+        pa.array([change[2] for _, change in changes], pa.string()),
+    )

@@ -52,8 +52,7 @@ def character_classes() -> np.ndarray:
 
 def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """The case of spans of the flattened texts."""
-    # starts, ends: ndarray of int64, shape (m,); In the flattened code points, half-open, none empty.
-    # Returns ndarray of int64, shape (m,); aS_IT_IS, CAPITALISED or CAPITALS (of two capitals at least).
+    # starts, ends: flattened code points, half-open, none empty; CAPITALS are two capitals at least
     classes = character_classes()
     first = classes[texts.values[starts]]
     patterns = (first & UPPER).astype(np.int64)
@@ -69,40 +68,30 @@ def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.
     return patterns
 
 
-def capitalised(strings: pa.Array) -> pa.Array:
-    """Strings with their first letter in upper case, the others as they are."""
-    return _with_first(strings, pc.utf8_upper)
-
-
-def capitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
-    """Strings (m,), those of a bool mask (m,) with their first letter in upper case."""
-    return _with_first_where(strings, mask, pc.utf8_upper)
-
-
-def uncapitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
-    """Strings (m,), those of a bool mask (m,) with their first letter in lower case."""
-    return _with_first_where(strings, mask, pc.utf8_lower)
-
-
-def _with_first(strings: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
+def capitalised(strings: pa.Array, change: Callable[[pa.Array], pa.Array] = pc.utf8_upper) -> pa.Array:
+    """Strings with their first letter in upper case (or changed otherwise), the others as they are."""
     first = change(pc.utf8_slice_codeunits(strings, 0, 1))
     return pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(strings, 1), "")
 
 
-def _with_first_where(
-    strings: pa.Array, mask: np.ndarray, change: Callable[[pa.Array], pa.Array]
-) -> pa.Array:
+def capitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
+    """Strings (m,), those of a bool mask (m,) with their first letter in upper case."""
+    return _changed_where(strings, mask, capitalised)
+
+
+def uncapitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
+    """Strings (m,), those of a bool mask (m,) with their first letter in lower case."""
+    return _changed_where(strings, mask, lambda some: capitalised(some, pc.utf8_lower))
+
+
+def _changed_where(strings: pa.Array, mask: np.ndarray, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
     if not mask.any():
         return strings
     chosen = pa.array(mask)
-    return pc.replace_with_mask(strings, chosen, _with_first(strings.filter(chosen), change))
+    return pc.replace_with_mask(strings, chosen, change(strings.filter(chosen)))
 
 
 def in_patterns(strings: pa.Array, patterns: np.ndarray) -> pa.Array:
     """Strings (m,), each in its pattern of `case_pattern` (m,)."""
     result = capitalised_where(strings, patterns == CAPITALISED)
-    chosen = patterns == CAPITALS
-    if chosen.any():
-        upper = pc.utf8_upper(strings.filter(pa.array(chosen)))
-        result = pc.replace_with_mask(result, pa.array(chosen), upper)
-    return result
+    return _changed_where(result, patterns == CAPITALS, pc.utf8_upper)

@@ -40,9 +40,7 @@ def string_array(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
 
 def ascending_slices(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.StringArray:
     """Substrings of UTF-8 bytes, each in front of what lies between it and the next one; none is copied."""
-    # data: ndarray of uint8
-    # first, last: ndarray of int64, shape (m,); Half-open spans of bytes, ascending; where one overlaps the
-    # one before, it begins at that one's end.
+    # first, last: half-open spans of bytes, ascending; one that overlaps the one before begins at its end
     bounds = np.empty(2 * len(first) + 1, np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = first, last, len(data)
     return string_array(np.maximum.accumulate(bounds), data)
@@ -100,9 +98,7 @@ class CodePoints:
 
     def bytes_at(self, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
         """The bytes at which some code points begin; `byte_positions` for a few of them."""
-        # rows: ndarray of int64, shape (m,); Texts that they are in, or at the end of.
-        # points: ndarray of int64, shape (m,); Code points of all texts, flattened.
-        # Returns ndarray of int64, shape (m,)
+        # rows: texts that they are in, or at the end of; points: code points of all texts, flattened
         extra = self.byte_offsets - self.offsets
         positions: np.ndarray = points + extra[rows]
         inside = np.flatnonzero((np.diff(extra) > 0)[rows])  # texts with characters of several bytes
@@ -128,7 +124,7 @@ class Edits:
     replacements: pa.StringArray  # what stands there instead
 
     def as_column(self, rows: int) -> pa.ListArray:
-        """The store's `edits` column for so many texts."""
+        """The store's `edits` column for a number of texts."""
         counts = np.bincount(self.rows, minlength=rows)
         values = pa.StructArray.from_arrays(
             [pa.array(self.starts, pa.int32()), pa.array(self.ends, pa.int32()), self.replacements],

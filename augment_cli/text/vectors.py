@@ -20,9 +20,8 @@ FORMATS = (
 
 def read_vectors(path: str, limit: int = 0) -> tuple[pa.StringArray, np.ndarray]:
     """Words and their vectors, float32 (V, d), each of length 1."""
-    # path: str; `.npy`: an array (V, d) with the words in the file of the same name ending in `.txt`.
-    # Anything else: a line a word, the numbers after it separated by spaces; a first line of two numbers
-    # (word2vec's) is skipped.
+    # `.npy`: an array (V, d), its words in the file of the same name ending in `.txt`. Anything else: a word
+    # a line, the numbers after it separated by spaces; a first line of two numbers (word2vec's) is skipped.
     file = Path(path).expanduser()
     try:
         refuse_special(file)
@@ -77,9 +76,7 @@ def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
             rows.append(row)
             if limit and len(words) == limit:
                 break
-    return pa.array(words, pa.string()), np.array(rows, np.float32).reshape(
-        len(words), len(rows[0]) if rows else 0
-    )
+    return pa.array(words, pa.string()), np.array(rows, np.float32).reshape(len(words), -1 if rows else 0)
 
 
 @lru_cache(maxsize=2)

@@ -42,13 +42,9 @@ def count_part(
     vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
     write_ipc(counts_path(folder, stage, index), vocabulary)
     if keep_tokens:
-        flat = {
-            "term": term_ids,
-            "start": _narrow(tokens.starts),
-            "end": _narrow(tokens.ends),
-            "count": _narrow(counts),
-        }
-        write_ipc(tokens_path(folder, index), pa.table(flat))
+        flat = {"start": tokens.starts, "end": tokens.ends, "count": counts}
+        narrow = {name: _narrow(values) for name, values in flat.items()}
+        write_ipc(tokens_path(folder, index), pa.table({"term": term_ids, **narrow}))
         write_ipc(lengths_path(folder, index), pa.table({"length": np.diff(tokens.row_offsets)}))
     if with_forms:
         forms = FormCounter(len(terms))
@@ -61,12 +57,8 @@ def count_terms(
     term_ids: np.ndarray, row_offsets: np.ndarray, terms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count each term in each row."""
-    # term_ids: ndarray of int32, shape (N,); 0 … terms−1.
-    # row_offsets: ndarray of int64, shape (n+1,); Tokens of row i are row_offsets[i]:row_offsets[i+1].
-    # Returns counts : ndarray of int32, shape (N,); how often the row of each token has its term.
-    # Returns document_frequency : ndarray of int64, shape (terms,); how many rows have each term.
-    # Returns max_share : ndarray of float64, shape (terms,); the largest share of a row's tokens that each
-    # term makes up.
+    # Returns, for each token, how often its row has its term; for each term, how many rows have it, and the
+    # largest share of a row's tokens that it makes up.
     counts = np.empty(len(term_ids), np.int32)
     document_frequency, max_share = np.zeros(terms, np.int64), np.zeros(terms)
     bits = terms.bit_length()

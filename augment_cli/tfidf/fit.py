@@ -16,6 +16,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -71,14 +72,15 @@ class FitOptions:
 
 def fit_command(options: FitOptions, name: str | None = None) -> str:
     """The command that fits so, but for the store."""
-    usual = FitOptions()
-    words = ["augment-cli", "fit"]
-    words += ["--tokenizer", options.tokenizer] if options.tokenizer != usual.tokenizer else []
-    words += ["--min-df", str(options.min_df)] if options.min_df != usual.min_df else []
-    words += ["--on", ",".join(options.stages)] if options.stages != usual.stages else []
-    words += ["--terms-of", options.terms_of] if options.terms_of else []
-    words += ["--name", name] if name else []
-    return shlex.join(words)
+    values = {
+        "--tokenizer": (options.tokenizer, FitOptions.tokenizer),
+        "--min-df": (str(options.min_df), str(FitOptions.min_df)),
+        "--on": (",".join(options.stages), ",".join(FitOptions.stages)),
+        "--terms-of": (options.terms_of, ""),
+        "--name": (name or "", ""),
+    }
+    given = [(option, value) for option, (value, usual) in values.items() if value != usual]
+    return shlex.join(["augment-cli", "fit", *chain.from_iterable(given)])
 
 
 def is_term_table(stage: Stage) -> bool:
@@ -127,8 +129,7 @@ def fit(
     with_forms: bool = False,
 ) -> FormCounts | None:
     """Fit the TF-IDF matrix and the term table of a store's corpus; finished parts are kept."""
-    # with_forms: bool; Count on the way how the terms are written, which takes a third of what reading the
-    # matrix again does.
+    # with_forms: count on the way how the terms are written, in a third of the time that the matrix takes
     options, engine = options or FitOptions(), engine or Engine()
     options.check()
     matrix, table = stage_names(name)
@@ -221,8 +222,8 @@ class Terms:
 
 def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.ndarray]]:
     """Join the parts' vocabularies, given in corpus order."""
-    # Returns mappings : list of ndarray of int32; for each part, from its own term ids to rows of the term
-    # table; −1 where `min_df` left a term out.
+    # Returns also, for each part, the row of the term table for each of its own term ids; −1 where `min_df`
+    # left a term out.
     counted = [read_ipc(path) for path in paths]
     documents = sum(int(table.schema.metadata[b"rows"]) for table in counted)
     joined = pa.concat_tables(table.replace_schema_metadata(None) for table in counted)
@@ -234,7 +235,7 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
     max_share = np.zeros(len(first_seen))
     np.maximum.at(max_share, ids, joined["max_share"].to_numpy())
 
-    idf = inverse_document_frequency(document_frequency, documents)
+    idf = np.log(documents / np.maximum(document_frequency, 1))  # exactly +0 for a term in every sentence
     max_score = np.log1p(max_share) * idf
     kept = np.flatnonzero(document_frequency >= min_df)
     order = kept[np.argsort(-max_score[kept], kind="stable")]
@@ -255,17 +256,11 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
 
 def look_up(paths: Sequence[Path], given: Store) -> tuple[Terms, list[np.ndarray]]:
     """The term table of another store, and where the parts' own terms are in it."""
-    # Returns mappings : list of ndarray of int32; as `reduce_counts` gives them; −1 for a term that the
-    # other store never met.
+    # As `reduce_counts` gives them; −1 for a term that the other store never met.
     known = TermTable.read(given, TERMS_STAGE)
     documents = sum(part.statistics["documents"] for part in given.stage(TERMS_STAGE).parts.values())
     table = given.read(TERMS_STAGE).cast(TERMS)
     return Terms(table, documents), [known.ids_of(read_ipc(path)["term"].combine_chunks()) for path in paths]
-
-
-def inverse_document_frequency(document_frequency: np.ndarray, documents: int) -> np.ndarray:
-    """idf = −ln(N_t/N), float64 (V,); exactly +0 for a term in every sentence."""
-    return np.log(documents / np.maximum(document_frequency, 1))
 
 
 # --- second map: the sparse matrix with the final ids

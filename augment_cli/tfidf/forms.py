@@ -55,8 +55,7 @@ def make_forms(
     counted: FormCounts | None = None,
 ) -> None:
     """Count the forms of a fit's terms in the corpus; a stage that is there is kept."""
-    # counted: FormCounts, optional; What the fit has counted on its way; otherwise its matrix is read
-    # again.
+    # counted: what the fit has counted on its way; otherwise its matrix is read again
     stage, settings = forms_name(fit), forms_settings(store, fit)
     if not store.begin(stage, settings, expected_parts=1):
         return
@@ -114,10 +113,8 @@ class FormCounter:
         ends: np.ndarray,
     ) -> None:
         """Count the tokens of n texts."""
-        # texts: pyarrow.StringArray, shape (n,)
-        # offsets: ndarray of int64, shape (n+1,); Tokens of text i are offsets[i]:offsets[i+1].
-        # ids: ndarray of int32, shape (N,); Their terms; −1 for one that is not counted.
-        # starts, ends: ndarray of int32, shape (N,); Their spans, code points, half-open.
+        # offsets: (n+1,), tokens of text i are offsets[i]:offsets[i+1]; ids: −1 for one that is not counted;
+        # starts, ends: code points, half-open
         for first in range(0, len(texts), ROW_GROUP_ROWS):
             bounds = offsets[first : first + ROW_GROUP_ROWS + 1]
             tokens = slice(int(bounds[0]), int(bounds[-1]))
@@ -161,8 +158,7 @@ class FormCounter:
 
 def read_counts(folder: Path, parts: Mapping[int, np.ndarray | None], terms: int) -> FormCounts:
     """The counts that `FormCounter.write` left of some parts, together."""
-    # parts: mapping of int to (ndarray of int32 or None); For each part the ids 0 … V−1 of the terms as it
-    # numbered them; None where it counted by these ids.
+    # parts: for each the ids of the terms as it numbered them; None where it counted by the fit's ids
     cases, spellings = np.zeros((len(CASES), terms), np.int64), []
     for index, ids in parts.items():
         counted = [column.to_numpy() for column in read_ipc(_cases_path(folder, index)).columns]

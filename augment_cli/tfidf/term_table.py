@@ -15,9 +15,6 @@ from augment_cli.store.parquet import read_parquet
 from augment_cli.store.store import Store
 from augment_cli.text.letter_case import capitalised
 
-_MOST_SLICES = 1 << 20  # of the search
-_STEPS = 3  # of the search in a slice, before it is given up
-
 
 @dataclass(frozen=True, eq=False)
 class TermTable:
@@ -48,9 +45,7 @@ class TermTable:
     @cached_property
     def prefix_sums(self) -> np.ndarray:
         """float64 (V+1,): sum of the maximum scores of all terms before each rank."""
-        sums = np.zeros(len(self) + 1)
-        np.cumsum(self.max_score, out=sums[1:])
-        return sums
+        return np.append(0.0, np.cumsum(self.max_score))
 
     @property
     def documents(self) -> int:
@@ -74,11 +69,7 @@ class TermTable:
     ) -> np.ndarray:
         """Draw for each rank i one of the ranks i−radius … i+radius, with probability ∝ maximum score."""
         # The window is cut at the table's ends. Where all its scores are zero, every rank in it is equally
-        # likely. One look-up each, in memory O(V) for all.
-        # ids: ndarray of int, shape (m,); Ranks, 0 … V−1.
-        # uniforms: ndarray of float64, shape (m,); In [0, 1).
-        # Returns ndarray of int32, shape (m,); ranks; −1 where the window holds no term (radius 0, or a
-        # table of one term).
+        # likely. −1 where it holds no term (radius 0, or a table of one term).
         ids = ids.astype(np.int64)
         low = np.maximum(ids - radius, 0)
         high = np.minimum(ids + radius, len(self) - 1) + 1
@@ -89,11 +80,8 @@ class TermTable:
         self, low: np.ndarray, high: np.ndarray, ids: np.ndarray, skipped: np.ndarray, uniforms: np.ndarray
     ) -> np.ndarray:
         """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score."""
-        # low, high: ndarray of int64, shape (m,); Bounds of the windows, half-open.
-        # ids: ndarray of int64, shape (m,); A rank in each window, or its upper bound.
-        # skipped: ndarray of bool, shape (m,); Whether that rank must not be drawn.
-        # uniforms: ndarray of float64, shape (m,); In [0, 1).
-        # Returns ndarray of int32, shape (m,); ranks; −1 where a window holds nothing to draw.
+        # All (m,). ids: a rank in each window, or its upper bound; skipped: whether that must not be drawn;
+        # uniforms: in [0, 1). The result is −1 where a window holds nothing to draw.
         sums = self.prefix_sums
         own = np.zeros(len(ids))
         own[skipped] = self.max_score[ids[skipped]]
@@ -121,35 +109,11 @@ class TermTable:
 
     def _ranks_of(self, targets: np.ndarray) -> np.ndarray:
         """int64 (m,): the rank in whose interval of the prefix sums each of some numbers lies."""
-        # What `np.searchsorted` gives, by a table of where to begin: a rank or two are looked at instead of
-        # the twenty of a binary search, each of which misses the cache.
-        sums, begins = self.prefix_sums, self._begins
-        after = begins[self._slice_of(targets)].astype(np.int64)
-        open_ones = np.arange(len(targets))
-        for _ in range(_STEPS):
-            at = after[open_ones]
-            open_ones = open_ones[sums[np.minimum(at, len(self))] <= targets[open_ones]]
-            open_ones = open_ones[after[open_ones] <= len(self)]
-            after[open_ones] += 1
-        after[open_ones] = np.searchsorted(sums, targets[open_ones], side="right")
-        return after - 1
-
-    def _slice_of(self, numbers: np.ndarray) -> np.ndarray:
-        """int64 (m,): which of the equal slices of the prefix sums each of some numbers is in."""
-        total, slices = self.prefix_sums[-1], self._slices
-        # All in one, where there is no weight or next to none.
-        scale = slices / total if total > _MOST_SLICES * np.finfo(np.float64).tiny else 0.0
-        return np.minimum((numbers * scale).astype(np.int64), slices)
-
-    @property
-    def _slices(self) -> int:
-        return min(2 * len(self), _MOST_SLICES)
-
-    @cached_property
-    def _begins(self) -> np.ndarray:
-        """int32: how many of the prefix sums are in the slices before each one."""
-        slices = np.arange(self._slices + 1)
-        return np.searchsorted(self._slice_of(self.prefix_sums), slices).astype(np.int32)
+        # In rising order: a look-up near the last one finds its numbers in the cache.
+        order = np.argsort(targets)
+        ranks = np.empty(len(targets), np.int64)
+        ranks[order] = np.searchsorted(self.prefix_sums, targets[order], side="right") - 1
+        return ranks
 
     def draw_any(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool = False) -> np.ndarray:
         """Draw for each rank any rank of the table with equal probability (the random-term ablation)."""

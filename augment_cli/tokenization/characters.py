@@ -87,15 +87,9 @@ class CharacterTable:
 
 
 def _ascii_kinds() -> bytes:
-    kinds = bytearray(range(256))
-    for code in range(128):
-        character = chr(code)
-        if character in "\t\v\f\r":
-            kinds[code] = SPACE
-        elif (code < 32 and character != "\n") or code == 127:
-            kinds[code] = ODD
-        else:
-            kinds[code] = ord(character.lower())
+    kinds = bytearray(bytes(range(256)).lower())
+    for code in (*range(32), 127):
+        kinds[code] = NEWLINE if code == NEWLINE else SPACE if chr(code) in "\t\v\f\r" else ODD
     return bytes(kinds)
 
 

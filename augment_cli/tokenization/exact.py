@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import metadata
 
@@ -27,18 +27,15 @@ def _quote_length(text: str, position: int) -> int:
     return 2 if text.startswith(("''", "``"), position) else 0
 
 
-def _origins(text: str) -> list[int]:
-    """Index in `text` of every code point of its lower-cased form, where that has another length."""
-    return [index for index, character in enumerate(text) for _ in character.lower()]
-
-
 def exact_tokens(text: str) -> list[tuple[str, int, int]]:
     """Terms of `nltk.word_tokenize(text.lower(), preserve_line=True)` with offsets into `text`."""
     # NLTK removes white space, rewrites double quotes and leaves everything else in order, so a walk along
     # the lower-cased text finds every token. Where lower-casing adds code points (U+0130 becomes two), the
     # offsets are those of the original character.
     lowered = text.lower()
-    origins = _origins(text) if len(lowered) != len(text) else range(len(text))
+    origins: Sequence[int] = range(len(text))
+    if len(lowered) != len(text):
+        origins = [index for index, character in enumerate(text) for _ in character.lower()]
     tokens = []
     position = 0
     for term in _nltk_tokenize()(lowered):

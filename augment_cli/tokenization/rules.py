@@ -42,20 +42,13 @@ class Rewriting:
     odd_positions: list[np.ndarray]  # somewhere in each row to be left to NLTK
 
 
-def _equals(kinds: np.ndarray, positions: np.ndarray, text: str) -> np.ndarray:
-    """Whether the characters from each position on are `text`."""
-    result = np.ones(len(positions), bool)
-    for offset, character in enumerate(text):
-        result &= kinds[positions + offset] == ord(character)
-    return result
-
-
-def _equals_any_case(kinds: np.ndarray, positions: np.ndarray, text: str) -> np.ndarray:
-    """As `_equals`, for NLTK's patterns that ignore case."""
+def _equals(kinds: np.ndarray, positions: np.ndarray, text: str, any_case: bool = False) -> np.ndarray:
+    """Whether `text` begins at each position; in `any_case` as NLTK's patterns that ignore case see it."""
     result = np.ones(len(positions), bool)
     for offset, character in enumerate(text):
         here = kinds[positions + offset]
-        result &= (here == ord(character)) | (here == _ALSO.get(character, ord(character)))
+        is_it = here == ord(character)
+        result &= is_it | (here == _ALSO[character]) if any_case and character in _ALSO else is_it
     return result
 
 
@@ -114,7 +107,7 @@ def _opening_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.nd
     word_follows = ch.IS_REGEX_WORD[kinds[opening + 2]]
     clitic = np.zeros(len(opening), bool)
     for letter in "mtsdn":
-        clitic |= _equals_any_case(kinds, opening + 1, letter) & ~word_follows
+        clitic |= _equals(kinds, opening + 1, letter, any_case=True) & ~word_follows
     for letters in ("re", "ve", "ll"):
         clitic |= _equals(kinds, opening + 1, letters) & ~ch.IS_REGEX_WORD[kinds[opening + 3]]
     gaps[opening[~clitic] + 1] = True
@@ -191,7 +184,7 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) 
     doubled = np.flatnonzero(kinds[1:] == kinds[:-1])
     for word in _SPLIT_WORDS:
         starts = doubled[kinds[doubled] == ord(word[_CUT])] - (_CUT - 1)
-        starts = starts[_equals_any_case(kinds, starts, word)]
+        starts = starts[_equals(kinds, starts, word, any_case=True)]
         ends = starts + len(word)
         is_word = starts_word(starts) & ends_word(ends)
         if word == "wanna":
@@ -209,7 +202,7 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) 
     # Only after a word that was split off just now: elsewhere the apostrophe already stands alone.
     for ending in ("tis", "twas"):
         outer = apostrophes[gaps[apostrophes] & ~gaps[apostrophes + 1]]
-        near = outer[_equals_any_case(kinds, outer + 1, ending)]
+        near = outer[_equals(kinds, outer + 1, ending, any_case=True)]
         near = near[ends_word(near + 1 + len(ending))]
         gaps[near + 2] = True
         gaps[near + 1 + len(ending)] = True
@@ -217,7 +210,7 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) 
 
 def rewrite(letters: bytes, newlines: np.ndarray) -> Rewriting:
     """Apply the rules to a batch of n rows."""
-    # newlines: np.ndarray; (n+1,) int64, positions of the line feeds.
+    # newlines: int64 (n+1,), positions of the line feeds
     kinds = np.frombuffer(bytearray(letters + b"\n" * PADDING), np.uint8)
     flags = np.frombuffer(letters.translate(ch.FLAGS), np.uint8)
     spaces = (flags & ch.SPACE_FLAG).view(bool)

@@ -36,16 +36,12 @@ class Tokenizer(Protocol):
 
 def tokens_of_rows(rows: Iterable[Sequence[tuple[str, int, int]]]) -> Tokens:
     """Flatten rows of (term, start, end) triples; the short way to write a tokeniser of one's own."""
-    terms: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    flat: list[tuple[str, int, int]] = []
     row_offsets = [0]
     for row in rows:
-        for term, start, end in row:
-            terms.append(term)
-            starts.append(start)
-            ends.append(end)
-        row_offsets.append(len(terms))
+        flat += row
+        row_offsets.append(len(flat))
+    terms, starts, ends = zip(*flat, strict=True) if flat else ((), (), ())
     return Tokens(
         terms=pa.array(terms, pa.large_string()),
         row_offsets=np.array(row_offsets, np.int64),

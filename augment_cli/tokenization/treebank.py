@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +34,7 @@ CHUNK_BYTES = 2 << 20
 _OPENING_BYTE, _CLOSING_BYTE, _DOTTED_I_BYTE = 0xFE, 0xFF, 0xFD
 
 
-@dataclass
-class _Piece:
+class _Piece(NamedTuple):
     """Tokens of some rows: terms as bytes and byte lengths."""
 
     data: bytes
@@ -42,6 +42,9 @@ class _Piece:
     starts: np.ndarray  # (N,) int32
     ends: np.ndarray  # (N,) int32
     counts: np.ndarray  # (n,) int64 tokens per row
+
+
+_NO_TOKENS = _Piece(b"", *(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int32, np.int64)))
 
 
 @dataclass
@@ -142,16 +145,10 @@ def _term_lengths(
     return lengths
 
 
-def _odd_rows(newlines: np.ndarray, positions: list[np.ndarray]) -> list[int]:
-    rows = np.searchsorted(newlines, np.concatenate(positions)) - 1
-    odd: list[int] = np.unique(rows).tolist()
-    return odd
-
-
 def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piece]:
     """Replace the tokens of some rows by NLTK's own."""
-    token_offsets = _offsets(piece.counts, np.int64)
-    byte_offsets = _offsets(piece.lengths, np.int64)
+    token_offsets = _offsets(piece.counts)
+    byte_offsets = _offsets(piece.lengths)
     pieces = []
     done = 0
     for row in [*rows, len(texts)]:
@@ -172,11 +169,10 @@ def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piec
 
 
 def _exact_piece(text: str) -> _Piece:
-    tokens = exact_tokens(text)
-    flat = tokens_of_rows([tokens])
-    terms = [term.encode() for term, _, _ in tokens]
+    tokens = tokens_of_rows([exact_tokens(text)])
+    terms = [term.encode() for term in tokens.terms.to_pylist()]
     lengths = np.array([len(term) for term in terms], np.int32)
-    return _Piece(b"".join(terms), lengths, flat.starts, flat.ends, np.array([len(tokens)], np.int64))
+    return _Piece(b"".join(terms), lengths, tokens.starts, tokens.ends, np.diff(tokens.row_offsets))
 
 
 def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Piece]:
@@ -203,25 +199,19 @@ def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Pi
         (ends - row_starts).astype(np.int32),
         counts,
     )
-    odd = _odd_rows(newlines, [foreign.odd_positions, *rewriting.odd_positions])
+    odd_positions = np.concatenate([foreign.odd_positions, *rewriting.odd_positions])
+    odd = np.unique(np.searchsorted(newlines, odd_positions) - 1).tolist()
     return _insert_exact(piece, texts, odd) if odd else [piece]
 
 
-def _offsets(lengths: np.ndarray, dtype: type[np.signedinteger]) -> np.ndarray:
-    """Running sum (n+1,) from 0."""
-    offsets = np.zeros(len(lengths) + 1, dtype)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    """(n,) lengths to (n+1,) offsets, int64, starting at 0."""
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))
 
 
 def _joined(pieces: list[_Piece]) -> _Piece:
-    return _Piece(
-        b"".join([piece.data for piece in pieces]),
-        np.concatenate([np.zeros(0, np.int32), *(piece.lengths for piece in pieces)]),
-        np.concatenate([np.zeros(0, np.int32), *(piece.starts for piece in pieces)]),
-        np.concatenate([np.zeros(0, np.int32), *(piece.ends for piece in pieces)]),
-        np.concatenate([np.zeros(0, np.int64), *(piece.counts for piece in pieces)]),
-    )
+    data, *arrays = zip(_NO_TOKENS, *pieces, strict=True)
+    return _Piece(b"".join(data), *map(np.concatenate, arrays))
 
 
 def _chunks(texts: pa.Array) -> list[pa.StringArray]:
@@ -257,12 +247,11 @@ class TreebankTokenizer:
             raise ValueError(f"the column has {texts.null_count} nulls; drop them before tokenising")
         pieces = [piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)]
         joined = _joined(pieces)
-        is_large = len(joined.data) > np.iinfo(np.int32).max
-        offsets = _offsets(joined.lengths, np.int64 if is_large else np.int32)
+        offsets = _offsets(joined.lengths)
         if offsets[-1] != len(joined.data):
             raise AssertionError(f"{len(joined.data)} bytes of terms where {offsets[-1]} are due")
+        is_large = len(joined.data) > np.iinfo(np.int32).max
         array_class = pa.LargeStringArray if is_large else pa.StringArray
-        terms = array_class.from_buffers(
-            len(joined.lengths), pa.py_buffer(offsets), pa.py_buffer(joined.data)
-        )
-        return Tokens(terms, _offsets(joined.counts, np.int64), joined.starts, joined.ends)
+        buffer = pa.py_buffer(offsets if is_large else offsets.astype(np.int32))
+        terms = array_class.from_buffers(len(joined.lengths), buffer, pa.py_buffer(joined.data))
+        return Tokens(terms, _offsets(joined.counts), joined.starts, joined.ends)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.vectors.search import Neighbours
 
@@ -17,19 +18,6 @@ SKIPPED = (
     "within_margin",
     "within_relative_margin",
 )
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Which neighbours may be negatives; `None` is no limit."""
-
-    range_min: int = 0  # ranks first … last−1 among the neighbours, 0 the nearest
-    range_max: int = 50
-    max_score: float | None = None
-    min_score: float | None = None
-    margin: float | None = None  # A negative's score is at least this much below the positive's
-    # A negative's score is at most (1 − relative_margin) times the positive's
-    relative_margin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -47,16 +35,14 @@ def choose(
     neighbours: Neighbours,
     positive_scores: np.ndarray,
     forbidden: np.ndarray,
-    limits: Limits,
-    negatives: int,
+    limits: MineParameters,
     uniforms: np.ndarray | None = None,
 ) -> Chosen:
     """Take the negatives of each row from its neighbours."""
-    # positive_scores: ndarray of float32, shape (m,); NaN where the row has no positive: it gets no
-    # negatives.
-    # forbidden: ndarray of int64, shape (m,); A candidate that has the positive's text; −1 for none.
-    # uniforms: ndarray of float64, shape (m, k), optional; Draws: the allowed neighbours with the smallest
-    # are taken. Without them, the nearest are.
+    # positive_scores: (m,), NaN where the row has no positive: it gets no negatives
+    # forbidden: (m,), a candidate that has the positive's text; −1 for none
+    # uniforms: (m, k), draws: the allowed neighbours with the smallest are taken, without them the nearest
+    negatives = limits.negatives
     scores, ids = neighbours.scores, neighbours.row_ids
     rows, count = ids.shape
     ranks = np.broadcast_to(np.arange(count, dtype=np.int32), ids.shape)
@@ -64,13 +50,14 @@ def choose(
     inside = (ids >= 0) & (ranks >= limits.range_min) & (ranks < limits.range_max) & has_positive[:, None]
     positive = np.where(has_positive, positive_scores, 0)[:, None]
     against = {"equal_to_positive": ids == forbidden[:, None]}
-    if limits.max_score is not None:
+    # At its default a limit is none, whatever a score's rounding.
+    if limits.max_score != MineParameters.max_score:
         against["above_max_score"] = scores > limits.max_score
-    if limits.min_score is not None:
+    if limits.min_score != MineParameters.min_score:
         against["below_min_score"] = scores < limits.min_score
-    if limits.margin is not None:
+    if limits.margin:
         against["within_margin"] = scores > positive - limits.margin
-    if limits.relative_margin is not None:
+    if limits.relative_margin:
         against["within_relative_margin"] = scores > positive * (1 - limits.relative_margin)
     allowed, skipped = inside.copy(), dict.fromkeys(SKIPPED, 0)
     for reason in SKIPPED:

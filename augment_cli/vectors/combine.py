@@ -15,11 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from augment_cli.contract.combine_parameters import CombineParameters
 from augment_cli.errors import UsageError
-from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
@@ -29,8 +27,7 @@ from augment_cli.vectors.stages import (
     CORPUS_STAGE,
     VECTORS_STAGE,
     VectorStage,
-    as_column,
-    in_chunks,
+    row_groups,
     unit,
     vectors_name,
     vectors_schema,
@@ -41,7 +38,7 @@ _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
 _SCALED_FROM = 1e-6
 # How `--keep auto` follows from the corpus; the limits are from fourteen sets (benchmarks/LOG.md).
 _JUDGED = 2_000  # texts
-_GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
+_GROUPS, _GROUP = 40, 30  # the most groups, and the fewest texts of one on average
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
 _MOST = 10.0
 _MANY = 1_000  # texts, of which neighbourhoods are sure
@@ -85,25 +82,18 @@ def combine(
     if sets:
         keep = kept_weight(views[0], views[-1]) if parameters.kept is None else parameters.kept
         vectors = unit(np.hstack([vectors, keep * views[0]]))[0] if keep else vectors
-    has_direction = np.any(vectors != 0, axis=1)
+    missing = ~np.any(vectors != 0, axis=1)
     schema = vectors_schema(vectors.shape[1])
     for index in unfinished:
         start, size = store.parts[index]
-        groups = (
-            _table(vectors, has_direction, low, min(low + ROW_GROUP_ROWS, start + size), schema)
-            for low in range(start, start + size, ROW_GROUP_ROWS)
-        )
-        statistics = {"vectors": int(has_direction[start : start + size].sum())}
+        part = slice(start, start + size)
+        statistics = {"vectors": int((~missing[part]).sum())}
         if not index:  # a stage's statistics are the sums of its parts'
             statistics["keep_percent"] = round(100 * keep)
+        groups = row_groups(vectors[part], missing[part], start)
         store.commit(store.write_part(stage, index, schema, groups, settings, statistics))
         progress(size)
     return stage
-
-
-def _table(vectors: np.ndarray, there: np.ndarray, low: int, high: int, schema: pa.Schema) -> pa.Table:
-    column = as_column(vectors[low:high], ~there[low:high])
-    return in_chunks(pa.table([pa.array(np.arange(low, high)), column], schema=schema))
 
 
 def centred_views(store: Store, sets: Sequence[str], parameters: CombineParameters) -> list[np.ndarray]:
@@ -121,7 +111,8 @@ def centred_views(store: Store, sets: Sequence[str], parameters: CombineParamete
 def side_by_side(views: Sequence[np.ndarray], parameters: CombineParameters) -> np.ndarray:
     """The views, weighted, next to each other; float32 (N, d), of length 1."""
     words = [parameters.lexical] if parameters.lexical else []
-    weights = parameters.weights_of(max(len(views) - len(words), 1))[: len(views) - len(words)] + words
+    sets = len(views) - len(words)
+    weights = parameters.weights_of(max(sets, 1))[:sets] + words
     return unit(np.hstack([weight * view for weight, view in zip(weights, views, strict=True)]))[0]
 
 
@@ -138,9 +129,8 @@ def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
 
 def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
     """How far word neighbours lie in the groups that vectors make, relative to neighbours by the vectors."""
-    # Of at most 2,000 texts. Groups are those of K-means on the smoothed vectors. That two views see the
-    # same is the assumption of co-training (Blum & Mitchell 1998).
-    # vectors, words: ndarray of float32, shape (n, d), (n, c); Centred and of length 1, or zero.
+    # Groups are those of K-means on the smoothed vectors of at most 2,000 texts. That two views see the same
+    # is the assumption of co-training (Blum & Mitchell 1998). Vectors are centred and of length 1, or zero.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -161,8 +151,7 @@ def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
 
 
 def lexical_vectors(store: Store, components: int) -> np.ndarray:
-    """Latent semantic analysis: TF-IDF rows on their largest singular directions, float32 (N, c)."""
-    # Source: Deerwester et al. 1990.
+    """Latent semantic analysis (Deerwester et al. 1990): TF-IDF rows on their largest singular directions."""
     sparse_library()
     from scipy.sparse.linalg import svds
 
@@ -189,9 +178,7 @@ def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
     """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times."""
     # v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
     # (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
-    # vectors: ndarray of float32, shape (n, d); Of length 1, or zero: zeros have no neighbours and are
-    # nobody's.
-    # Returns ndarray of float32, shape (n, d)
+    # Vectors of length 0 have no neighbours and are nobody's.
     there = np.flatnonzero(np.any(vectors != 0, axis=1))
     moved, count = vectors[there], min(neighbours, len(there) - 1)
     for _ in range(rounds if count > 0 else 0):

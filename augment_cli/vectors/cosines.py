@@ -10,6 +10,7 @@ from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.texts import rows_by_part
 
 
 def is_mined(store: Store, of: str) -> bool:
@@ -29,7 +30,7 @@ def vectors_for(store: Store, of: str, name: str | None = None) -> list[VectorSt
 
 def cosines(store: Store, of: str, index: int, name: str | None = None) -> np.ndarray:
     """Cosine of each text of a part and its original."""
-    # Returns ndarray of float32, shape (n,); naN where there is no text; 0 where a vector has no direction.
+    # float32 (n,), NaN where there is no text, 0 where a vector has no direction
     stages = vectors_for(store, of, name)
     found = []
     for group in range(-(-store.parts[index][1] // ROW_GROUP_ROWS)):
@@ -55,9 +56,7 @@ def _gathered(stage: VectorStage, row_ids: np.ndarray) -> tuple[np.ndarray, np.n
     """Vectors of rows anywhere in the corpus, a part in memory at a time; row −1 has none."""
     vectors = np.zeros((len(row_ids), stage.dimension), np.float16)
     present = np.zeros(len(row_ids), bool)
-    for part, (start, size) in enumerate(stage.store.parts):
-        some = np.flatnonzero((row_ids >= start) & (row_ids < start + size))
-        if len(some):
-            known, is_there = stage.read(part)
-            vectors[some], present[some] = known[row_ids[some] - start], is_there[row_ids[some] - start]
+    for part, some, places in rows_by_part(stage.store, row_ids):
+        known, is_there = stage.read(part)
+        vectors[some], present[some] = known[places], is_there[places]
     return vectors, present

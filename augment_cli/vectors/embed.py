@@ -10,32 +10,38 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.loading import ModelFolder
-from augment_cli.neural.runtime import hand_back_memory, sparing_memory
+from augment_cli.neural.runtime import hand_back_memory, inference, keep_freed_memory, sparing_memory
 from augment_cli.store.journal import Journal, MissingPieceError, make_parts, one_by_one
 from augment_cli.store.parquet import describe
-from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.embed_parameters import EmbedParameters, is_static_model, wanted
 from augment_cli.vectors.stages import (
-    as_column,
+    as_bytes,
     as_matrix,
     from_bytes,
-    in_chunks,
+    row_groups,
+    unit,
     vectors_name,
     vectors_schema,
 )
-from augment_cli.vectors.texts import check_text_stage, equal_rows
+from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part
+
+if TYPE_CHECKING:
+    from augment_cli.encoding.encoder import Encoder
+    from augment_cli.encoding.static import StaticEncoder
 
 PIECE_ROWS = 1_024
 STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal would be the rest
@@ -109,19 +115,20 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         if is_static:
             hand_back_memory()
 
-    task = "augment_cli.vectors.embed_pieces:encode_piece"
+    make = one_by_one(
+        run,
+        "augment_cli.vectors.embed:encode_piece",
+        lambda index, piece: common | {"positions": work.pieces[index][piece]},
+        count,
+        order=_spread,
+    )
+    # In order, as equal texts are copied from parts before.
     make_parts(
         journal,
         work.pieces,
-        one_by_one(
-            run,
-            task,
-            lambda index, piece: common | {"positions": work.pieces[index][piece]},
-            count,
-            order=_spread,
-        ),
+        make,
         lambda index: store.commit(_join_part(store, work, journal, index)),
-        in_order=True,  # equal texts are copied from parts before
+        in_order=True,
     )
     store.clean_work(work.stage)
 
@@ -140,37 +147,17 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> Pendin
     dimension = _dimension(store, work, journal)
     vectors = np.zeros((size, dimension), np.float16)
     for piece, positions in enumerate(pieces):
-        table = journal.read(index, piece, len(positions))
-        vectors[positions] = from_bytes(table["vector"])
-        del table
+        vectors[positions] = from_bytes(journal.read(index, piece, len(positions))["vector"])
     hand_back_memory()  # of the pieces, before as much is taken for writing
     copies = np.flatnonzero((first >= 0) & (first != np.arange(start, start + size)))
-    sources = _part_of(store, first[copies])
-    for source in np.unique(sources):
-        low = store.parts[source][0]
-        rows = copies[sources == source]
-        known = vectors if source == index else _stored(store, work.stage, int(source))
-        vectors[rows] = known[first[rows] - low]
+    for source, some, places in rows_by_part(store, first[copies]):
+        known = vectors
+        if source != index:
+            known, _ = as_matrix(store.read_part(work.stage, source, ["vector"])["vector"])
+        vectors[copies[some]] = known[places]
     statistics = {"vectors": int((first >= 0).sum()), "encoded": sum(len(rows) for rows in pieces)}
-
-    def groups() -> Iterator[pa.Table]:
-        for low in range(0, size, ROW_GROUP_ROWS):
-            high = min(low + ROW_GROUP_ROWS, size)
-            column = as_column(vectors[low:high], first[low:high] < 0)
-            row_ids = pa.array(np.arange(start + low, start + high))
-            yield in_chunks(pa.table([row_ids, column], schema=vectors_schema(dimension)))
-
-    schema = vectors_schema(dimension)
-    return store.write_part(work.stage, index, schema, groups(), work.settings, statistics)
-
-
-def _stored(store: Store, stage: str, index: int) -> np.ndarray:
-    return as_matrix(store.read_part(stage, index, ["vector"])["vector"])[0]
-
-
-def _part_of(store: Store, rows: np.ndarray) -> np.ndarray:
-    starts = np.array([start for start, _ in store.parts])
-    return np.searchsorted(starts, rows, side="right") - 1
+    groups, schema = row_groups(vectors, first < 0, start), vectors_schema(dimension)
+    return store.write_part(work.stage, index, schema, groups, work.settings, statistics)
 
 
 def _dimension(store: Store, work: Work, journal: Journal) -> int:
@@ -182,3 +169,88 @@ def _dimension(store: Store, work: Work, journal: Journal) -> int:
         for piece in journal.finished(index):
             return from_bytes(journal.read(index, piece)["vector"]).shape[1]
     raise MissingPieceError("nothing but nulls up to here: the first piece of a later part will tell")
+
+
+# --- in a worker
+
+
+def encode_piece(
+    store_path: Path,
+    stage: str,
+    of: str,
+    index: int,
+    piece: int,
+    positions: np.ndarray,
+    model: ModelFolder,
+    parameters: EmbedParameters,
+    settings: Settings,
+) -> tuple[int, int]:
+    """Encode one piece of a part (in a worker) into the journal; returns the part and the piece's texts."""
+    store = Store.open(store_path)
+    texts = _texts_of(store.path, of, store.stage(of).digest, index).take(pa.array(positions)).to_pylist()
+    halves = _encode_in_halves(texts, load(model, parameters), parameters)
+    if not np.isfinite(halves).all():
+        raise BadInputError(
+            f"{model.path}: gives vectors with numbers that are not finite in half precision; check the "
+            "model, or add --normalize where its numbers are merely large"
+        )
+    if is_static_model(model):  # whose memory is mostly what one step after the other has freed
+        hand_back_memory()
+    Journal(store.work, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
+    return index, len(texts)
+
+
+def _encode_in_halves(
+    texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters
+) -> np.ndarray:
+    """Vectors of texts as they are stored, float16 (n, d); what is too large for that is infinite."""
+    # A static encoder's are made so by as many as it looks up at once: in single precision all of a piece
+    # would need more memory than anything else.
+    from augment_cli.encoding.static import LOOK_UP_TEXTS, StaticEncoder
+
+    size = LOOK_UP_TEXTS if isinstance(encoder, StaticEncoder) else len(texts)
+    with np.errstate(over="ignore"):
+        parts = [
+            encode(texts[start : start + size], encoder, parameters).astype(np.float16)
+            for start in range(0, len(texts), size)
+        ]
+    return np.concatenate(parts)
+
+
+@lru_cache(maxsize=1)
+def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedArray:
+    """A part's texts; the last one is kept, as a worker encodes many of its pieces."""
+    return Store.open(store_path).read_part(of, index, ["text"])["text"]
+
+
+@lru_cache(maxsize=1)
+def load(model: ModelFolder, parameters: EmbedParameters) -> Encoder | StaticEncoder:
+    """The encoder that the parameters ask for; the last one is kept, as a worker encodes many pieces."""
+    if model.path.is_file():
+        from augment_cli.encoding.static import load_static
+
+        return load_static(model.path)
+    if not is_static_model(model):  # looking up allocates little, and memory that is handed back is the less
+        keep_freed_memory()
+    from augment_cli.encoding.loading import load_encoder
+
+    return load_encoder(
+        model.path,
+        pooling=parameters.pooling or None,
+        max_length=parameters.max_length or None,
+        precision="bf16" if parameters.precision == "bf16" else "fp32",
+        device=parameters.device,
+        prompt_name=parameters.prompt_name,
+    )
+
+
+def encode(texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters) -> np.ndarray:
+    """Vectors of texts, float32 (n, d), as `parameters` (pinned) want them."""
+    from augment_cli.encoding.static import StaticEncoder
+
+    if isinstance(encoder, StaticEncoder):
+        vectors = encoder.encode(texts)
+    else:
+        with inference(parameters.threads):
+            vectors = encoder.encode(texts, batch_tokens=parameters.batch_tokens)
+    return unit(vectors)[0] if parameters.normalize else vectors

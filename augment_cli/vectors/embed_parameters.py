@@ -61,27 +61,26 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
     )
 
 
-def settled(store: Store, stage: str, model: ModelFolder, parameters: EmbedParameters) -> EmbedParameters:
-    """The parameters with `auto` made explicit: as the stage was begun if it was, else for this machine."""
+def pinned(store: Store, stage: str, model: ModelFolder, parameters: EmbedParameters) -> EmbedParameters:
+    """The parameters with `auto` made explicit: as an existing stage has them, else for this machine."""
     if model.path.is_file():  # word vectors: there is nothing to choose
         return dataclasses.replace(parameters, precision="fp32", device="cpu", batch_tokens=0, threads=1)
-    begun = store.stage(stage).settings["parameters"] if stage in store.stages() else {}
-    if "precision" in begun:  # `combine` has none; the store refuses to mix the two
+    stored = store.stage(stage).settings["parameters"] if stage in store.stages() else {}
+    if "precision" in stored:  # `combine` has none; the store refuses to mix the two
         parameters = dataclasses.replace(
             parameters,
-            precision=begun["precision"] if parameters.precision == "auto" else parameters.precision,
-            device=begun["device"] if parameters.device == "auto" else parameters.device,
-            batch_tokens=parameters.batch_tokens or begun["batch_tokens"],
+            precision=stored["precision"] if parameters.precision == "auto" else parameters.precision,
+            device=stored["device"] if parameters.device == "auto" else parameters.device,
+            batch_tokens=parameters.batch_tokens or stored["batch_tokens"],
         )
     if parameters.device == "cpu" and parameters.precision != "auto" and parameters.batch_tokens:
         return parameters  # nothing left that PyTorch would have to be asked about
-    wanted = parameters.batch_tokens
-    pinned = pin_runtime(parameters)
-    return dataclasses.replace(pinned, batch_tokens=wanted or _BATCH_TOKENS[pinned.device])
+    found = pin_runtime(parameters)
+    return dataclasses.replace(found, batch_tokens=parameters.batch_tokens or _BATCH_TOKENS[found.device])
 
 
-def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
-    """Parameters for vectors beside those that are there: of the same encoder, used in the same way."""
+def as_stored(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
+    """Parameters as the first of some stages that is there has them: one encoder, used in one way."""
     parameters = parameters or EmbedParameters()
     for stage in stages:
         if stage not in store.stages():
@@ -93,14 +92,14 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
                 "one can be compared; name the folder of the same encoder with --model, or read vectors of "
                 "another name with --vectors NAME"
             )
-        begun = settings["parameters"]
-        kept = {
-            "pooling": begun["pooling"] or "",
-            "max_length": begun["max_length"] or 0,
-            "normalize": begun["normalize"],
-            "prompt_name": begun.get("prompt_name", ""),
-        }
-        return dataclasses.replace(parameters, **kept)
+        made_with = settings["parameters"]
+        return dataclasses.replace(
+            parameters,
+            pooling=made_with["pooling"] or "",
+            max_length=made_with["max_length"] or 0,
+            normalize=made_with["normalize"],
+            prompt_name=made_with.get("prompt_name", ""),
+        )
     return parameters
 
 
@@ -112,16 +111,12 @@ def wanted(
     if ":" in parameters.pooling:
         _check_weights(model.path, parameters.pooling)
     if parameters.prompt_name:
-        _check_prompt(model.path, parameters.prompt_name)
-    parameters = settled(store, vectors_name(of, name), model, parameters)
+        from augment_cli.encoding.layout import Prompts, read_prompts
+
+        prompts = read_prompts(model.path) if model.path.is_dir() else Prompts()
+        prompts.text(parameters.prompt_name, model.path)  # refuses a name that it does not know
+    parameters = pinned(store, vectors_name(of, name), model, parameters)
     return model, parameters, embed_settings(store, of, model, parameters)
-
-
-def _check_prompt(model: Path, name: str) -> None:
-    """See that an encoder has a prompt of a name."""
-    from augment_cli.encoding.layout import Prompts, read_prompts
-
-    (read_prompts(model) if model.is_dir() else Prompts()).text(name, model)
 
 
 def _check_weights(model: Path, pooling: str) -> None:

@@ -7,6 +7,7 @@ as in the exact search (`augment_cli.vectors.search`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from augment_cli.vectors.search import Neighbours
 
 _FILE = "graph.usearch"
 _MORE = 14  # asked for beyond those wanted: the row itself, and near-duplicates, which are left out
-_LEAST = 64  # so many are always followed at once, which keeps a search for few from missing them
+_LEAST = 64  # candidates followed at once, which keeps a search for few neighbours from missing them
 
 
 def graph_library() -> Any:
@@ -35,8 +36,6 @@ def graph_library() -> Any:
 def build_graph(blocks: Iterable[tuple[np.ndarray, np.ndarray]], dimension: int, folder: Path) -> None:
     """Write the graph of all candidates into a folder, unless it is there."""
     # One thread builds it, in the candidates' order, so that it is the same whenever it is built.
-    # blocks: iterable of (row_ids, vectors); Candidates, row_ids int64 (c,), vectors float32 (c, d) of
-    # length 1.
     if (folder / _FILE).is_file():
         return
     graph = graph_library().Index(ndim=dimension, metric="ip", dtype="f16")
@@ -48,6 +47,7 @@ def build_graph(blocks: Iterable[tuple[np.ndarray, np.ndarray]], dimension: int,
     temporary.replace(folder / _FILE)
 
 
+@lru_cache(maxsize=1)
 def open_graph(folder: Path) -> Any:
     """Map what `build_graph` wrote: all workers share the memory."""
     return graph_library().Index.restore(str(folder / _FILE), view=True)
@@ -57,10 +57,8 @@ def search_graph(
     queries: np.ndarray, own: np.ndarray, graph: Any, count: int, below: float = np.inf
 ) -> Neighbours:
     """About the `count` candidates of highest inner product with each query."""
-    # Scores are those of vectors in half precision. Parameters and result are those of
-    # `augment_cli.vectors.search.search`, with the graph for the blocks; `too_near` counts the
-    # near-duplicates that were met. Where these are more than a few, a query has fewer than `count`
-    # neighbours.
+    # As `search.search` does, with scores of vectors in half precision. `too_near` counts the near-duplicates
+    # that were met. Where these are more than a few, a query has fewer than `count` neighbours.
     best = Neighbours.none(len(queries), count)
     wanted = count + _MORE
     graph.expansion_search = max(_LEAST, 2 * wanted)

@@ -26,12 +26,7 @@ _ACCEPTABLE = ("acceptable", "grammatical", "label_1", "1")
 def entailment_labels(folder: Path) -> dict[str, int]:
     """Which of a model's outputs are `entailment` and `contradiction`."""
     labels = _labels(folder)
-    named: dict[str, int] = {
-        wanted: number
-        for wanted in ("entailment", "contradiction")
-        for name, number in labels.items()
-        if name == wanted
-    }
+    named: dict[str, int] = {name: labels[name] for name in ("entailment", "contradiction") if name in labels}
     if "entailment" not in named:
         raise BadInputError(
             f"{folder}: none of its labels ({', '.join(labels)}) is 'entailment'; give a model for natural "
@@ -107,12 +102,8 @@ def reranker_activation(folder: Path) -> str:
             "give a folder that sentence-transformers' CrossEncoder saved, or --nli for a classifier"
         )
     older = getattr(config, "sentence_transformers", None) or {}
-    name = (
-        stored.get("activation_fn")
-        or older.get("activation_fn")
-        or getattr(config, "sbert_ce_default_activation_function", None)
-        or "Sigmoid"
-    )
+    oldest = getattr(config, "sbert_ce_default_activation_function", None)
+    name = stored.get("activation_fn") or older.get("activation_fn") or oldest or "Sigmoid"
     activation = str(name).rpartition(".")[2]
     if activation not in ("Sigmoid", "Identity") or stored.get("default_prompt_name"):
         raise BadInputError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from augment_cli.tfidf.names import stage_names
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors.search import Neighbours
 
-# Products of one block: at most so many before equal sentences are added up, some 100 MB.
+# The most products of one block, before those of a sentence are added up: some 100 MB.
 _BLOCK_PRODUCTS = 8_000_000
 # Candidates of one product: what a row adds up for them stays in a core's cache. A million at once take five
 # times as long.
@@ -88,6 +89,7 @@ class LexicalIndex:
             temporary.replace(folder / f"{name}.npy")
 
     @classmethod
+    @lru_cache(maxsize=1)
     def load(cls, folder: Path) -> LexicalIndex:
         """Map what `save` wrote: all workers share the memory."""
         sparse = sparse_library()
@@ -150,11 +152,8 @@ def distinct_entries(
     rows: np.ndarray, terms: np.ndarray, weights: np.ndarray, kept: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One entry for each row and term from token occurrences, rows made unit length."""
-    # rows, terms, weights: ndarray, shape (n,); Row 0 … count−1, term id (−1: unknown) and weight of each
-    # token.
-    # kept: ndarray of bool, shape (V,); Which terms count.
-    # Returns data, indices, lengths; weights float32 and term ids int32, rising within a row, and how many
-    # each row has.
+    # kept: bool (V,), which terms count; the term id of an unknown token is −1.
+    # Returns weights and term ids, rising within a row, and how many each row has.
     counts = terms >= 0
     counts[counts] = kept[terms[counts]] & (weights[counts] > 0)
     keys, place = np.unique(rows[counts] * len(kept) + terms[counts], return_index=True)

@@ -9,27 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.engine.engine import Engine
+from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
 from augment_cli.store.parquet import write_array
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.vectors.choosing import SKIPPED
-from augment_cli.vectors.graph import build_graph
-from augment_cli.vectors.lexical import LexicalIndex
-from augment_cli.vectors.mine_parameters import MINED, MineParameters, mine_settings, mined_names
-from augment_cli.vectors.search import candidate_blocks
-from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
-from augment_cli.vectors.texts import check_text_stage, equal_rows, texts_of
+from augment_cli.text.normalization import normalize
+from augment_cli.tfidf.names import stage_names
+from augment_cli.vectors.choosing import SKIPPED, choose
+from augment_cli.vectors.graph import build_graph, open_graph, search_graph
+from augment_cli.vectors.judging import relevance
+from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
+from augment_cli.vectors.mine_parameters import MINED, MINED_STAGE, MineParameters, mine_settings, mined_names
+from augment_cli.vectors.search import Neighbours, candidate_blocks, search
+from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part, texts_of
 
 REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)
+Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
 
 
 @dataclass(frozen=True)
@@ -92,14 +100,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "fit": work.fit,
         "settings": work.settings[0],
     }
-    make_parts(
-        journal,
-        work.pieces,
-        one_by_one(
-            engine.run, "augment_cli.vectors.mine_pieces:mine_piece", lambda index, piece: common, progress
-        ),
-        lambda index: _join_part(store, work, journal, index),
-    )
+    task = "augment_cli.vectors.mine:mine_piece"
+    make = one_by_one(engine.run, task, lambda index, piece: common, progress)
+    make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
     for stage in work.stages:
         store.clean_work(stage)
 
@@ -126,3 +129,160 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
         whole = pa.table([columns[name] for name in MINED.names], schema=MINED)
         groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
         store.commit(store.write_part(stage, index, MINED, groups, settings, statistics))
+
+
+# --- in a worker
+
+
+def mine_piece(
+    store_path: Path,
+    stage: str,
+    index: int,
+    piece: int,
+    parameters: MineParameters,
+    fit: str | None,
+    vectors: str | None,
+    settings: Settings,
+) -> tuple[int, int]:
+    """Mine for a row group of a part into the journal; returns the part and the piece's rows."""
+    store = Store.open(store_path)
+    journal = Journal(store.work, stage, settings)
+    first = np.load(journal.folder / "first.npy", mmap_mode="r", allow_pickle=False)
+    low = store.parts[index][0] + piece * ROW_GROUP_ROWS
+    high = low + piece_sizes(store.parts[index][1], ROW_GROUP_ROWS)[piece]
+    own = np.array(first[low:high])
+    place = (index, piece, low, high)
+    if parameters.by == "vectors":
+        found = _by_vectors(store, parameters, vectors, journal.folder, first, place)
+    else:
+        found = _by_tfidf(store, parameters, fit, journal.folder, own, place)
+    neighbours, positive_scores = found
+    forbidden = np.full(high - low, -1)
+    if parameters.positive:
+        forbidden = _same_text(store, parameters.positive, index, piece, neighbours)
+    if parameters.rescore:
+        neighbours, positive_scores = _rescored(store, parameters, index, piece, neighbours, positive_scores)
+    uniforms = None
+    if parameters.sampling == "random":
+        row_ids = np.repeat(np.arange(low, high)[:, None], neighbours.row_ids.shape[1], axis=1)
+        ranks = np.broadcast_to(np.arange(row_ids.shape[1]), row_ids.shape)
+        uniforms = uniform(stream_key(parameters.seed, MINED_STAGE), row_ids, ranks)
+    chosen = choose(neighbours, positive_scores, forbidden, parameters, uniforms)
+    skipped = {"near_duplicate": int(neighbours.too_near.sum())} | chosen.skipped
+    columns = {
+        "row_id": pa.array(np.arange(low, high)),
+        "positive_score": pa.array(positive_scores, pa.float32(), mask=np.isnan(positive_scores)),
+        "own": pa.array(own),
+    }
+    for number in range(parameters.negatives):
+        missing = chosen.row_ids[:, number] < 0
+        columns |= {
+            f"other_row_id_{number}": pa.array(chosen.row_ids[:, number], mask=missing),
+            f"score_{number}": pa.array(chosen.scores[:, number], mask=missing),
+            f"rank_{number}": pa.array(chosen.ranks[:, number], mask=missing),
+            f"reason_{number}": pa.array(chosen.reasons[:, number], pa.string(), mask=~missing),
+        }
+    # A number for the whole piece, beside its first row.
+    for reason, times in skipped.items():
+        columns[f"skipped_{reason}"] = pa.array(np.r_[times, np.zeros(high - low - 1, np.int64)])
+    journal.write(index, piece, pa.table(columns))
+    return index, high - low
+
+
+def _by_vectors(
+    store: Store,
+    parameters: MineParameters,
+    vectors: str | None,
+    folder: Path,
+    first: np.ndarray,
+    place: Place,
+) -> tuple[Neighbours, np.ndarray]:
+    index, piece, low, high = place
+    anchors = VectorStage.open(store, CORPUS_STAGE, vectors)
+    asking = VectorStage.open(store, CORPUS_STAGE, parameters.query_vectors or vectors)
+    queries, has_direction = unit(asking.read(index, [piece])[0])
+    own, count, below = np.array(first[low:high]), parameters.range_max, parameters.near_duplicate
+    if parameters.search == "graph":
+        neighbours = search_graph(queries, own, open_graph(folder), count, below)
+    else:
+        neighbours = search(queries, own, candidate_blocks(anchors, first), count, below)
+    if parameters.positive:
+        positives, is_there = unit(
+            VectorStage.open(store, parameters.positive, vectors).read(index, [piece])[0]
+        )
+        scores = np.einsum("ij,ij->i", queries, positives)
+    else:
+        scores, is_there = np.ones(high - low, np.float32), has_direction
+    neighbours.row_ids[~has_direction] = -1
+    return neighbours, np.where(is_there & has_direction, scores, np.nan).astype(np.float32)
+
+
+def _rescored(
+    store: Store,
+    parameters: MineParameters,
+    index: int,
+    piece: int,
+    neighbours: Neighbours,
+    positive_scores: np.ndarray,
+) -> tuple[Neighbours, np.ndarray]:
+    """Neighbours with a cross-encoder's scores, in their order, and the scores of the positives."""
+    model = find_model(parameters.rescore, option="--rescore")
+    anchors = store.read_part(CORPUS_STAGE, index, ["text"], [piece])["text"].to_pylist()
+    has_positive = ~np.isnan(positive_scores)
+    places = np.nonzero((neighbours.row_ids >= 0) & has_positive[:, None])
+    texts = texts_of(store, pa.chunked_array([pa.array(neighbours.row_ids[places])])).to_pylist()
+    scores = np.full(neighbours.scores.shape, -np.inf, np.float32)
+    scores[places] = relevance(model, "fp32", [anchors[row] for row in places[0]], texts, squeezed=True)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    row_ids = np.where(np.isinf(scores), -1, neighbours.row_ids)
+    scores, row_ids = (np.take_along_axis(values, order, 1) for values in (scores, row_ids))
+    own = anchors
+    if parameters.positive:
+        own = store.read_part(parameters.positive, index, ["text"], [piece])["text"].to_pylist()
+    rows, found = np.flatnonzero(has_positive), positive_scores.copy()
+    found[rows] = relevance(
+        model, "fp32", [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True
+    )
+    return Neighbours(scores, row_ids, neighbours.too_near), found
+
+
+@lru_cache(maxsize=1)
+def _weigher_of(path: Path, digest: str, fit: str | None, max_df: float) -> TextWeigher:
+    return TextWeigher(Store.open(path), fit, max_df)
+
+
+def _by_tfidf(
+    store: Store, parameters: MineParameters, fit: str | None, folder: Path, own: np.ndarray, place: Place
+) -> tuple[Neighbours, np.ndarray]:
+    index, piece, low, high = place
+    lexical = LexicalIndex.load(folder)
+    neighbours = lexical.search(low, high, own, parameters.range_max, parameters.near_duplicate)
+    if not parameters.positive:
+        return neighbours, np.ones(high - low, np.float32)
+    texts = store.read_part(parameters.positive, index, ["text"], [piece])["text"].combine_chunks()
+    terms = stage_names(fit)[1]
+    weigher = _weigher_of(store.path, store.stage(terms).digest, fit, parameters.max_df)
+    positives = weigher(pc.fill_null(texts, ""))
+    scores = np.asarray(lexical.matrix[low:high].multiply(positives).sum(axis=1)).reshape(-1)
+    is_there = texts.is_valid().to_numpy(zero_copy_only=False)
+    return neighbours, np.where(is_there, scores, np.nan).astype(np.float32)
+
+
+def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
+    """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
+    texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
+    wanted = {text: number for number, text in enumerate(pc.unique(texts).to_pylist()) if text is not None}
+    codes = pc.fill_null(pc.index_in(texts, pa.array(wanted)), -1).to_numpy()
+    asked = np.unique(neighbours.row_ids[neighbours.row_ids >= 0])
+    code_of = np.full(len(asked), -2)
+    for part, some, places in rows_by_part(store, asked):
+        column = store.read_part(CORPUS_STAGE, part, ["text"])["text"].take(pa.array(places))
+        known = pc.index_in(normalize(column.combine_chunks()), pa.array(wanted))
+        code_of[some] = pc.fill_null(known, -2).to_numpy()
+    place = np.searchsorted(asked, neighbours.row_ids)
+    matches = (neighbours.row_ids >= 0) & (
+        np.append(code_of, -2)[np.minimum(place, len(asked))] == codes[:, None]
+    )
+    return np.where(
+        matches.any(axis=1), neighbours.row_ids[np.arange(len(codes)), matches.argmax(axis=1)], -1
+    )

@@ -11,7 +11,6 @@ from augment_cli.neural.loading import find_model
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
-from augment_cli.vectors.choosing import Limits
 from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
@@ -29,16 +28,6 @@ MINED = pa.schema(
         pa.field("positive_score", pa.float32()),
     ]
 )
-_NO_LIMIT = {"max_score": 1.0, "min_score": -1.0, "margin": 0.0, "relative_margin": 0.0}
-
-
-def limits_of(parameters: MineParameters) -> Limits:
-    """What a neighbour must meet."""
-    chosen = {
-        key: None if getattr(parameters, key) == default else getattr(parameters, key)
-        for key, default in _NO_LIMIT.items()
-    }
-    return Limits(parameters.range_min, parameters.range_max, **chosen)
 
 
 def mined_names(parameters: MineParameters, stage: str | None = None) -> list[str]:
@@ -77,12 +66,13 @@ def mine_settings(
     if not parameters.query_vectors:  # likewise
         del values["query_vectors"]
     values |= {"positive": parameters.positive or None, "number": number}
-    seed = values.pop("seed") if parameters.sampling == "random" else values.pop("seed") and None
+    del values["seed"]
     return Settings(
         MINED_STAGE,
         VERSION,
         parameters=values,
-        seed=seed,
+        # A seed of 0 has always been kept, whatever the sampling.
+        seed=parameters.seed if parameters.sampling == "random" or not parameters.seed else None,
         inputs={stage: store.stage(stage).digest for stage in (*stages, *read)},
         resources=resources,
         libraries=library_versions(libraries),

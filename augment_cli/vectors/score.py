@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import several
@@ -25,8 +26,8 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
-from augment_cli.tokenization import get_tokenizer
-from augment_cli.vectors import signals
+from augment_cli.tokenization import Tokenizer, get_tokenizer
+from augment_cli.vectors import judging
 from augment_cli.vectors.search import candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
@@ -37,6 +38,8 @@ OF_VECTORS = ("cosine", "nearest_cosine")
 OF_TEXTS = ("length_ratio", "edited_share", "repeated_words", "unknown_words")
 COLUMNS = (*OF_VECTORS, *OF_TEXTS)
 _JUDGED_ROWS = 1_024
+_VERDICTS = ("judged_same", "judged_other")
+_WORDS = r"[\pL\pM\pN]+(?:['’][\pL\pM\pN]+)*"
 
 
 @dataclass(frozen=True)
@@ -178,14 +181,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "models": work.models,
         "settings": work.settings,
     }
-    make_parts(
-        journal,
-        work.pieces,
-        one_by_one(
-            engine.run, "augment_cli.vectors.score:score_piece", lambda index, piece: common, progress
-        ),
-        lambda index: _join_part(store, work, journal, index),
-    )
+    task = "augment_cli.vectors.score:score_piece"
+    make = one_by_one(engine.run, task, lambda index, piece: common, progress)
+    make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
     store.clean_work(work.stage)
 
 
@@ -206,9 +204,8 @@ def score_piece(
     has_edits = "edits" in describe(store.part_path(of, index))[1].names
     names = ["text", "edits"] if has_edits else ["text"]
     rows = store.read_part(of, index, names, [group]).slice(offset, size).combine_chunks()
-    originals = (
-        store.read_part(CORPUS_STAGE, index, ["text"], [group])["text"].slice(offset, size).combine_chunks()
-    )
+    originals = store.read_part(CORPUS_STAGE, index, ["text"], [group])["text"].slice(offset, size)
+    originals = originals.combine_chunks()
     texts = rows["text"].combine_chunks()
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     low = store.parts[index][0] + piece * piece_rows
@@ -217,25 +214,24 @@ def score_piece(
     if options.needs_vectors:
         columns |= _of_vectors(store, options, of, (index, group, offset, low, size), journal.folder)
     if "length_ratio" in options.columns:
-        columns["length_ratio"] = signals.length_ratio(texts, originals)
+        columns["length_ratio"] = _lengths(texts) / np.maximum(_lengths(originals), 1)
     if "edited_share" in options.columns:
         columns["edited_share"] = np.full(size, np.nan)
         if has_edits:
-            edits = rows["edits"].combine_chunks()
-            columns["edited_share"] = signals.edited_share(texts, originals, edits)
+            columns["edited_share"] = _edited_share(texts, originals, rows["edits"].combine_chunks())
     if "repeated_words" in options.columns:
-        columns["repeated_words"] = signals.repeated_words(texts, originals)
+        columns["repeated_words"] = _repeated_words(texts, originals)
     if "unknown_words" in options.columns:
         table = stage_names(options.fit)[1]
         tokenizer = get_tokenizer(store.stage(table).settings["parameters"]["tokenizer"])
         terms = TermTable.read(store, table)
-        columns["unknown_words"] = signals.unknown_words(texts, originals, terms, tokenizer)
+        columns["unknown_words"] = _unknown_words(texts, originals, terms, tokenizer)
     if options.judge:
         verdicts = store.read_part(options.judge, index, [LABEL_COLUMN.name], [group])[LABEL_COLUMN.name]
-        columns |= signals.verdicts(verdicts.slice(offset, size).combine_chunks())
+        columns |= _verdict_columns(verdicts.slice(offset, size).combine_chunks())
     columns |= _judged(models, texts, originals, is_there)
     labels = [label for kind in models for label in _LABELS[kind](models[kind].path)]
-    fields = scores_schema(options, [*(signals.VERDICTS if options.judge else ()), *labels])
+    fields = scores_schema(options, [*(_VERDICTS if options.judge else ()), *labels])
     arrays = []
     for field in fields:
         values = columns[field.name]
@@ -273,14 +269,8 @@ def _of_vectors(
     return columns
 
 
-def _nli_labels(folder: Path) -> list[str]:
-    from augment_cli.vectors.judging import entailment_labels
-
-    return list(entailment_labels(folder))
-
-
 _LABELS: dict[str, Callable[[Path], list[str]]] = {
-    "nli": _nli_labels,
+    "nli": lambda folder: list(judging.entailment_labels(folder)),
     "acceptability": lambda folder: ["acceptability"],
     "cross_encoder": lambda folder: ["cross_encoder"],
 }
@@ -292,8 +282,6 @@ def _judged(
     """Columns of the classifiers: the original is the premise, the text the hypothesis."""
     if not models:
         return {}
-    from augment_cli.vectors import judging
-
     places = np.flatnonzero(is_there)
     new = texts.take(pa.array(places)).to_pylist()
     columns: dict[str, np.ndarray] = {}
@@ -321,3 +309,60 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
     statistics = {"scored": whole.num_rows - min(whole[name].null_count for name in whole.column_names[1:])}
     groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
     store.commit(store.write_part(work.stage, index, whole.schema, groups, work.settings, statistics))
+
+
+# --- what texts alone say, and a judge's verdicts
+
+
+def _edited_share(texts: pa.Array, originals: pa.Array, edits: pa.ListArray) -> np.ndarray:
+    """Characters removed and put in, over the characters of both sentences; float64 (n,), 0 to 1."""
+    counts = edits.value_lengths().to_numpy(zero_copy_only=False)
+    flat = edits.flatten()
+    removed = flat.field("end").to_numpy().astype(np.int64) - flat.field("start").to_numpy()
+    new = pc.utf8_length(flat.field("replacement")).to_numpy()
+    rows = np.repeat(np.arange(len(counts)), counts)
+    changed = np.bincount(rows, weights=removed + new, minlength=len(counts))
+    return changed / np.maximum(_lengths(texts) + _lengths(originals), 1)
+
+
+def _repeated_words(texts: pa.Array, originals: pa.Array) -> np.ndarray:
+    """Words equal to the one before, beyond those of the original; float64 (n,), NaN without text."""
+    import regex
+
+    find = regex.compile(_WORDS).findall
+    repeated = []
+    for column in (texts, originals):
+        words = [None if text is None else find(text) for text in pc.utf8_lower(column).to_pylist()]
+        counts = [np.nan if some is None else sum(map(str.__eq__, some, some[1:])) for some in words]
+        repeated.append(np.array(counts, np.float64))
+    return np.maximum(repeated[0] - repeated[1], 0)
+
+
+def _unknown_words(
+    texts: pa.Array, originals: pa.Array, terms: TermTable, tokenizer: Tokenizer
+) -> np.ndarray:
+    """Words that the corpus does not hold, beyond the original's; float64 (n,), NaN without text."""
+    unknown = np.zeros((2, len(texts)))
+    for place, column in enumerate((texts, originals)):
+        tokens = tokenizer(pc.fill_null(column, ""))
+        words = tokens.terms.dictionary_encode()
+        is_word = pc.match_substring_regex(words.dictionary, r"\pL").to_numpy(zero_copy_only=False)
+        counted = (is_word & (terms.ids_of(words.dictionary) < 0))[words.indices.to_numpy()]
+        rows = np.repeat(np.arange(len(column)), np.diff(tokens.row_offsets))
+        unknown[place] = np.bincount(rows, weights=counted, minlength=len(column))
+    beyond = np.maximum(unknown[0] - unknown[1], 0)
+    return np.where(texts.is_valid().to_numpy(zero_copy_only=False), beyond, np.nan)
+
+
+def _verdict_columns(labels: pa.Array) -> dict[str, np.ndarray]:
+    """Whether a judge called each text the same, and another one: 1 or 0, NaN where it gave no verdict."""
+    is_there = labels.is_valid().to_numpy(zero_copy_only=False)
+    found = {}
+    for name in _VERDICTS:
+        is_so = pc.fill_null(pc.equal(labels, name.removeprefix("judged_")), False)
+        found[name] = np.where(is_there, is_so.to_numpy(zero_copy_only=False), np.nan)
+    return found
+
+
+def _lengths(texts: pa.Array) -> np.ndarray:
+    return pc.utf8_length(texts).cast(pa.float64()).to_numpy(zero_copy_only=False)

@@ -39,10 +39,8 @@ def search(
     below: float = np.inf,
 ) -> Neighbours:
     """The `count` candidates of highest inner product with each query, all candidates compared."""
-    # queries: ndarray of float32, shape (m, d)
-    # own: ndarray of int64, shape (m,); A candidate that is never taken for this query (itself); −1 for
-    # none.
-    # blocks: iterable of (row_ids, vectors); Candidates, row_ids int64 (c,) rising, vectors float32 (c, d).
+    # own: int64 (m,), a candidate that is never taken for this query (itself); −1 for none
+    # blocks: candidates, row_ids int64 (c,) rising, vectors float32 (c, d)
     best = Neighbours.none(len(queries), count)
     for row_ids, vectors in blocks:
         if not len(row_ids):
@@ -53,11 +51,9 @@ def search(
             place = np.searchsorted(row_ids, own[some])
             is_own = row_ids[np.minimum(place, len(row_ids) - 1)] == own[some]
             products[np.flatnonzero(is_own), place[is_own]] = -np.inf
-            if below < np.inf:
-                near = products >= below
-                if near.any():
-                    best.too_near[some] += near.sum(axis=1)
-                    products[near] = -np.inf
+            if below < np.inf and (near := products >= below).any():
+                best.too_near[some] += near.sum(axis=1)
+                products[near] = -np.inf
             _merge(best.scores[some], best.row_ids[some], products, row_ids)
     order = np.lexsort((best.row_ids, -best.scores), axis=1)
     best.scores = np.take_along_axis(best.scores, order, 1)

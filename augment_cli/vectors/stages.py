@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.parquet import describe
+from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 
 VECTORS_STAGE = "vectors"
@@ -19,8 +21,7 @@ _OF_THE_ENCODER = ("pooling", "max_length")
 
 def vectors_name(of: str = CORPUS_STAGE, name: str | None = None) -> str:
     """Folder of the vectors of a stage's texts."""
-    # `vectors` for the corpus and `vectors-STAGE` for another stage; beside them, by another encoder,
-    # `vectors-NAME` and `vectors-NAME-STAGE`.
+    # `vectors`, `vectors-STAGE`, and by another encoder `vectors-NAME`, `vectors-NAME-STAGE`
     return "-".join([VECTORS_STAGE, *([name] if name else []), *([of] if of != CORPUS_STAGE else [])])
 
 
@@ -85,10 +86,18 @@ def from_bytes(column: pa.ChunkedArray) -> np.ndarray:
     return whole[array.offset : array.offset + len(array)].view(np.float16)
 
 
+def row_groups(vectors: np.ndarray, missing: np.ndarray, start: int) -> Iterator[pa.Table]:
+    """The row groups of a part of vectors (n, d), null where `missing`; its first row is `start`."""
+    schema = vectors_schema(vectors.shape[1])
+    for low in range(0, len(vectors), ROW_GROUP_ROWS):
+        column = as_column(vectors[low : low + ROW_GROUP_ROWS], missing[low : low + ROW_GROUP_ROWS])
+        row_ids = pa.array(np.arange(start + low, start + low + len(column)))
+        yield in_chunks(pa.table([row_ids, column], schema=schema))
+
+
 def in_chunks(table: pa.Table) -> pa.Table:
     """The same table in chunks of 1,024 rows, without a copy."""
-    # Parquet's writer notes two numbers of two bytes beside each number of a chunk's lists, as much memory
-    # again as the vectors take twice, and takes one chunk after the other.
+    # Parquet's writer takes one chunk after the other, and twice the memory of the chunk's vectors for each.
     return pa.Table.from_batches(table.to_batches(max_chunksize=1_024), schema=table.schema)
 
 

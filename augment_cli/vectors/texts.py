@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +29,7 @@ def check_text_stage(store: Store, stage: str) -> None:
 
 def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """For each row of a stage the first row with the same text, and how long its text is."""
-    # Returns first : ndarray of int64, shape (N,); −1 where there is no text.
-    # Returns lengths : ndarray of int64, shape (N,); characters; 0 where there is no text.
+    # Without a text these are −1 and 0.
     digests, lengths, present = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
     for index in range(len(store.parts)):
         texts = store.read_part(stage, index, ["text"])["text"].combine_chunks()
@@ -47,19 +47,22 @@ def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.n
     return first, np.concatenate(lengths)
 
 
+def rows_by_part(store: Store, row_ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Each part that has some of the rows: its index, which they are of `row_ids`, their rows in the part."""
+    for index, (start, size) in enumerate(store.parts):
+        some = np.flatnonzero((row_ids >= start) & (row_ids < start + size))
+        if len(some):
+            yield index, some, row_ids[some] - start
+
+
 def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:
     """Sentences of the corpus by row_id, null where that is null; one part is in memory at a time."""
     wanted = pc.fill_null(row_ids, -1).to_numpy()
-    pieces, places = [pa.array([], pa.string())], [np.zeros(0, np.int64)]
-    for index, (start, size) in enumerate(store.parts):
-        some = np.flatnonzero((wanted >= start) & (wanted < start + size))
-        if len(some):
-            column = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
-            pieces.append(column.take(pa.array(wanted[some] - start)))
-            places.append(some)
-    order = np.concatenate(places)
-    position = np.full(len(wanted), -1)
-    position[order] = np.arange(len(order))
+    pieces, position, count = [pa.array([], pa.string())], np.full(len(wanted), -1), 0
+    for index, some, places in rows_by_part(store, wanted):
+        column = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
+        pieces.append(column.take(pa.array(places)))
+        position[some] = np.arange(count, count := count + len(some))
     found = pa.chunked_array(pieces).combine_chunks()
     return pa.chunked_array([found.take(pa.array(position, mask=position < 0))])
 

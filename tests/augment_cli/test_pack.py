@@ -1,11 +1,10 @@
-"""`pack`: the wide table, what becomes of unchanged rows, and sentence-transformers training on it."""
+"""`pack`: the wide table, what becomes of unchanged rows, splits, and files for other trainers."""
 
 import csv
 import errno
 import json
 import os
 
-import pyarrow as pa
 import pytest
 
 from augment_cli.engine.engine import Engine
@@ -13,35 +12,15 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of, export, pack, read_pack_recipe, reserved
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import verify, why_not_reused
-from augment_cli.store import schema
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from tests.helpers.tiny_models import SIZE
-
-
-def write_stage(store, name, change):
-    """A stage with the text that `change` makes of each row's id and text; None where it is unchanged."""
-    settings = Settings(name, 1, {"draw": 0}, 42)
-    with store.lock():
-        for index in store.begin(name, settings):
-            part = store.read_part("corpus", index)
-            ids, rows = part["row_id"].to_pylist(), part["text"].to_pylist()
-            texts = [change(row, text) for row, text in zip(ids, rows, strict=True)]
-            edits = [
-                [] if new is None else [{"start": 0, "end": len(text), "replacement": new}]
-                for text, new in zip(rows, texts, strict=True)
-            ]
-            columns = [ids, texts, ["same_text" if text is None else None for text in texts], edits]
-            table = pa.table([*map(pa.array, columns)], names=schema.AUGMENTATION.names)
-            statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
-            part = store.write_part(name, index, schema.AUGMENTATION, [table], settings, statistics)
-            store.commit(part)
+from tests.helpers.made_stores import add_texts
 
 
 @pytest.fixture
 def mixed(store):
     """The store with a stage of positives in which every third row is unchanged."""
-    write_stage(store, "uda", lambda row, text: text.upper() if row % 3 else None)
+    with store.lock():
+        add_texts(store, "uda", lambda row, text: text.upper() if row % 3 else None)
     return store
 
 
@@ -56,16 +35,12 @@ def test_by_default_everything_finished_by_kind(mixed):
     assert options == PackOptions(("uda",), ("una", "una.1"), "drop")
     rows = packed(mixed, options)
     originals, una, una_1 = (mixed.read(name)["text"].to_pylist() for name in ("corpus", "una", "una.1"))
-    assert rows == [
-        {
-            "anchor": text,
-            "positive": text.upper(),
-            "negative": una[row] or una_1[row],
-            "negative_1": una_1[row] or una[row],
-        }
+    assert [list(row.values()) for row in rows] == [
+        [text, text.upper(), una[row] or una_1[row], una_1[row] or una[row]]
         for row, text in enumerate(originals)
         if row % 3 and (una[row] or una_1[row])
     ]
+    assert [*rows[0]] == ["anchor", "positive", "negative", "negative_1"]
     assert verify(mixed) == [] and why_not_reused(mixed, "pack") is None
 
 
@@ -122,9 +97,10 @@ def test_any_jobs_and_resume(mixed):
 
 @pytest.fixture
 def gappy(mixed):
-    """Two stages of negatives: `antonym` of even rows and `negation` of every fourth."""
-    for name, step in (("antonym", 2), ("negation", 4)):
-        write_stage(mixed, name, lambda row, text, n=name, s=step: None if row % s else f"{n} {text}")
+    """Two stages of negatives beside each other: `una` of even rows and `negation` of every fourth."""
+    with mixed.lock():
+        for name, step in (("antonym", 2), ("negation", 4)):
+            add_texts(mixed, name, lambda row, text, n=name, s=step: None if row % s else f"{n} {text}")
     return mixed
 
 
@@ -253,20 +229,11 @@ def test_jsonl_out(mixed, command):
     assert command("pack", "--store", mixed.path, "--out", "nowhere/pairs.csv").returncode == 2
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"positives": ["nowhere"]},
-        {"negatives": ["terms"]},
-        {"unchanged": "keep"},
-        {"negatives": []},
-        {"split": 1.0},
-        {"split": -0.5},
-    ],
-)
-def test_what_cannot_be_packed_is_refused(store, options):
-    with pytest.raises(UsageError):
-        choose(store, **options)
+def test_what_cannot_be_packed_is_refused(store):
+    wrong = [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"negatives": []}, {"unchanged": "keep"}]
+    for options in [*wrong, {"split": 1.0}, {"split": -0.5}]:
+        with pytest.raises(UsageError):
+            choose(store, **options)
 
 
 def test_recipes(tmp_path, mixed):
@@ -277,44 +244,3 @@ def test_recipes(tmp_path, mixed):
         recipe.write_text(text)
         with pytest.raises(UsageError, match=r"pack\.toml"):
             read_pack_recipe(recipe)
-
-
-@pytest.mark.slow
-def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path, model):
-    """Its own trainer, one step, on the columns as they are."""
-    import torch
-    from datasets import load_dataset
-    from sentence_transformers import (
-        SentenceTransformer,
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
-    torch.set_num_threads(1)
-    packed(mixed, choose(mixed))
-    data = load_dataset("parquet", data_dir=str(mixed.path / "pack"), split="train", cache_dir=str(tmp_path))
-    assert data.column_names == ["anchor", "positive", "negative", "negative_1"]
-
-    transformer = Transformer(model("encoder"), max_seq_length=16)
-    encoder = SentenceTransformer(modules=[transformer, Pooling(SIZE)], device="cpu")
-
-    before = [weight.detach().clone() for weight in encoder.parameters()]
-    settings = SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "run"),
-        max_steps=1,
-        per_device_train_batch_size=8,
-        learning_rate=0.1,
-        use_cpu=True,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-    )
-    trainer = SentenceTransformerTrainer(
-        model=encoder, args=settings, train_dataset=data, loss=MultipleNegativesRankingLoss(encoder)
-    )
-    result = trainer.train()
-    assert result.global_step == 1
-    assert 0 < result.training_loss < 100
-    assert any(not torch.equal(old, new) for old, new in zip(before, encoder.parameters(), strict=True))

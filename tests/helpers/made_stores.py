@@ -2,12 +2,15 @@
 
 import shutil
 
+import pyarrow as pa
 import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 
 
@@ -37,3 +40,18 @@ def store(made_store, tmp_path):
     """A copy that a test may spoil."""
     shutil.copytree(made_store, tmp_path / "store")
     return Store.open(tmp_path / "store")
+
+
+def add_texts(store, name, text_of):
+    """Write a stage of `text_of(row, original)`, None for a row that stays unchanged; the lock is held."""
+    settings = Settings(name, 1, {"draw": 0}, 42)
+    counts = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+    for index in store.begin(name, settings):
+        rows = []
+        for row in store.read_part("corpus", index, ["row_id", "text"]).to_pylist():
+            new = text_of(row["row_id"], row["text"])
+            edit = {"start": 0, "end": len(row["text"]), "replacement": new}
+            changed = {"reason": "same_text", "edits": []} if new is None else {"edits": [edit]}
+            rows.append({"row_id": row["row_id"], "text": new, **changed})
+        table = pa.Table.from_pylist(rows, AUGMENTATION)
+        store.commit(store.write_part(name, index, AUGMENTATION, [table], settings, counts))

@@ -68,8 +68,6 @@ class PackedBert:
 
     def __call__(self, ids: Sequence[Sequence[int]], weights: Tensor | None = None) -> Tensor:
         """Pooled vectors, shape (n, d), float32, of n texts of at least one token each."""
-        # weights: Tensor, optional; Weight of each token of the vocabulary, for a pooling that asks for
-        # them.
         shapes = [(len(list(group)), length) for length, group in groupby(map(len, ids))]
         sizes = [count * length for count, length in shapes]
         tokens = torch.tensor(list(chain.from_iterable(ids)))
@@ -138,7 +136,7 @@ def linear(weight: Tensor, bias: Tensor) -> _Linear:
     weight, bias = weight.detach(), bias.detach()
     fused = fused_linear()
     if weight.dtype in (torch.bfloat16, torch.float32) and fused is not None:
-        # In the layout that oneDNN wants for so many rows, once and for all; else every product begins by
+        # In the layout that oneDNN wants for this many rows, once and for all; else every product begins by
         # copying the weights into it.
         arranged = torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
         return lambda x: fused(x, arranged, bias, "none", [], "")

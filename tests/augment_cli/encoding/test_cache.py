@@ -27,14 +27,11 @@ def test_cache_answers_without_the_model_and_is_keyed_by_all_that_matters(plain_
     np.testing.assert_allclose(grown, again.encode(sentences), atol=1e-5)
 
 
-def test_a_damaged_cache_file_is_named(plain_model, sentences, tmp_path):
-    load_encoder(plain_model).encode(sentences, cache=tmp_path)
-    (path,) = tmp_path.rglob("*.npz")
+def flipped(path):
+    """One bit is another."""
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2] ^= 1
     path.write_bytes(raw)
-    with pytest.raises(BadInputError, match=f"{path.name} is damaged .* delete it"):
-        load_encoder(plain_model).encode(sentences, cache=tmp_path)
 
 
 def spoiled_header(path):
@@ -64,7 +61,7 @@ def narrower(path):
     np.savez(path, digests=digests, vectors=vectors[:, :-1])
 
 
-@pytest.mark.parametrize("spoil", [spoiled_header, encrypted, narrower])
+@pytest.mark.parametrize("spoil", [flipped, spoiled_header, encrypted, narrower])
 def test_a_spoiled_cache_file_is_named_in_one_line_and_never_used(spoil, plain_model, sentences, tmp_path):
     expected = load_encoder(plain_model).encode(sentences, cache=tmp_path)
     (path,) = tmp_path.rglob("*.npz")

@@ -45,38 +45,32 @@ def test_a_folder_of_each_layout_gives_what_sentence_transformers_gives(old_layo
     assert load_encoder(new_layout).pooling == "mean"
 
 
-def test_default_prompt_and_lower_casing_are_applied_as_stored(old_layout, tmp_path, sentences):
-    folder = tmp_path / "prompted"
-    shutil.copytree(old_layout, folder)
-    settings = {"prompts": {"question": "the dog "}, "default_prompt_name": "question"}
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
-    plain = load_encoder(old_layout)
-    expected = plain.encode([f"the dog {text}" for text in sentences])
-    np.testing.assert_allclose(load_encoder(folder).encode(sentences), expected, atol=1e-6)
-
-
-def test_a_default_prompt_that_is_not_there_is_refused(old_layout, tmp_path):
-    folder = tmp_path / "prompted"
-    shutil.copytree(old_layout, folder)
-    settings = {"prompts": {"question": "the dog "}, "default_prompt_name": "query"}
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
-    with pytest.raises(BadInputError, match=r"config_sentence_transformers\.json has settings.*'query'"):
+def test_pickled_weights_are_refused_by_name(plain_model, tmp_path):
+    folder = shutil.copytree(plain_model, tmp_path / "pickled")
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"never read")
+    with pytest.raises(MissingError, match=r"safetensors\.torch\.save_file"):
+        load_encoder(folder)
+    (folder / "pytorch_model.bin").unlink()
+    with pytest.raises(MissingError, match=r"model\.safetensors is missing"):
         load_encoder(folder)
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("kept", "more", "words"),
     [
-        ([("Dense", "2_Dense"), ("Pooling", "1_Pooling")], "more than one Pooling is not supported"),
-        ([("Normalize", "2_Normalize")] * 99, "names 101 modules, and at most 100 are taken"),
-        ([("Normalize", "a\0b")], "names a path outside the model folder"),
+        (2, [("Dense", "2_Dense"), ("Pooling", "1_Pooling")], "more than one Pooling is not supported"),
+        (2, [("Normalize", "2_Normalize")] * 99, "names 101 modules, and at most 100 are taken"),
+        (2, [("Normalize", "a\0b")], "names a path outside the model folder"),
+        (1, [("Pooling", "../elsewhere")], "names a path outside the model folder"),
+        (2, [("LSTM", "2_LSTM")], "module LSTM is not supported here"),
+        (0, [], "the first module must be Transformer"),
     ],
-    ids=["two poolings", "101 modules", "a NUL"],
+    ids=["two poolings", "101 modules", "a NUL", "outside", "LSTM", "none"],
 )
-def test_modules_that_no_encoder_has(old_layout, tmp_path, more, words):
-    folder = tmp_path / "odd"
-    shutil.copytree(old_layout, folder)
-    modules = json.loads((folder / "modules.json").read_text())[:2]
+def test_modules_that_no_encoder_has(old_layout, tmp_path, kept, more, words):
+    folder = shutil.copytree(old_layout, tmp_path / "odd")
+    modules = json.loads((folder / "modules.json").read_text())[:kept]
     modules += [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in more]
     (folder / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(BadInputError, match=words):
@@ -84,14 +78,12 @@ def test_modules_that_no_encoder_has(old_layout, tmp_path, more, words):
 
 
 def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(plain_model, folder)
+    folder = shutil.copytree(plain_model, tmp_path / "copy")
     before = model_digest(plain_model)
     (folder / "README.md").write_text("a card")
     assert model_digest(folder) == before
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
-        changed = tmp_path / name
-        shutil.copytree(plain_model, changed)
+        changed = shutil.copytree(plain_model, tmp_path / name)
         with (changed / name).open("ab") as file:
             file.write(b" ")
         assert model_digest(changed) != before
@@ -136,8 +128,7 @@ def test_a_hub_name_is_fetched_only_when_allowed_and_then_found_again(monkeypatc
 
 
 def test_code_of_the_models_own_is_not_run(plain_model, tmp_path):
-    folder = tmp_path / "remote"
-    shutil.copytree(plain_model, folder)
+    folder = shutil.copytree(plain_model, tmp_path / "remote")
     config = json.loads((folder / "config.json").read_text())
     config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Model"}}
     (folder / "config.json").write_text(json.dumps(config))
@@ -150,8 +141,7 @@ def test_code_of_the_models_own_is_not_run(plain_model, tmp_path):
 def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_path):
     from safetensors.torch import load_file, save_file
 
-    folder = tmp_path / "lacking"
-    shutil.copytree(plain_model, folder)
+    folder = shutil.copytree(plain_model, tmp_path / "lacking")
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("encoder.layer.1.output.dense.weight")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
@@ -190,8 +180,7 @@ def test_each_json_file_is_read_once_while_a_model_is_loaded(kind, plain_model, 
 )
 def test_the_digest_covers_every_file_that_loading_reads(new_layout, tmp_path, names):
     """Whichever file of a layout is removed or emptied: the vectors stay, or the digest changes."""
-    folder = tmp_path / "renamed"
-    shutil.copytree(new_layout, folder)
+    folder = shutil.copytree(new_layout, tmp_path / "renamed")
     modules = json.loads((folder / "modules.json").read_text())
     for module, name in zip(modules, names, strict=True):
         source, target = folder / module["path"], folder / name

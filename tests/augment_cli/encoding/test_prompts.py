@@ -14,17 +14,10 @@ from augment_cli.errors import BadInputError, UsageError
 from tests.helpers.small_encoders import as_old_layout, with_prompts
 
 PROMPTS = {"query": "the dog runs : ", "document": "town ", "none": ""}
-POOLINGS = (
-    "cls_token",
-    "max_tokens",
-    "mean_tokens",
-    "mean_sqrt_len_tokens",
-    "weightedmean_tokens",
-    "lasttoken",
-)
+KINDS = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 
 
-@pytest.fixture(scope="module", params=POOLINGS)
+@pytest.fixture(scope="module", params=KINDS)
 def by_pooling(request, plain_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / request.param
     flags = {f"pooling_mode_{request.param}": True}
@@ -74,8 +67,7 @@ def test_a_prompt_that_there_is_not_is_refused_with_those_that_there_are(old_lay
 
 
 def test_damaged_prompts_are_the_files_fault(old_layout, tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(old_layout, folder)
+    folder = shutil.copytree(old_layout, tmp_path / "model")
     for settings in ({"prompts": ["query: "]}, {"prompts": {}, "default_prompt_name": "query"}):
         (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
         with pytest.raises(BadInputError, match="has settings of another kind"):

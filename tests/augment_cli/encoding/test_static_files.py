@@ -58,17 +58,13 @@ def test_three_libraries_read_one_folder_alike(static, folder, sentences):
     library = SentenceTransformer(str(folder), device="cpu")
     # Some 700 equal numbers are summed in another order.
     short = [text for text in texts if len(text) < 1000]
-    np.testing.assert_allclose(
-        library.encode(short, show_progress_bar=False), ours.encode(short), rtol=0, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        StaticModel.from_pretrained(folder).encode(short), ours.encode(short), rtol=0, atol=1e-6
-    )
+    model = StaticModel.from_pretrained(folder)
+    for encoder in (library, model):
+        found = encoder.encode(short, show_progress_bar=False)
+        np.testing.assert_allclose(found, ours.encode(short), rtol=0, atol=1e-6)
     # Nothing is cut: neither library stops at 512 tokens.
     long = "river " * 700 + "guitar"
-    np.testing.assert_allclose(
-        StaticModel.from_pretrained(folder).encode([long]), ours.encode([long]), atol=1e-4
-    )
+    np.testing.assert_allclose(model.encode([long]), ours.encode([long]), atol=1e-4)
 
 
 def test_vectors_of_length_one_stay_so_in_three_libraries(static, sentences, tmp_path):
@@ -143,23 +139,26 @@ def test_weights_of_a_corpus_are_put_on_a_loaded_table(folder, sentences):
 def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     with pytest.raises(UsageError, match="a static encoder has mean alone"):
         load_encoder(folder, pooling="cls")
-    write_folder(static, tmp_path / "model")
-    (tmp_path / "model/tokenizer.json").unlink()
-    with pytest.raises(MissingError, match="is missing"):
-        load_encoder(tmp_path / "model")
-    write_folder(static, tmp_path / "model")
-    save_file({"embeddings": np.zeros((3, 2), np.float32)}, tmp_path / "model/model.safetensors")
-    with pytest.raises(BadInputError, match="ids up to 83, and the weights have 3 tokens"):
-        load_encoder(tmp_path / "model")
-    save_file({"other": np.zeros((3, 2), np.float32)}, tmp_path / "model/model.safetensors")
-    with pytest.raises(BadInputError, match="holds no table"):
-        load_encoder(tmp_path / "model")
-    (tmp_path / "model/model.safetensors").write_bytes(b"no tensors")
-    with pytest.raises(BadInputError, match="cannot be read"):
-        load_encoder(tmp_path / "model")
-    write_folder(static, tmp_path / "model")
-    modules = json.loads((tmp_path / "model/modules.json").read_text())
+    path = tmp_path / "model"
+
+    def refused(error, words):
+        with pytest.raises(error, match=words):
+            load_encoder(path)
+
+    write_folder(static, path)
+    (path / "tokenizer.json").unlink()
+    refused(MissingError, "is missing")
+    write_folder(static, path)
+    for name, words in (
+        ("embeddings", "ids up to 83, and the weights have 3 tokens"),
+        ("other", "holds no table"),
+    ):
+        save_file({name: np.zeros((3, 2), np.float32)}, path / "model.safetensors")
+        refused(BadInputError, words)
+    (path / "model.safetensors").write_bytes(b"no tensors")
+    refused(BadInputError, "cannot be read")
+    write_folder(static, path)
+    modules = json.loads((path / "modules.json").read_text())
     modules.append({"idx": 1, "name": "1", "path": "1_Odd", "type": "x.Odd"})
-    (tmp_path / "model/modules.json").write_text(json.dumps(modules))
-    with pytest.raises(BadInputError, match="module Odd is not supported after StaticEmbedding"):
-        load_encoder(tmp_path / "model")
+    (path / "modules.json").write_text(json.dumps(modules))
+    refused(BadInputError, "module Odd is not supported after StaticEmbedding")

@@ -1,8 +1,7 @@
 """Tokens word by word are the tokens of whole texts."""
 
-from itertools import chain, pairwise, product
+from itertools import chain, product
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -29,6 +28,13 @@ def make_tokenizer():
     return tokenizer
 
 
+def are_those_of_texts(found, tokenizer, texts):
+    expected = [item.ids for item in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    ids, lengths = found
+    assert lengths.tolist() == list(map(len, expected))
+    return ids.tolist() == list(chain.from_iterable(expected))
+
+
 TOKENIZER = make_tokenizer()
 PIECES = [*"abcxyzABC.,-!#09[] \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]
 TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
@@ -39,11 +45,7 @@ TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
 def test_tokens_of_words_are_those_of_texts(batches, room):
     tokens = WordTokens(TOKENIZER, room)
     for texts in batches:  # one after the other, as words of earlier ones are kept
-        ids, lengths = tokens(texts)
-        expected = [item.ids for item in TOKENIZER.encode_batch(texts, add_special_tokens=False)]
-        assert lengths.tolist() == [len(one) for one in expected]
-        bounds = [0, *np.cumsum(lengths).tolist()]
-        assert [ids[low:high].tolist() for low, high in pairwise(bounds)] == expected
+        assert are_those_of_texts(tokens(texts), TOKENIZER, texts)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +63,13 @@ def test_plain_words_are_those_that_the_normalizer_leaves_alone(normalizer, is_p
     tokens = WordTokens(tokenizer)
     assert PlainWords.fits(tokenizer) == (tokens._plain is not None) == is_plain
     texts = ["ab ABx a-b, 0a9 ##a", "a" * 101 + " [pad]b [PAD]a", *["a b c"] * 3]
-    expected = [item.ids for item in tokenizer.encode_batch(texts, add_special_tokens=False)]
-    ids, lengths = tokens(texts)
-    assert lengths.tolist() == list(map(len, expected)) and ids.tolist() == list(
-        chain.from_iterable(expected)
-    )
+    assert are_those_of_texts(tokens(texts), tokenizer, texts)
 
 
 def test_hundreds_of_plain_words_at_a_call():
     words = ["".join(letters) for letters in product("abcxy-", repeat=4)]
-    ids, lengths = WordTokens(TOKENIZER)([" ".join(words), words[5]])
-    expected = [item.ids for item in TOKENIZER.encode_batch([" ".join(words), words[5]])]
-    assert lengths.tolist() == list(map(len, expected)) and ids.tolist() == list(
-        chain.from_iterable(expected)
-    )
+    texts = [" ".join(words), words[5]]
+    assert are_those_of_texts(WordTokens(TOKENIZER)(texts), TOKENIZER, texts)
 
 
 def replacing(pattern, content=" "):

@@ -22,12 +22,12 @@ from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
 from augment_cli.pack.options import read_pack_recipe
 from augment_cli.session import Session, Silent
-from augment_cli.store import schema
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
-from augment_cli.vectors.stages import VECTORS_STAGE, as_column, vectors_name, vectors_schema
+from tests.helpers.cached_vectors import add_vectors
+from tests.helpers.made_stores import add_texts
 from tests.helpers.properties import examples
 
 STAGES = ["corpus", "p1", "p2", "n1", "n2", "n3"]
@@ -127,9 +127,9 @@ def test_rows_are_those_of_a_reading_row_by_row(options, random, count):
     for filters in (options.filters[:number] for number in range(len(options.filters) + 1)):
         expected = expected_rows(texts, numbers, options, filters)
         for positive, rows in zip(options.positives, expected, strict=True):
-            packed = rows_of(table, positive, options, options.schema(pa.schema([])), filters)
-            assert [list(row.values()) for row in packed.table.to_pylist()] == rows
-            assert packed.dropped == count - len({row[0] for row in rows})
+            packed, _, dropped = rows_of(table, positive, options, options.schema(pa.schema([])), filters)
+            assert [list(row.values()) for row in packed.to_pylist()] == rows
+            assert dropped == count - len({row[0] for row in rows})
 
 
 # --- in a store
@@ -141,17 +141,12 @@ def unit_vectors(cosine_values):
     return np.stack([values, np.sqrt(1 - values**2)], axis=1).astype(np.float16)
 
 
-def write_vectors(store, of, cosine_values, model="a", missing=()):
-    wanted = {"of": of, "pooling": None, "max_length": None}
-    made = Settings(VECTORS_STAGE, 1, wanted, None, {of: store.stage(of).digest}, {"model": model})
-    stage = vectors_name(of)
-    for index in store.begin(stage, made):
-        start, size = store.parts[index]
-        rows = np.arange(start, start + size)
-        nothing = store.read_part(of, index, ["text"])["text"].is_null().to_numpy() | np.isin(rows, missing)
-        column = as_column(unit_vectors(cosine_values[rows]), nothing)
-        table = pa.table([pa.array(rows), column], schema=vectors_schema(2))
-        store.commit(store.write_part(stage, index, table.schema, [table], made))
+def write_vectors(path, of, cosine_values, model="a", missing=()):
+    """Vectors of the texts that are there, but for some rows."""
+    vectors = unit_vectors(cosine_values).astype(np.float32)
+    vectors[Store.open(path).read(of)["text"].is_null().to_numpy()] = np.nan
+    vectors[list(missing)] = np.nan
+    add_vectors(path, of, vectors, model=model)
 
 
 NEAR = np.linspace(0.99, 0.4, 60)  # of the stage `uda`, row by row
@@ -164,18 +159,7 @@ def compared(made_store, tmp_path_factory):
     path = shutil.copytree(made_store, tmp_path_factory.mktemp("compared") / "store")
     store = Store.open(path)
     with store.lock():
-        made = Settings("uda", 1, {"draw": 0}, 42)
-        for index in store.begin("uda", made):
-            part = store.read_part("corpus", index)
-            ids = part["row_id"].to_pylist()
-            texts = [None if row % 10 == 9 else f"positive {row}" for row in ids]
-            columns = [ids, texts, [None] * len(ids), [[]] * len(ids)]
-            table = pa.table([pa.array(column) for column in columns], names=schema.AUGMENTATION.names)
-            counts = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
-            store.commit(store.write_part("uda", index, schema.AUGMENTATION, [table], made, counts))
-        write_vectors(store, "corpus", np.ones(60))
-        write_vectors(store, "uda", NEAR)
-        write_vectors(store, "una", FAR)
+        add_texts(store, "uda", lambda row, text: None if row % 10 == 9 else f"positive {row}")
         made = Settings("mined", 1, {}, None, {"corpus": store.stage("corpus").digest})
         for index in store.begin("mined-tfidf", made):
             part = store.read_part("corpus", index)
@@ -186,7 +170,15 @@ def compared(made_store, tmp_path_factory):
             columns = [ids, texts, none, others, none, none, none]
             table = pa.table([pa.array(c, f.type) for c, f in zip(columns, MINED, strict=True)], schema=MINED)
             store.commit(store.write_part("mined-tfidf", index, MINED, [table], made))
+    for of, values in (("corpus", np.ones(60)), ("uda", NEAR), ("una", FAR)):
+        write_vectors(path, of, values)
     return path
+
+
+@pytest.fixture
+def path(compared, tmp_path):
+    """A copy that a test may write to."""
+    return shutil.copytree(compared, tmp_path / "store")
 
 
 def half(values):
@@ -229,8 +221,7 @@ def test_each_filter_says_what_it_costs_before_anything_is_written(compared, com
     assert cost_of_filters(store, options) == dict(zip(["rows", *FILTERS], [steps[0], *costs], strict=True))
 
 
-def test_the_packed_stage_has_the_rows_that_were_left_and_its_inputs(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_the_packed_stage_has_the_rows_that_were_left_and_its_inputs(path, tmp_path):
     store = augment_cli.pack_table(
         path, positives=["uda"], negatives=["una", "mined-tfidf"], margin=0.2, scores=True, jobs=1
     )
@@ -261,8 +252,7 @@ def test_mined_stages_count_as_negatives(compared):
     assert choose(store, layout="pair").negatives == ()
 
 
-def test_labels_and_scores_beside_carried_columns(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_labels_and_scores_beside_carried_columns(path):
     store = augment_cli.pack_table(
         path, positives=["uda"], negatives=["una"], layout="labeled-pair", carry=["row_id"], jobs=1
     )
@@ -293,25 +283,25 @@ def test_what_makes_no_sense_is_refused(compared, options, message):
         choose(Store.open(compared), **options)
 
 
-def test_vectors_that_are_missing_partial_or_of_another_encoder(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_vectors_that_are_missing_partial_or_of_another_encoder(path):
     store = Store.open(path)
     with pytest.raises(UsageError, match=r"has no vectors of 'una.1' .*`augment-cli embed una.1`"):
         cost_of_filters(store, choose(store, ["corpus"], ["una.1"], max_negative=0.5))
-    with store.lock():
-        write_vectors(store, "una.1", FAR, model="b")
+    write_vectors(path, "una.1", FAR, model="b")
+    store = Store.open(path)
     with pytest.raises(MixError, match="differ in model"):
         cost_of_filters(store, choose(store, ["corpus"], ["una.1"], max_negative=0.5))
     row = next(row for row, text in enumerate(store.read("una")["text"].to_pylist()) if text)
     with store.lock():
         store.remove("vectors-una")
-        write_vectors(store, "una", FAR, missing=[row])
-        with pytest.raises(UsageError, match=r"1 texts of 'una' in part 0 have no vector.*without --rows"):
-            pack(store, choose(store, ["corpus"], ["una"], max_negative=0.5))
+    write_vectors(path, "una", FAR, missing=[row])
+    store = Store.open(path)
+    wanted = r"1 texts of 'una' in part 0 have no vector.*without --rows"
+    with store.lock(), pytest.raises(UsageError, match=wanted):
+        pack(store, choose(store, ["corpus"], ["una"], max_negative=0.5))
 
 
-def test_filters_that_leave_nothing_are_refused_before_anything_is_written(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_filters_that_leave_nothing_are_refused_before_anything_is_written(path):
     with (
         pytest.raises(UsageError, match=r"no row passes the filters \(--max-negative -1 costs \d+\); loosen"),
         Session(path) as session,
@@ -345,8 +335,7 @@ def reads(monkeypatch):
     return counted
 
 
-def test_filters_and_a_split_take_one_pass_over_the_columns(compared, tmp_path, reads):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
     says = Says()
     with Session(path, Engine(1), says) as session:
         parts = range(len(session.store.parts))
@@ -368,8 +357,7 @@ def test_filters_and_a_split_take_one_pass_over_the_columns(compared, tmp_path, 
         assert not reads and says.lines[0] == says.lines[len(says.lines) // 2] == wanted
 
 
-def test_one_side_that_is_there_is_left_alone(compared, tmp_path, reads):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_one_side_that_is_there_is_left_alone(path, reads):
     with Session(path, Engine(1)) as session:
         options = choose(session.store, ["uda"], ["una"], min_positive=0.5, split=0.4)
         session.pack(options)
@@ -382,8 +370,7 @@ def test_one_side_that_is_there_is_left_alone(compared, tmp_path, reads):
         assert {stage: session.store.read(stage) for stage in whole} == whole
 
 
-def test_overwrite_deletes_nothing_where_no_row_would_be_left(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_overwrite_deletes_nothing_where_no_row_would_be_left(path):
     with Session(path, Engine(1), overwrite=True) as session:
         session.pack(choose(session.store, ["uda"], ["una"], min_positive=0.5))
         before = session.store.read("pack")
@@ -392,8 +379,7 @@ def test_overwrite_deletes_nothing_where_no_row_would_be_left(compared, tmp_path
         assert session.store.read("pack") == before
 
 
-def test_a_part_without_a_row_is_committed_with_those_that_have_some(compared, tmp_path):
-    path = shutil.copytree(compared, tmp_path / "store")
+def test_a_part_without_a_row_is_committed_with_those_that_have_some(path):
     with Session(path, Engine(1)) as session:
         # The positives draw away from their anchors with the row number, so the last parts have none.
         session.pack(choose(session.store, ["uda"], ["una"], min_positive=0.9))
@@ -430,9 +416,9 @@ def test_a_recipe_may_have_filters(tmp_path):
         ("DistillKLDivLoss", {"layout": "n-tuple", "scores": True}),
     ],
 )
-def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(compared, tmp_path, loss, options):
+def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(path, tmp_path, loss, options):
     import torch
-    from datasets import Dataset
+    from datasets import load_dataset
     from sentence_transformers import (
         SentenceTransformer,
         SentenceTransformerTrainer,
@@ -444,10 +430,9 @@ def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(compared, 
     from tokenizers.models import WordLevel
 
     torch.set_num_threads(1)
-    path = shutil.copytree(compared, tmp_path / "store")
     negatives = [] if options["layout"] == "pair" else ["una", "mined-tfidf"]
     store = augment_cli.pack_table(path, positives=["uda"], negatives=negatives, jobs=1, **options)
-    data = Dataset(store.read("pack").replace_schema_metadata(None))
+    data = load_dataset("parquet", data_dir=f"{store.path}/pack", split="train", cache_dir=str(tmp_path))
     words = {word: at for at, word in enumerate(["[UNK]", "the", "river", "number", "positive", "mined"])}
     tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -472,8 +457,8 @@ def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(compared, 
 
 
 @pytest.mark.slow
-def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(compared, tmp_path):
-    store = Store.open(shutil.copytree(compared, tmp_path / "store"))
+def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(path):
+    store = Store.open(path)
     for layout, scores in itertools.product(LAYOUTS, (False, True)):
         negatives = [] if layout == "pair" else ["una", "mined-tfidf"]
         limits = {"min_positive": 0.6} if layout == "pair" else {"min_positive": 0.6, "margin": 0.1}

@@ -13,7 +13,7 @@ from spacy.ml.models.tok2vec import MaxoutWindowEncoder
 from spacy.tokens import Doc
 
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing import docs, window_encoder
+from augment_cli.parsing import docs
 from augment_cli.parsing.docs import docs_of
 from tests.helpers.properties import examples
 
@@ -121,21 +121,13 @@ def test_lemmas_that_are_there_stay(nlp):
 def test_a_tok2vec_that_sees_more_than_the_word_runs_as_it_is():
     """Here whether a space follows the token: equal words have different vectors."""
     nlp = spacy.blank("en")
-    embed = {
-        "@architectures": "spacy.MultiHashEmbed.v2",
-        "width": 16,
-        "attrs": ["ORTH", "SPACY"],
-        "rows": [50, 50],
-        "include_static_vectors": False,
+    embed = {"width": 16, "attrs": ["ORTH", "SPACY"], "rows": [50, 50], "include_static_vectors": False}
+    encode = {"width": 16, "window_size": 1, "maxout_pieces": 2, "depth": 2}
+    model = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {"@architectures": "spacy.MultiHashEmbed.v2", **embed},
+        "encode": {"@architectures": "spacy.MaxoutWindowEncoder.v2", **encode},
     }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": 16,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "depth": 2,
-    }
-    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", config={"model": model})
     nlp.initialize()
     assert docs._annotator(nlp, "tok2vec", nlp.get_pipe("tok2vec"), []) is None
@@ -171,12 +163,12 @@ def test_windows_are_encoded_as_thinc_encodes_them(lengths, window, pieces, dept
             value = node.get_param(name)
             node.set_param(name, generator.standard_normal(value.shape).astype(np.float32))
     texts = [generator.standard_normal((length, 8)).astype(np.float32) for length in lengths]
-    for own, thincs in zip(window_encoder.encode(model, texts), model.predict(texts), strict=True):
+    for own, thincs in zip(docs.encode_windows(model, texts), model.predict(texts), strict=True):
         np.testing.assert_allclose(own, thincs, rtol=1e-4, atol=1e-4)
 
 
 def test_a_single_layer_is_left_to_thinc():
     config = {"@architectures": "spacy.MaxoutWindowEncoder.v2", "depth": 2}
-    assert window_encoder.knows(config)
-    assert not window_encoder.knows(config | {"depth": 1})
-    assert not window_encoder.knows(config | {"@architectures": "spacy.MishWindowEncoder.v2"})
+    assert docs.is_window_encoder(config)
+    assert not docs.is_window_encoder(config | {"depth": 1})
+    assert not docs.is_window_encoder(config | {"@architectures": "spacy.MishWindowEncoder.v2"})

@@ -1,5 +1,6 @@
 """The stage: same bytes however it is made, resumed after a kill, and never mixed."""
 
+import contextlib
 import json
 import os
 import re
@@ -21,7 +22,7 @@ from augment_cli.parsing.pipelines import find_again, find_pipeline, load_pipeli
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
-from augment_cli.session import Session
+from augment_cli.session import Session, Silent
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
 from tests.helpers.appearing import appeared
@@ -46,6 +47,12 @@ def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
         assert [(one.stage, one.was_made) for one in session.results] == [("parses", True)]
     assert verify(Store.open(path)) == []
     return path
+
+
+@pytest.fixture
+def path(parsed_corpus_file, tmp_path):
+    """A store of the same two parts that is not parsed yet."""
+    return ingested(tmp_path / "store", parsed_corpus_file)
 
 
 @pytest.fixture
@@ -84,35 +91,33 @@ def test_settings_name_the_pipeline_but_no_place(parsed_store, pipeline):
         pytest.param(Engine(2, "threading"), id="threads"),
     ],
 )
-def test_same_bytes_with_any_workers(parsed_store, parsed_corpus_file, pipeline, tmp_path, engine):
-    with Session(ingested(tmp_path / "store", parsed_corpus_file), engine) as session:
+def test_same_bytes_with_any_workers(parsed_store, path, pipeline, engine):
+    with Session(path, engine) as session:
         session.parse(pipeline)
-    assert digests(tmp_path / "store") == digests(parsed_store)
+    assert digests(path) == digests(parsed_store)
 
 
-class Progress:
+class Progress(Silent):
     """A reporter that keeps what it is told."""
 
     def __init__(self):
         self.rows, self.calls = None, []
 
-    def say(self, message):
-        """Nothing."""
-
-    def warn(self, message):
-        """Nothing."""
-
     def progress(self, stage, rows):
-        import contextlib
-
         self.rows = rows
         return contextlib.nullcontext(self.calls.append)
 
 
-def test_progress_within_a_part(parsed_corpus_file, pipeline, tmp_path):
+def parsed(path, pipeline):
+    """Parse a store; returns what was said of the progress."""
     progress = Progress()
-    with Session(ingested(tmp_path / "store", parsed_corpus_file, 50_000), Engine(1), progress) as session:
+    with Session(path, Engine(1), progress) as session:
         session.parse(pipeline)
+    return progress
+
+
+def test_progress_within_a_part(parsed_corpus_file, pipeline, tmp_path):
+    progress = parsed(ingested(tmp_path / "store", parsed_corpus_file, 50_000), pipeline)
     assert (progress.rows, progress.calls) == (1_400, [1_024, 376])
 
 
@@ -132,61 +137,39 @@ def stop_after(pieces, monkeypatch):
 
 
 @pytest.mark.parametrize("pieces", [0, 1, 2])
-def test_an_ended_run_loses_only_the_piece_in_work(
-    parsed_store, parsed_corpus_file, pipeline, tmp_path, monkeypatch, pieces
-):
-    path = ingested(tmp_path / "store", parsed_corpus_file)
+def test_an_ended_run_loses_only_the_piece_in_work(parsed_store, path, pipeline, monkeypatch, pieces):
     with monkeypatch.context() as patch:
         stop_after(pieces, patch)
         with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
             session.parse(pipeline)
-    progress = Progress()
-    with Session(path, Engine(1), progress) as session:
-        session.parse(pipeline)
+    progress = parsed(path, pipeline)
     assert progress.calls == [1_024, 76, 300][pieces:]
     assert progress.rows == sum(progress.calls)
     assert digests(path) == digests(parsed_store) and verify(Store.open(path)) == []
     assert not list(Store.open(path).work.glob("parses*"))
 
 
-def test_a_part_whose_pieces_are_all_there_is_only_joined(
-    parsed_store, parsed_corpus_file, pipeline, tmp_path, monkeypatch
-):
-    path = ingested(tmp_path / "store", parsed_corpus_file)
+def test_a_part_whose_pieces_are_all_there_is_only_joined(parsed_store, path, pipeline, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Store, "commit", lambda self, pending: (_ for _ in ()).throw(StoppedError()))
         with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
             session.parse(pipeline)
-    progress = Progress()
-    with Session(path, Engine(1), progress) as session:
-        session.parse(pipeline)
-    assert progress.calls == [300]
-    assert digests(path) == digests(parsed_store)
+    assert parsed(path, pipeline).calls == [300] and digests(path) == digests(parsed_store)
 
 
-def test_pieces_of_another_pipeline_are_not_read(
-    parsed_store, parsed_corpus_file, pipeline, other_pipeline, tmp_path
-):
-    path = ingested(tmp_path / "store", parsed_corpus_file)
+def test_pieces_of_another_pipeline_are_not_read(parsed_store, path, pipeline, other_pipeline):
     with Session(path, Engine(1)) as session:
         work = parsing.begin(session.store, find_pipeline(other_pipeline), "parses")
         parsing.parse_piece(path, "parses", 0, 0, work.source, work.settings)
-    progress = Progress()
-    with Session(path, Engine(1), progress) as session:
-        session.parse(pipeline)
-    assert progress.rows == 1_400 and digests(path) == digests(parsed_store)
+    assert parsed(path, pipeline).rows == 1_400 and digests(path) == digests(parsed_store)
 
 
 def test_a_deleted_part_is_made_anew(parsed_store, store, pipeline):
     (store / "parses" / "part-00001.parquet").unlink()
-    progress = Progress()
-    with Session(store, Engine(1), progress) as session:
-        session.parse(pipeline)
-    assert progress.calls == [300] and digests(store) == digests(parsed_store)
+    assert parsed(store, pipeline).calls == [300] and digests(store) == digests(parsed_store)
 
 
-def test_some_parts_only(parsed_store, parsed_corpus_file, pipeline, tmp_path):
-    path = ingested(tmp_path / "store", parsed_corpus_file)
+def test_some_parts_only(parsed_store, path, pipeline):
     for chosen in ({1}, {0}):
         with Session(path, Engine(1), shared=True) as session:
             session.parse(pipeline, parts=chosen)

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from augment_cli.text.spans import CodePoints, Edits, apply_edits, ascending_slices, ranges, strings_of
 
 CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
+Edit = tuple[int, int, int, str]  # row, start, end, what stands there instead
 TEXTS = st.lists(st.text(CHARACTERS, max_size=12), min_size=1, max_size=8)
 
 
 @st.composite
-def texts_and_edits(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int, int, str]]]:
+def texts_and_edits(draw: st.DrawFn) -> tuple[list[str], list[Edit]]:
     texts = draw(TEXTS)
     edits = []
     for row, text in enumerate(texts):
@@ -23,13 +24,10 @@ def texts_and_edits(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int, in
     return texts, edits
 
 
-def make_edits(edits: list[tuple[int, int, int, str]]) -> Edits:
-    return Edits(
-        np.array([row for row, _, _, _ in edits], np.int64),
-        np.array([start for _, start, _, _ in edits], np.int32),
-        np.array([end for _, _, end, _ in edits], np.int32),
-        pa.array([new for _, _, _, new in edits], pa.string()),
-    )
+def make_edits(edits: list[Edit]) -> Edits:
+    rows, starts, ends, new = zip(*edits, strict=True) if edits else ((), (), (), ())
+    spans = np.array(starts, np.int32), np.array(ends, np.int32)
+    return Edits(np.array(rows, np.int64), *spans, pa.array(new, pa.string()))
 
 
 def apply_one_by_one(text: str, edits: list[tuple[int, int, str]]) -> str:
@@ -39,7 +37,7 @@ def apply_one_by_one(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 
 @given(texts_and_edits())
-def test_edits_equal_slicing_each_string(case: tuple[list[str], list[tuple[int, int, int, str]]]) -> None:
+def test_edits_equal_slicing_each_string(case: tuple[list[str], list[Edit]]) -> None:
     texts, edits = case
     result = apply_edits(CodePoints.of(pa.array(texts, pa.string())), make_edits(edits)).to_pylist()
     by_row = [[edit[1:] for edit in edits if edit[0] == row] for row in range(len(texts))]
@@ -47,18 +45,11 @@ def test_edits_equal_slicing_each_string(case: tuple[list[str], list[tuple[int, 
 
 
 @given(texts_and_edits())
-def test_the_edits_column_holds_every_edit_in_its_row(
-    case: tuple[list[str], list[tuple[int, int, int, str]]],
-) -> None:
+def test_the_edits_column_holds_every_edit_in_its_row(case: tuple[list[str], list[Edit]]) -> None:
     texts, edits = case
     column = make_edits(edits).as_column(len(texts)).to_pylist()
-    assert column == [
-        [
-            {"start": start, "end": end, "replacement": new}
-            for edit_row, start, end, new in edits
-            if edit_row == row
-        ]
-        for row in range(len(texts))
+    assert [[tuple(edit.values()) for edit in of_row] for of_row in column] == [
+        [edit[1:] for edit in edits if edit[0] == row] for row in range(len(texts))
     ]
 
 
@@ -72,7 +63,7 @@ def test_the_edits_column_holds_every_edit_in_its_row(
         pytest.param([(1, 0, 1, "x"), (0, 0, 1, "y")], id="rows not sorted"),
     ],
 )
-def test_impossible_edits_are_refused(edits: list[tuple[int, int, int, str]]) -> None:
+def test_impossible_edits_are_refused(edits: list[Edit]) -> None:
     with pytest.raises(ValueError, match=r"sorted|is not a span"):
         apply_edits(CodePoints.of(pa.array(["abcde", "fghij"])), make_edits(edits))
 

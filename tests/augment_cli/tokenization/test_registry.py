@@ -55,39 +55,24 @@ def test_a_plugin_that_is_none(name, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [("returns_list", "returned list instead of"), ("loses_a_row", r"for 2 texts and 1 terms; \(3, 1, 1\)")],
-)
-def test_a_plugin_with_a_wrong_answer(name, message):
-    with pytest.raises(UsageError, match=message):
-        get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array(["a|b", "c"]))
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "texts", "message"),
     [
-        ("counts_bytes", r"the token 'c' at 3:4 of the text 'é\|c'; spans are code points \(not bytes\)"),
-        ("overlaps", r"the token 'b' at 2:3 of the text 'a\|b'; .*without overlap"),
+        ("returns_list", ["a|b", "c"], "returned list instead of"),
+        ("loses_a_row", ["a|b", "c"], r"for 2 texts and 1 terms; \(3, 1, 1\)"),
+        ("counts_bytes", ["é|c"], r"'c' at 3:4 of the text 'é\|c'; spans are code points \(not bytes\)"),
+        ("overlaps", ["a|b"], r"the token 'b' at 2:3 of the text 'a\|b'; .*without overlap"),
     ],
 )
-def test_a_plugin_with_wrong_spans(name, message):
-    text = "é|c" if name == "counts_bytes" else "a|b"
+def test_a_plugin_with_a_wrong_answer(name, texts, message):
     with pytest.raises(UsageError, match=message):
-        get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array([text]))
+        get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array(texts))
 
 
 def test_the_example_of_a_tokenizer(tmp_path, process):
     (tmp_path / "my_tokens.py").write_text((REPOSITORY / "examples/tokenizer/by_space.py").read_text("utf-8"))
     (tmp_path / "in.txt").write_text("小猫 喝 牛奶\nÉté Hiver ,\n")
-    fitted = process(
-        "fit",
-        "--corpus",
-        "in.txt",
-        "--tokenizer",
-        "my_tokens:by_space",
-        cwd=tmp_path,
-        PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
-    )
+    arguments = ["fit", "--corpus", "in.txt", "--tokenizer", "my_tokens:by_space"]
+    fitted = process(*arguments, cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
     assert fitted.returncode == 0, fitted.stderr
     store = Store.open(tmp_path / "store")
     assert set(store.read("terms")["term"].to_pylist()) == {"小猫", "喝", "牛奶", "été", "hiver", ","}

@@ -26,6 +26,12 @@ from tests.helpers.training import draw
 ROWS = 60
 
 
+def whole(store, name):
+    """All vectors of a set, float32."""
+    stage = VectorStage.open(store, "corpus", name)
+    return np.concatenate([stage.read(part)[0] for part in range(len(store.parts))]).astype(np.float32)
+
+
 def unit(vector):
     length = np.linalg.norm(vector)
     return vector / length if length else vector
@@ -92,10 +98,7 @@ def test_a_cosine_is_the_weighted_mean_of_the_sets_cosines(two_sets):
     store = Store.open(two_sets)
     parameters = CombineParameters(weights="1,0.5", lexical=0)
     vectors = side_by_side(centred_views(store, ["start", "words"], parameters), parameters)
-    parts = []
-    for name in ("start", "words"):
-        stage = VectorStage.open(store, "corpus", name)
-        parts.append(centred(np.concatenate([stage.read(part)[0] for part in range(len(store.parts))])))
+    parts = [centred(whole(store, name)) for name in ("start", "words")]
     expected = (parts[0] @ parts[0].T + 0.25 * (parts[1] @ parts[1].T)) / 1.25
     both = np.array([row for row in range(ROWS) if row != 7])
     np.testing.assert_allclose(
@@ -106,16 +109,13 @@ def test_a_cosine_is_the_weighted_mean_of_the_sets_cosines(two_sets):
 def test_what_is_kept_counts_beside_what_is_smoothed(two_sets):
     def cosines(**parameters):
         store = api.combine(two_sets, ["start", "words"], lexical=0, neighbours=3, jobs=1, **parameters)
-        vectors = VectorStage.open(store, "corpus", parameters["name"])
-        both = np.concatenate([vectors.read(part)[0] for part in range(len(store.parts))])
-        return both.astype(np.float32) @ both.T
+        vectors = whole(store, parameters["name"])
+        return vectors @ vectors.T
 
-    start = VectorStage.open(Store.open(two_sets), "corpus", "start")
-    own = centred(np.concatenate([start.read(part)[0] for part in range(len(Store.open(two_sets).parts))]))
+    own = centred(whole(Store.open(two_sets), "start"))
     expected = (cosines(name="smooth", keep="0") + 0.25 * own @ own.T) / 1.25
-    np.testing.assert_allclose(
-        cosines(name="kept", keep="0.5"), expected, atol=5e-3
-    )  # stored in half precision
+    # Stored in half precision.
+    np.testing.assert_allclose(cosines(name="kept", keep="0.5"), expected, atol=5e-3)
 
 
 def test_more_is_kept_where_words_see_other_groups():
@@ -141,8 +141,7 @@ def test_it_is_a_set_of_vectors_like_any_other(two_sets, tiny_encoder):
     store = api.combine(two_sets, ["start", "words"], name="teacher", weights="1,0.5", neighbours=3, jobs=1)
     assert verify(store) == []
     stage = VectorStage.open(store, "corpus", "teacher")
-    vectors = np.concatenate([stage.read(part)[0] for part in range(len(store.parts))]).astype(np.float32)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=2e-3)
+    np.testing.assert_allclose(np.linalg.norm(whole(store, "teacher"), axis=1), 1, atol=2e-3)
     digest = store.stage("vectors-teacher").digest
     again = api.combine(two_sets, ["start", "words"], name="teacher", weights="1,0.5", neighbours=3, jobs=1)
     assert again.stage("vectors-teacher").digest == digest

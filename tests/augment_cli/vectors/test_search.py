@@ -9,12 +9,12 @@ import pytest
 from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import MissingError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
 from augment_cli.text.normalization import normalize
 from augment_cli.vectors import graph, lexical, search
-from augment_cli.vectors.choosing import Limits, choose
+from augment_cli.vectors.choosing import choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours
 from augment_cli.vectors.stages import as_column, as_matrix, unit
@@ -181,7 +181,7 @@ def test_equal_texts_are_found_across_parts(corpus):
 # --- the choice
 
 
-def slow_choice(ids, scores, positive, forbidden, limits, negatives, draws):
+def slow_choice(ids, scores, positive, forbidden, limits, draws):
     """One row of `choose`."""
     if np.isnan(positive):
         return [], Reason.NO_POSITIVE
@@ -190,12 +190,12 @@ def slow_choice(ids, scores, positive, forbidden, limits, negatives, draws):
         rank
         for rank in inside
         if ids[rank] != forbidden
-        and (limits.max_score is None or scores[rank] <= limits.max_score)
-        and (limits.min_score is None or scores[rank] >= limits.min_score)
-        and (limits.margin is None or scores[rank] <= positive - limits.margin)
-        and (limits.relative_margin is None or scores[rank] <= positive * (1 - limits.relative_margin))
+        and limits.min_score <= scores[rank] <= limits.max_score
+        and (not limits.margin or scores[rank] <= positive - limits.margin)
+        and (not limits.relative_margin or scores[rank] <= positive * (1 - limits.relative_margin))
     ]
-    taken = sorted(sorted(allowed, key=lambda rank: rank if draws is None else draws[rank])[:negatives])
+    order = sorted(allowed, key=lambda rank: rank if draws is None else draws[rank])
+    taken = sorted(order[: limits.negatives])
     if not inside:
         return taken, Reason.NO_CANDIDATE
     return taken, Reason.TOO_FEW_CANDIDATES if allowed else Reason.ALL_CANDIDATES_SKIPPED
@@ -212,40 +212,24 @@ def test_the_choice_equals_one_row_at_a_time(seed):
     positive = generator.random(rows).astype(np.float32)
     positive[generator.random(rows) < 0.1] = np.nan
 
-    def maybe(value):
-        return value if generator.random() < 0.5 else None
-
-    limits = Limits(
-        int(generator.integers(0, 4)),
-        int(generator.integers(5, 15)),
-        maybe(0.8),
-        maybe(0.1),
-        maybe(0.1),
-        maybe(0.2),
+    asked = {"max_score": 0.8, "min_score": 0.1, "margin": 0.1, "relative_margin": 0.2}
+    limits = MineParameters(
+        negatives=negatives,
+        range_min=int(generator.integers(0, 4)),
+        range_max=int(generator.integers(5, 15)),
+        **{name: value for name, value in asked.items() if generator.random() < 0.5},
     )
     forbidden = np.where(generator.random(rows) < 0.5, ids[:, 2], -1)
     draws = generator.random((rows, count)) if generator.random() < 0.5 else None
-    chosen = choose(Neighbours(scores, ids, np.zeros(rows)), positive, forbidden, limits, negatives, draws)
+    chosen = choose(Neighbours(scores, ids, np.zeros(rows)), positive, forbidden, limits, draws)
     for row in range(rows):
-        taken, reason = slow_choice(
-            ids[row],
-            scores[row],
-            positive[row],
-            forbidden[row],
-            limits,
-            negatives,
-            None if draws is None else draws[row],
-        )
+        own = (array[row] for array in (ids, scores, positive, forbidden))
+        taken, reason = slow_choice(*own, limits, None if draws is None else draws[row])
         assert chosen.row_ids[row][: len(taken)].tolist() == ids[row][taken].tolist()
         assert chosen.ranks[row][: len(taken)].tolist() == taken
         assert (chosen.row_ids[row][len(taken) :] == -1).all()
         if len(taken) < negatives:
             assert chosen.reasons[row][-1] == reason
-
-
-def test_max_df_outside_its_range_is_refused():
-    with pytest.raises(UsageError, match=r"--max-df 0\.0: must be above 0"):
-        MineParameters(max_df=0.0).check()
 
 
 @pytest.fixture(scope="module")
@@ -259,11 +243,7 @@ def clustered():
 
 def test_the_graph_finds_nearly_what_the_exact_search_finds(clustered, tmp_path):
     row_ids, vectors = clustered
-    blocks = [
-        (row_ids[:400], vectors[:400]),
-        (row_ids[400:400], vectors[400:400]),
-        (row_ids[400:], vectors[400:]),
-    ]
+    blocks = [(row_ids[some], vectors[some]) for some in (slice(400), slice(400, 400), slice(400, None))]
     graph.build_graph(iter(blocks), 24, tmp_path)
     queries, own = vectors[:200], row_ids[:200]
     found = graph.search_graph(queries, own, graph.open_graph(tmp_path), 10, below=0.9)

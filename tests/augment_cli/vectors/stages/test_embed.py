@@ -1,7 +1,5 @@
 """embed: what is in the columns, resuming, damage, and vectors that are never mixed."""
 
-import shutil
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,7 +18,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
-from augment_cli.vectors import embed_pieces
+from augment_cli.vectors import embed
 from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
@@ -46,13 +44,13 @@ def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, mo
 
 def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch):
     asked: list[str] = []
-    real = embed_pieces.encode
+    real = embed.encode
 
     def encode(texts, *rest):
         asked.extend(texts)
         return real(texts, *rest)
 
-    monkeypatch.setattr(embed_pieces, "encode", encode)
+    monkeypatch.setattr(embed, "encode", encode)
     store = make(path, encoder)
     texts = store.read("corpus")["text"].to_pylist()
     assert len(asked) == len(set(asked)) == len(set(texts)) < len(texts)
@@ -89,9 +87,8 @@ def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded
     assert verify(store) == [] and not list((path / ".work").rglob("piece-*"))
 
 
-def test_the_graph_mines_what_the_exact_search_does_where_there_is_little_to_search(embedded, tmp_path):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    with Session(path, Engine(1)) as session:
+def test_the_graph_mines_what_the_exact_search_does_where_there_is_little_to_search(vectors_path):
+    with Session(vectors_path, Engine(1)) as session:
         session.mine(MineParameters(by="vectors"), stage="mined-exact")
         session.mine(MineParameters(by="vectors", search="graph"), stage="mined-graph")
         exact, graph = (session.store.read(f"mined-{name}").to_pylist() for name in ("exact", "graph"))
@@ -128,9 +125,8 @@ def test_arrow_allocates_as_before_once_memory_was_spared():
 
 def test_rows_limits_and_is_part_of_the_fingerprint(path, model):
     store = make(path, EmbedParameters(model=model("encoder"), rows=30, **FAST))
-    assert [value is None for value in store.read("vectors")["vector"].to_pylist()] == [False] * 30 + [
-        True
-    ] * 30
+    missing = [value is None for value in store.read("vectors")["vector"].to_pylist()]
+    assert missing == [False] * 30 + [True] * 30
     with pytest.raises(MixError, match=r"parameters\.rows = 30, now null"):
         make(path, EmbedParameters(model=model("encoder"), **FAST))
 
@@ -166,18 +162,18 @@ def test_a_static_piece_is_halved_as_it_is_looked_up(tmp_path, monkeypatch):
     (tmp_path / "words.vec").write_text("the 1 1e9\nriver 1 0.1\ntown 0.3 2\n")
     encoder, parameters = load_static(tmp_path / "words.vec"), EmbedParameters()
     texts = ["the", "river town", "town", "", "river"]
-    whole = embed_pieces.encode(texts, encoder, parameters)
-    given, original = [], embed_pieces.encode
+    whole = embed.encode(texts, encoder, parameters)
+    given, original = [], embed.encode
 
     def watched(part, *more):
         given.append(part)
         return original(part, *more)
 
     monkeypatch.setattr(static, "LOOK_UP_TEXTS", 2)
-    monkeypatch.setattr(embed_pieces, "encode", watched)
+    monkeypatch.setattr(embed, "encode", watched)
     with np.errstate(over="ignore"):
         expected = whole.astype(np.float16)
-    np.testing.assert_array_equal(embed_pieces._encode_in_halves(texts, encoder, parameters), expected)
+    np.testing.assert_array_equal(embed._encode_in_halves(texts, encoder, parameters), expected)
     assert given == [texts[:2], texts[2:4], texts[4:]] and np.isinf(expected).any()
 
 
@@ -216,11 +212,10 @@ def test_what_cannot_be_embedded_is_refused(path, encoder, model, tmp_path):
         make(path, EmbedParameters(model=str(tmp_path / "big.vec")))
 
 
-def test_vectors_of_two_encoders_are_never_mixed(embedded, tmp_path, model):
-    path = shutil.copytree(embedded, tmp_path / "store")
+def test_vectors_of_two_encoders_are_never_mixed(vectors_path, tmp_path, model):
     with pytest.raises(MixError, match=r"resources\.model = .*embed beside it with --name NAME"):
-        make(path, EmbedParameters(model=model("bert"), **FAST))
-    with Session(path, Engine(1)) as session:
+        make(vectors_path, EmbedParameters(model=model("bert"), **FAST))
+    with Session(vectors_path, Engine(1)) as session:
         session.embed("corpus", EmbedParameters(model=model("bert"), **FAST), "other")
         assert (
             session.store.has(vectors_name("corpus", "other"))
@@ -250,9 +245,8 @@ def test_vectors_of_two_encoders_are_never_mixed(embedded, tmp_path, model):
             )
 
 
-def test_vectors_of_a_stage_made_anew_are_refused(embedded, tmp_path):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    with Session(path, Engine(1)) as session:
+def test_vectors_of_a_stage_made_anew_are_refused(vectors_path):
+    with Session(vectors_path, Engine(1)) as session:
         session.store.remove("antonym")
         session.augment(make_run("antonym", seed=9))
         with pytest.raises(MixError, match="vectors of an earlier 'antonym', which was made anew since"):

@@ -15,18 +15,10 @@ from augment_cli.vectors.mine_parameters import MineParameters
 from tests.helpers.vector_stages import Died, digests, predicted, units
 
 
-def test_mined_negatives_keep_every_limit(embedded, tmp_path, encoder):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    limits = MineParameters(
-        by="vectors",
-        positive="antonym",
-        negatives=3,
-        range_min=1,
-        range_max=20,
-        relative_margin=0.02,
-        max_score=0.9,
-    )
-    with Session(path, Engine(1)) as session:
+def test_mined_negatives_keep_every_limit(vectors_path, encoder):
+    ranks = {"negatives": 3, "range_min": 1, "range_max": 20}
+    limits = MineParameters("vectors", "antonym", **ranks, relative_margin=0.02, max_score=0.9)
+    with Session(vectors_path, Engine(1)) as session:
         stages = session.mine(limits, parameters=encoder)
         store = session.store
     assert stages == ["mined-vectors", "mined-vectors.1", "mined-vectors.2"]
@@ -41,31 +33,20 @@ def test_mined_negatives_keep_every_limit(embedded, tmp_path, encoder):
             assert {entry["reason"] for entry in entries} == {"no_positive"}
             continue
         positive = float(corpus[row] @ augmented[row])
-        ranked = sorted(
-            {float(corpus[row] @ corpus[other]) for other in range(60) if texts[other] != texts[row]},
-            reverse=True,
-        )
         for entry in entries:
             assert (entry["text"] is None) == (entry["reason"] is not None)
             assert entry["positive_score"] == pytest.approx(positive, abs=2e-3)
             if entry["text"] is not None:
                 mined += 1
                 assert entry["text"] == texts[entry["other_row_id"]]
-                assert entry["score"] == pytest.approx(
-                    float(corpus[row] @ corpus[entry["other_row_id"]]), abs=2e-3
-                )
+                other = corpus[entry["other_row_id"]]
+                assert entry["score"] == pytest.approx(float(corpus[row] @ other), abs=2e-3)
                 assert entry["score"] <= min(0.9, positive * 0.98) + 1e-6
                 assert 1 <= entry["rank"] < 20
-        assert len(ranked) > 20
     numbers = stats(store, "mined-vectors")
     assert mined > 20 and numbers["no_positive"] == store.read("antonym")["text"].null_count
-    assert (
-        numbers["mined"]
-        + numbers["all_candidates_skipped"]
-        + numbers["no_positive"]
-        + numbers["no_candidate"]
-        == 60
-    )
+    kinds = ("mined", "all_candidates_skipped", "no_positive", "no_candidate")
+    assert sum(numbers[kind] for kind in kinds) == 60
     assert numbers["score"]["100%"] <= 0.9 and verify(store) == []
 
 
@@ -119,10 +100,10 @@ def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
 
 
 @pytest.mark.parametrize("positive", ["", "antonym"])
-def test_a_cross_encoder_s_scores_take_the_place_of_the_cosines(embedded, tmp_path, reranker, positive):
-    path, folder = shutil.copytree(embedded, tmp_path / "store"), reranker("Identity")
+def test_a_cross_encoder_s_scores_take_the_place_of_the_cosines(vectors_path, reranker, positive):
+    folder = reranker("Identity")
     common = {"by": "vectors", "range_max": 10, "positive": positive}
-    with Session(path, Engine(1)) as session:
+    with Session(vectors_path, Engine(1)) as session:
         near = session.mine(MineParameters(**common, negatives=10), "near")
         session.mine(
             MineParameters(**common, negatives=2, range_min=1, margin=0.001, rescore=folder), "rescored"
@@ -142,11 +123,8 @@ def test_a_cross_encoder_s_scores_take_the_place_of_the_cosines(embedded, tmp_pa
         scores = 1 / (1 + np.exp(-logits))
         assert first[row]["positive_score"] == pytest.approx(scores[0], abs=1e-5)
         ranked = sorted(zip(-scores[1:], others, strict=True))
-        wanted = [
-            (rank, one, -score)
-            for rank, (score, one) in enumerate(ranked)
-            if rank >= 1 and -score <= scores[0] - 0.001
-        ]
+        ranks = [(rank, one, -score) for rank, (score, one) in enumerate(ranked)]
+        wanted = [entry for entry in ranks[1:] if entry[2] <= scores[0] - 0.001]
         for mined, (rank, one, score) in zip((first[row], second[row]), wanted, strict=False):
             found += 1
             assert (mined["rank"], mined["text"]) == (rank, one)

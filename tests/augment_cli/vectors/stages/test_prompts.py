@@ -66,8 +66,3 @@ def test_what_was_embedded_and_mined_without_prompts_keeps_its_settings(embedded
         assert asked.parameters["prompt_name"] == "query"
         limits = MineParameters(by="vectors")
         assert "query_vectors" not in mine_settings(store, limits, None, None, 0).parameters
-
-
-def test_query_vectors_are_for_dense_mining():
-    with pytest.raises(UsageError, match="--query-vectors: is for --by vectors"):
-        MineParameters(query_vectors="queries").check()

@@ -1,7 +1,6 @@
 """What is asked of embed, score and mine beside the work itself: refusals, dry runs, overwriting, Python."""
 
 import json
-import shutil
 
 import pytest
 
@@ -20,7 +19,8 @@ def test_parameters_that_make_no_sense_are_refused(path):
     for options, message in (
         ({"by": "magic"}, "--by magic: choose one of"),
         ({"range_min": 50}, "--range-min 50 --range-max 50: hold fewer than --negatives 1"),
-        ({"max_df": 0.0}, "--max-df 0"),
+        ({"max_df": 0.0}, r"--max-df 0\.0: must be above 0"),
+        ({"query_vectors": "queries"}, "--query-vectors: is for --by vectors"),
         ({"search": "graph"}, "--search graph: is for --by vectors"),
         ({"positive": "tfidf"}, "'tfidf' has no texts"),
     ):
@@ -33,17 +33,8 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     store = augment_cli.score(path, "antonym", columns=["cosine"], model=model("encoder"), jobs=1, **FAST)
     augment_cli.mine(path, by="vectors", jobs=1)
     assert store.has("scores-antonym")
-    shown = command(
-        "inspect",
-        "antonym",
-        "--where",
-        "cosine < 2 and cosine>-2",
-        "--sort",
-        "-cosine",
-        "--json",
-        "--store",
-        path,
-    )
+    where = ["--where", "cosine < 2 and cosine>-2", "--sort", "-cosine"]
+    shown = command("inspect", "antonym", *where, "--json", "--store", path)
     assert shown.returncode == 0, shown.stderr
     cosines = [row["scores"]["cosine"] for row in json.loads(shown.stdout)]
     assert cosines == sorted(cosines, reverse=True) and len(cosines) == 10
@@ -73,47 +64,43 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
         (lambda session, encoder: session.mine(MineParameters(range_max=7)), "mined-tfidf", "vectors"),
     ],
 )
-def test_overwrite_replaces_the_stage_that_is_asked_for_alone(embedded, tmp_path, encoder, ask, stage, kept):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    with Session(path, Engine(1)) as session:
+def test_overwrite_replaces_the_stage_that_is_asked_for_alone(vectors_path, encoder, ask, stage, kept):
+    with Session(vectors_path, Engine(1)) as session:
         session.score("antonym", ScoreOptions(("cosine",)))
         session.mine(MineParameters())
         before = {name: session.store.stage(name).digest for name in session.store.stages()}
     other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
-    with pytest.raises(MixError), Session(path, Engine(1)) as session:
+    with pytest.raises(MixError), Session(vectors_path, Engine(1)) as session:
         ask(session, other)
-    with Session(path, Engine(1), overwrite=True) as session:
+    with Session(vectors_path, Engine(1), overwrite=True) as session:
         ask(session, other)
         after = {name: session.store.stage(name).digest for name in session.store.stages()}
     assert after[stage] != before[stage] and after[kept] == before[kept]
-    with Session(path, Engine(1), overwrite=True) as session:  # with the same settings nothing is made anew
+    with Session(
+        vectors_path, Engine(1), overwrite=True
+    ) as session:  # with the same settings nothing is made anew
         ask(session, other)
         assert session.store.stage(stage).digest == after[stage]
 
 
-def test_overwrite_is_not_for_vectors_that_scores_only_read(embedded, tmp_path, encoder):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    Store.open(path).part_path("vectors", 1).unlink()
+def test_overwrite_is_not_for_vectors_that_scores_only_read(vectors_path, encoder, embedded):
+    Store.open(vectors_path).part_path("vectors", 1).unlink()
     other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
-    with Session(path, Engine(1), overwrite=True) as session:
+    with Session(vectors_path, Engine(1), overwrite=True) as session:
         session.score("antonym", ScoreOptions(("cosine",)), parameters=other)
     # They were finished as they were begun.
-    assert digests(path, "vectors") == digests(embedded, "vectors")
+    assert digests(vectors_path, "vectors") == digests(embedded, "vectors")
 
 
 def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
     before = sorted(path.rglob("*"))
+    by_vectors = ["corpus", "vectors", "vectors-antonym", "mined-vectors"]
     for arguments, stages in {
         ("embed", "antonym"): ["corpus", "vectors-antonym"],
         ("score", "antonym"): ["corpus", "tfidf", "vectors", "vectors-antonym", "scores-antonym"],
         ("score", "antonym", "--columns", "length_ratio"): ["corpus", "scores-antonym"],
         ("mine", "--negatives", "2"): ["corpus", "tfidf", "mined-tfidf", "mined-tfidf.1"],
-        ("mine", "--by", "vectors", "--positive", "antonym"): [
-            "corpus",
-            "vectors",
-            "vectors-antonym",
-            "mined-vectors",
-        ],
+        ("mine", "--by", "vectors", "--positive", "antonym"): by_vectors,
     }.items():
         result = command(*arguments, "--store", path, "--dry-run", "--json")
         assert result.returncode == 0, result.stderr

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import shutil
 
 import pyarrow as pa
 import pytest
@@ -50,9 +49,8 @@ def slow_scores(store):
         }
 
 
-def test_scores_equal_python_one_row_at_a_time(embedded, tmp_path):
-    path = shutil.copytree(embedded, tmp_path / "store")
-    with Session(path, Engine(1)) as session:
+def test_scores_equal_python_one_row_at_a_time(vectors_path):
+    with Session(vectors_path, Engine(1)) as session:
         assert session.score("antonym") == "scores-antonym"
         store = session.store
     rows = store.read("scores-antonym").to_pylist()
@@ -72,11 +70,8 @@ def test_scores_equal_python_one_row_at_a_time(embedded, tmp_path):
 def test_only_some_columns_need_no_vectors(path):
     with Session(path, Engine(1)) as session:
         session.score("antonym", ScoreOptions(("repeated_words", "length_ratio")))
-        assert session.store.read("scores-antonym").column_names == [
-            "row_id",
-            "length_ratio",
-            "repeated_words",
-        ]
+        names = session.store.read("scores-antonym").column_names
+        assert names == ["row_id", "length_ratio", "repeated_words"]
         assert "vectors" not in session.store.stages()
         with pytest.raises(UsageError, match="--columns beauty: choose from cosine"):
             session.score("antonym", ScoreOptions(("beauty",)))
@@ -129,12 +124,8 @@ def test_probabilities_of_given_models(path, classifier):
         with torch.no_grad():
             pair = models[nli](**tokenizer(original, text, return_tensors="pt")).logits.softmax(-1)[0]
             one = models[cola](**tokenizer(text, return_tensors="pt")).logits.softmax(-1)[0]
-        expected = {
-            "entailment": float(pair[2]),
-            "contradiction": float(pair[0]),
-            "acceptability": float(one[1]),
-        }
-        assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-5)
+        found = [row[name] for name in ("entailment", "contradiction", "acceptability")]
+        assert found == pytest.approx([float(pair[2]), float(pair[0]), float(one[1])], abs=1e-5)
 
 
 def test_a_classifier_of_other_labels_is_refused(path, classifier):
@@ -180,10 +171,9 @@ def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
     """Verdicts as `read` leaves them: a stage with labels, made from the one that was judged."""
     store = Store.open(path)
     labels = ["same", "other", "neither", None]
+    inputs = {name: store.stage(name).digest for name in ("corpus", "antonym")}
     with store.lock():
-        settings = Settings(
-            "read", 1, inputs={name: store.stage(name).digest for name in ("corpus", "antonym")}
-        )
+        settings = Settings("read", 1, inputs=inputs)
         for index in store.begin("llm-judge", settings):
             table = store.read_part("antonym", index, ["row_id", "text", "reason", "edits"])
             own = [
@@ -206,9 +196,8 @@ def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
         assert (row["judged_same"], row["judged_other"]) == wanted
     assert verify(store) == []
     assert "--judge llm-judge" in " ".join(command_for(store, "scores-antonym"))
-    packed = augment_cli.pack_table(
-        path, positives=["corpus"], negatives=["antonym"], where=["antonym: judged_other == 1"]
-    )
+    sides = {"positives": ["corpus"], "negatives": ["antonym"]}
+    packed = augment_cli.pack_table(path, **sides, where=["antonym: judged_other == 1"])
     kept = [text for row, text in enumerate(texts) if text is not None and row % 4 == 1]
     assert packed.read("pack")["negative"].to_pylist() == kept and kept
     parts = packed.stage("pack").parts.values()
@@ -216,10 +205,4 @@ def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
     assert left == sum(map(bool, texts)) - len(kept)
     assert verify(packed) == []
     with pytest.raises(UsageError, match="no row passes the filters"):
-        augment_cli.pack_table(
-            path,
-            name="none",
-            positives=["corpus"],
-            negatives=["antonym"],
-            where=["antonym:length_ratio > 99"],
-        )
+        augment_cli.pack_table(path, name="none", **sides, where=["antonym:length_ratio > 99"])
