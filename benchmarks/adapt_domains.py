@@ -45,8 +45,8 @@ from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
-from train.adapt import RECIPES, make_columns
 from train.loading import load_recipe
+from train.methods.adapt.columns import RECIPES, make_columns
 
 SCORES = {
     "accuracy": "K-means accuracy",

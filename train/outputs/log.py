@@ -17,7 +17,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.errors.visible import is_unicode
-from train.outputs.trackers import Tracker
 
 # Events that say something in words, and under which names.
 _TEXTS = {"warning": ("message",), "verdict": ("outcome", "message")}
@@ -29,7 +28,7 @@ class Log:
 
     # Lines of steps after `done`, left by a run that was killed, are dropped, as is an earlier verdict.
 
-    def __init__(self, folder: Path, done: int, steps: int, tracker: Tracker | None = None) -> None:
+    def __init__(self, folder: Path, done: int, steps: int, tracker: Any = None) -> None:
         self._tracker = tracker
         self.path = folder / "log.jsonl"
         if self.path.is_symlink():

@@ -10,13 +10,12 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run, logged_steps
-from train.data.vectors import CachedVectors
 from train.loading import make_recipe
 from train.machine.distributed import join
+from train.methods.adapt.vectors import CachedVectors
 from train.methods.gist.guide_addition import too_alike
 from train.objectives.contrastive import contrast
-from train.plan import plan
-from train.prepare import Run
+from train.prepare import Run, plan
 
 MARGIN = 0.05
 

@@ -60,7 +60,7 @@ def text_columns(recipe: Recipe) -> list[str]:
 def vector_columns(recipe: Recipe) -> list[str]:
     """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
     from train.additions import find  # loads torch
-    from train.additions.base_teacher import TeacherAddition
+    from train.methods.adapt.base_teacher import TeacherAddition
 
     texts = (*recipe.positives, *recipe.negatives)
     reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == START]

@@ -8,7 +8,7 @@ import torch
 
 from tests.helpers.slow_losses import TAU, reference_nt_xent, some_excluded
 from tests.helpers.training import draw
-from train.losses.nt_xent import nt_xent
+from train.methods.una.nt_xent_loss import nt_xent
 
 
 def test_nt_xent(numeric_gradient):

@@ -1,4 +1,4 @@
-"""Which tokens are hidden."""
+"""Which tokens are hidden, and the head against its formula."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from train.objectives.masked_language import Masking
+from train.methods.mlm.masked_language import MaskedHead, Masking
 
 RATE = 0.15
 
@@ -73,3 +73,19 @@ def test_ranks_hide_what_one_process_hides_and_steps_differ():
     halves = [undo(masking().hide(texts[part], 5, part, 10, 1), 5)[1] for part in (slice(0, 5), slice(5, 10))]
     assert halves[0] + halves[1] == whole
     assert undo(masking().hide(texts, 6, slice(0, 10), 10, 2), 10)[1] != whole
+
+
+def test_head_is_the_sum_of_negative_log_likelihoods():
+    torch.manual_seed(0)
+    words = torch.nn.Embedding(50, 8, dtype=torch.float64)
+    head = MaskedHead(8, 50, words).double()
+    states = torch.randn(3, 6, 8, dtype=torch.float64)
+    item = masking(ordinary=np.arange(5, 50)).hide([np.arange(5, 9)] * 3, 1, slice(0, 3), 3, 1)[0]
+    picked = states.reshape(-1, 8)[item.hidden]
+    with torch.no_grad():
+        logits = head.norm(torch.nn.functional.gelu(head.dense(picked))) @ words.weight.T + head.bias
+    expected = sum(
+        float(torch.logsumexp(row, 0) - row[target]) for row, target in zip(logits, item.targets, strict=True)
+    )
+    assert len(item.targets) > 0
+    assert float(head(states, item.hidden, item.targets).detach()) == pytest.approx(expected, rel=1e-12)

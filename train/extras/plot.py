@@ -9,8 +9,8 @@ import typer
 
 from augment_cli.errors import MissingError
 from eval.contract.arguments import call
+from train.extras.run_page import as_page, best_step, measures_of
 from train.outputs.log import read_log
-from train.outputs.run_page import as_page, best_step, measures_of
 
 
 def plot(run: Path) -> Path:

@@ -12,9 +12,9 @@ from augment_cli.models.digest import model_digest
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
-from train.adapt import encoder_name, make_columns, missing, teachers
 from train.cli import _for_kind, main
 from train.loading import load_recipe
+from train.methods.adapt.columns import encoder_name, make_columns, missing, teachers
 from train.outputs.log import read_log
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose

@@ -1,6 +1,6 @@
 """A training run as a page: what it says of the events, and that messages are text."""
 
-from train.outputs.run_page import as_page
+from train.extras.run_page import as_page
 
 EVENTS = [
     {"event": "before", "step": 0, "stsb_dev": 0.5},

@@ -7,8 +7,8 @@ import pytest
 
 from augment_cli.errors import MissingError, UsageError
 from tests.helpers.training import logged_run
+from train.extras.trackers import Tracker
 from train.loading import make_recipe
-from train.outputs.trackers import Tracker
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ TEXTS = 10_000  # among which neighbours are looked for
 
 def nearest(texts: list[str], vectors: np.ndarray, count: int) -> list[tuple[str, str, float]]:
     """Some texts, evenly spaced, each with its nearest other text and their cosine."""
-    from train.data.vectors import unit  # loads torch
+    from train.methods.adapt.vectors import unit  # loads torch
 
     scaled = unit(vectors)
     found = []
@@ -43,7 +43,7 @@ def _print(
 ) -> None:
     """Nearest neighbours for people: what an encoder takes for alike in a corpus."""
     from augment_cli.encoding.loading import load_encoder  # loads torch
-    from train.outputs.whiten import spaced_texts
+    from train.methods.whitening.whiten import spaced_texts
 
     if not 1 <= count <= TEXTS:
         raise UsageError(f"--count {count}: must be from 1 to {TEXTS:,}")

@@ -69,10 +69,8 @@ def weighting(
     seed: int,
     held_out: float = 0.0,
     keep: np.ndarray | None = None,
-) -> Weighting | None:
+) -> Weighting:
     """Weights of input files as a count for each row."""
-    if not weights:
-        return None
     patterns = list(weights)
     number_of: dict[str, int] = {}
     codes = [np.zeros(0, np.int64)]

@@ -16,11 +16,10 @@ from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import logged_run
 from train.data.order import PADDING_ROW, is_held_out
 from train.data.reader import Reader
-from train.data.weights import Corpus, Weighting, weighting
+from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.plan import plan
-from train.prepare import Run
+from train.prepare import Run, plan
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,6 @@ def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
     assert (times[~usable] == 0).all()
     assert times[:50].sum() == usable[:50].sum() + round(usable[:50].sum() / 2)
     assert (times[50:] == usable[50:]).all()
-    assert weighting(two_corpora, {}, 7) is None
 
 
 @examples(25)

@@ -12,7 +12,7 @@ from augment_cli.store.store import Store
 from train.additions import find
 from train.additions.base import Addition, Host, Row, Views
 from train.data.texts import SELF, Ids
-from train.data.vectors import CachedVectors
+from train.methods.adapt.vectors import CachedVectors
 from train.recipe import Recipe
 
 

@@ -13,31 +13,25 @@ class Tracker:
     """One run of a tracking library, on this machine alone: nothing is sent anywhere."""
 
     def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
-        self._library = None if name == "none" else _library(name)
-        if self._library is not None:
-            place = folder.absolute()
-            offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
-            run_name = f"{place.parent.name}/{place.name}"
-            self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
+        try:
+            self._library = importlib.import_module(name)
+        except ImportError as error:
+            raise MissingError(
+                f"tracker = {name!r}: the package is not installed; pip install {name}, or --set tracker=none"
+            ) from error
+        place = folder.absolute()
+        offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
+        run_name = f"{place.parent.name}/{place.name}"
+        self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
 
     def write(self, event: str, step: int, values: dict[str, Any]) -> None:
         """The numbers of an event."""
         numbers = {
             f"{event}/{key}": value for key, value in values.items() if isinstance(value, (int, float))
         }
-        if self._library is not None and numbers:
+        if numbers:
             self._library.log(numbers, step=step)
 
     def close(self) -> None:
         """End the run."""
-        if self._library is not None:
-            self._library.finish()
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingError(
-            f"tracker = {name!r}: the package is not installed; pip install {name}, or --set tracker=none"
-        ) from error
+        self._library.finish()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition, vectors_setting
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 
 LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
 

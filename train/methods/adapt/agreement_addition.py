@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions import teacher
 from train.additions.base import GlobalBatch, Row, Views, row_generator
-from train.additions.base_teacher import TeacherAddition, vectors_setting
 from train.data.texts import Ids
+from train.methods.adapt import teacher_addition as teacher
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 from train.recipe import Recipe
 
 _KEY = 0x6B6565  # keeps these draws apart from others of the same row

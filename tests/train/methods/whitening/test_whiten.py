@@ -6,7 +6,7 @@ from augment_cli.encoding import whitening
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from tests.helpers.training import logged_run
-from train.outputs.whiten import spaced_texts, store_whitened
+from train.methods.whitening.whiten import spaced_texts, store_whitened
 
 
 def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):

@@ -1,4 +1,4 @@
-"""Masked language modelling: which tokens are hidden, and the objective of it alone."""
+"""Masked language modelling: which tokens are hidden, the head that names them, and the loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from train.data.order import rank_slice
 from train.data.padding import Slice, length_sorted_slices, with_special
@@ -18,6 +19,7 @@ from train.data.tokens import special_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
+from train.objectives.contrastive import autocast
 from train.recipe import Recipe
 
 _KEY = 0x6D6C6D  # keeps these draws apart from the others of the same step
@@ -44,6 +46,16 @@ class Masking:
     ordinary: np.ndarray
     before: list[int]
     after: list[int]
+
+    @classmethod
+    def of(cls, recipe: Recipe, tokenizer: Any) -> Masking:
+        """The masking of a recipe's rate and seed and a tokenizer's special tokens."""
+        before, after = special_ids(tokenizer)
+        ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+        return cls(
+            recipe.masking.rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id,
+            tokenizer.pad_token_id, ordinary, before, after,
+        )  # fmt: skip
 
     def hide(
         self, texts: Sequence[Ids], step: int, rows: slice, batch: int, slices: int
@@ -80,14 +92,29 @@ class Masking:
         return result
 
 
-def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
-    """The masking of a recipe's rate and seed and a tokenizer's special tokens."""
-    before, after = special_ids(tokenizer)
-    ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
-    return Masking(
-        recipe.masking.rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id, tokenizer.pad_token_id,
-        ordinary, before, after,
-    )  # fmt: skip
+class MaskedHead(nn.Module):
+    """BERT's head: linear, GELU, layer norm, then the word embeddings as decoder."""
+
+    # The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves six
+    # sevenths of the largest product of a small encoder.
+
+    def __init__(self, hidden_size: int, vocabulary: int, word_embeddings: nn.Embedding) -> None:
+        super().__init__()
+        self.dense = nn.Linear(hidden_size, hidden_size)
+        self.norm = nn.LayerNorm(hidden_size)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+        nn.init.normal_(self.dense.weight, std=0.02)
+        nn.init.zeros_(self.dense.bias)
+        self._words = [word_embeddings]  # in a list, or the shared weight would be saved twice
+
+    def forward(self, hidden_states: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar."""
+        # hidden_states: last layer, (n, length, d). hidden: where tokens were hidden, as indices into the
+        # flattened (n · length) positions, (m,); targets: the original ids there, (m,).
+        picked = hidden_states.reshape(-1, hidden_states.shape[-1])[hidden]
+        decoded = F.linear(self.norm(F.gelu(self.dense(picked))), self._words[0].weight, self.bias)
+        wide = decoded if decoded.dtype == torch.float64 else decoded.float()
+        return F.cross_entropy(wide, targets, reduction="sum")
 
 
 class MaskedObjective:
@@ -100,7 +127,7 @@ class MaskedObjective:
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks
-        self.masking = make_masking(recipe, tokenizer)
+        self.masking = Masking.of(recipe, tokenizer)
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
 
     def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
@@ -110,31 +137,19 @@ class MaskedObjective:
 
     def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
         """Add this rank's share of the gradient of the global mean."""
-        total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
-        total.backward()
-        return metrics
-
-
-def masked_loss(
-    model: Model, prepared: list[MaskedSlice], step: int, recipe: Recipe, ranks: Ranks
-) -> tuple[Tensor, dict[str, float]]:
-    """Mean negative log-likelihood of the hidden tokens of the global batch."""
-    assert model.masked_head is not None
-    own = sum(item.hidden.numel() for item in prepared)
-    count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)
-    with autocast(recipe, ranks):
-        losses = []
-        for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
-            seed_torch(recipe.seed, "mlm", step, ranks.rank, number)
-            states = model.hidden_states([item.inputs for item in group])
-            losses += [
-                model.masked_head(state, item.hidden, item.targets)
-                for state, item in zip(states, group, strict=True)
-            ]
-        total = torch.stack(losses).sum() / count
-    return total, {"mlm_loss": float(ranks.sum(total.detach().clone()))}
-
-
-def autocast(recipe: Recipe, ranks: Ranks) -> torch.autocast:
-    """bf16 autocast where the recipe asks for it."""
-    return torch.autocast(ranks.device.type, torch.bfloat16, enabled=recipe.precision == "bf16")
+        weight = self.recipe.masking.weight if self.recipe.objective != "mlm" else 1.0
+        head, recipe, ranks = model.masked_head, self.recipe, self.ranks
+        assert isinstance(head, MaskedHead)
+        own = sum(item.hidden.numel() for item in prepared)
+        count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)
+        with autocast(recipe, ranks):
+            losses = []
+            for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
+                seed_torch(recipe.seed, "mlm", step, ranks.rank, number)
+                states = model.hidden_states([item.inputs for item in group])
+                losses += [
+                    head(state, item.hidden, item.targets) for state, item in zip(states, group, strict=True)
+                ]
+            total = torch.stack(losses).sum() / count
+        (weight * total).backward()
+        return {"mlm_loss": float(ranks.sum(total.detach().clone()))}
