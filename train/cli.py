@@ -20,7 +20,7 @@ from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
-from train.machine.environment import prepare
+from train.machine.process import prepare
 from train.outputs.folder import check_folder
 
 if TYPE_CHECKING:

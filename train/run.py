@@ -26,19 +26,18 @@ from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
-from train.machine.signals import StopRequest
+from train.machine.process import StopRequest
 from train.machine.threads import check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
 from train.outputs.export import export, write_card
-from train.outputs.log import Log, Quiet, read_log
+from train.outputs.log import Log, Quiet, Speed, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
 from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import DevTest, dev_test
 from train.watching.harm import HarmWatch
-from train.watching.speed import Speed
 from train.watching.verdict import is_beyond_noise, verdict
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
@@ -90,7 +89,6 @@ class Training:
 
 def train(run: Run, ranks: Ranks) -> RunResult:
     """Train, continuing from the newest checkpoint in the run's folder if there is one."""
-    # Raises `UserError` if something is missing or does not fit, or the training diverged.
     run = set_up_machine(run, ranks)
     with ranks.watchdog.watching(run.recipe.machine.rank_timeout):
         training = begin(run, ranks)

@@ -14,12 +14,13 @@ from augment_cli.errors import UsageError
 from tests.helpers.training import logged_run
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
+from train.extras.static import Optimizer
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
 from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
-from train.optimizer import Optimizer, clip, make_optimizer, set_learning_rate
+from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import Run, open_columns, prepare_model
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
