@@ -5,13 +5,12 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-import train.run as run_module
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.word_table import word_table
 from augment_cli.errors import UsageError
-from tests.helpers.training import logged_run
+from tests.helpers.training import assert_same_bits, ended_before, logged_run
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.extras.static import Optimizer
@@ -58,29 +57,16 @@ def test_recipes_that_change_the_positive_are_not_refused(static):
 
 
 @pytest.mark.parametrize("more", [{}, {"head": "tanh", "pooling": "sif:mean", "momentum": {"queue": 20}}])
-def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
-    tiny_store, static, tmp_path, monkeypatch, more
-):
+def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(tiny_store, static, tmp_path, more):
     values = STATIC | {"steps": 6, "checkpoint_every": 2} | more
     logged_run(tiny_store, static, tmp_path / "whole", values)
-    original = run_module.learning_rate_at
-
-    def kill(number, steps, recipe):
-        if number == 5:
-            raise KeyboardInterrupt
-        return original(number, steps, recipe)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run_module, "learning_rate_at", kill)
-        with pytest.raises(KeyboardInterrupt):
-            logged_run(tiny_store, static, tmp_path / "killed", values)
+    with ended_before(5, KeyboardInterrupt):
+        logged_run(tiny_store, static, tmp_path / "killed", values)
     logged_run(tiny_store, static, tmp_path / "killed", values)
-    first, second = (
-        load_file(tmp_path / name / "last/model.safetensors")["embeddings"] for name in ("whole", "killed")
-    )
-    np.testing.assert_array_equal(first, second)
+    assert_same_bits(tmp_path / "whole", tmp_path / "killed")
     before = load_encoder(static).model.embedding.weight.detach().numpy()
     if not more:  # rows that no text had stay as they were
+        first = load_file(tmp_path / "whole/last/model.safetensors")["embeddings"]
         moved = (first != before).any(axis=1)
         assert 0 < moved.sum() < len(moved)
     card = (tmp_path / "whole/best/README.md").read_text(encoding="utf-8")

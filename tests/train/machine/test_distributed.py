@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from augment_cli.errors import UsageError
 from tests.helpers.places import REPOSITORY
+from tests.helpers.training import python
 from train.machine.distributed import join
 
 WORKER = REPOSITORY / "tests" / "helpers" / "gradients_worker.py"
@@ -21,26 +21,13 @@ def gradients(tiny_store, tiny_encoder, tmp_path_factory):
     def compute(ranks, fast="1"):
         if (ranks, fast) not in known:
             out = folder / f"{ranks}-{fast}.npz"
-            launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-            command = [
-                sys.executable,
-                *(launcher if ranks > 1 else []),
-                WORKER,
-                tiny_store,
-                tiny_encoder,
-                out,
-            ]
+            command = python(WORKER, tiny_store, tiny_encoder, out, ranks=ranks)
             environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
             environment |= {"AUGMENT_FAST": fast}
             done = subprocess.run(
-                [*map(str, command)],
-                env=environment,
-                cwd=REPOSITORY,
-                capture_output=True,
-                text=True,
-                timeout=300,
+                command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, timeout=300,
                 check=False,
-            )
+            )  # fmt: skip
             assert done.returncode == 0, done.stderr
             known[ranks, fast] = dict(np.load(out))
         return known[ranks, fast]
