@@ -3,7 +3,7 @@
 ============  =======================================  ========================================
 folder        a recipe says                            and gets
 ============  =======================================  ========================================
-`losses`      ``loss = "nt-xent"``                     the function `nt_xent` of `nt_xent.py`
+`losses`      ``loss = "info-nce"``                    the function `info_nce` of `info_nce.py`
 `heads`       ``head = "batch-norm"``                  the class `BatchNormHead`
 `additions`   a table ``[soft_negative]``              the class `SoftNegative` of `soft_negative.py`
 ============  =======================================  ========================================
