@@ -265,9 +265,9 @@ def test_only_what_changes_no_number_may_differ(stopped, tiny_store, tiny_encode
 
 def start_process(recipe, store, encoder, out, *changes, ranks=1):
     """A training in a process of its own; what it says is in a file beside its folder."""
-    changes = ["batch=16", "log_every=1", "checkpoint_every=10", *changes]
+    common = ["batch=16", "log_every=1", "checkpoint_every=10"]
     place = ["--store", store, "--encoder", encoder, "--out", out, "--data", out.parent]
-    command = python("-m", "train", recipe, *place, *options(*changes), ranks=ranks)
+    command = python("-m", "train", recipe, *place, *options(*common, *changes), ranks=ranks)
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     with out.with_suffix(".said").open("w") as said:
         return subprocess.Popen(

@@ -12,17 +12,8 @@ RATE = 0.15
 
 
 def masking(**settings):
-    values = {
-        "rate": RATE,
-        "seed": 3,
-        "max_length": 32,
-        "mask": 4,
-        "pad": 0,
-        "ordinary": np.arange(5, 1000),
-        "before": [2],
-        "after": [3],
-    }
-    return Masking(**(values | settings))
+    values = {"rate": RATE, "seed": 3, "max_length": 32, "mask": 4, "pad": 0, "before": [2], "after": [3]}
+    return Masking(**(values | {"ordinary": np.arange(5, 1000)} | settings))
 
 
 def texts_of(count, length=30):
