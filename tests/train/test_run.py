@@ -53,15 +53,15 @@ def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_pa
 def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tmp_path, monkeypatch):
     # Of so few pairs every gain is within noise.
     monkeypatch.setattr("train.watching.evaluate.PairRetrieval.gain", lambda *_: (0.1, 0.01, 0.2))
-    values = {"held_out": 0.3, "evaluate_every": 1, "patience": 2, "epochs": 50, "log_every": 1}
-    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **values)
+    settings = {"held_out": 0.3, "evaluate_every": 1, "patience": 2, "epochs": 50, "log_every": 1}
+    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **settings)
     scores = [e for e in read_log(tmp_path / "log.jsonl") if e["event"] in ("before", "dev")]
     values = [event["pair_retrieval"] for event in scores]  # the starting encoder's first
     best = int(np.argmax(values))
     assert outcome.best_step == best
     assert outcome.steps == len(values) - 1 == best + 2  # two evaluations without a better one
     assert outcome.scores["best"]["pair_retrieval"] == max(values)
-    again = quick_run(tiny_store, tiny_encoder, tmp_path, **values)
+    again = quick_run(tiny_store, tiny_encoder, tmp_path, **settings)
     assert again.steps == outcome.steps  # a run that patience ended is not taken up again
     assert {"alignment", "uniformity"} <= scores[0].keys()
     assert (tmp_path / "best/model.safetensors").is_file()
