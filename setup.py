@@ -25,7 +25,7 @@ setup(
             "models/paraphraser/*",
             "resources/*/*",
         ],
-        f"{INSIDE}.train": ["recipes/*.toml", "methods/*/*.toml", "outputs/*.html"],
+        f"{INSIDE}.train": ["recipes/*.toml", "methods/*/*.toml", "extras/*.html"],
         f"{INSIDE}.eval": ["results/*.toml", "results/*.html", "tasks/*.toml", "tasks/*.tsv"],
         # The small BERT, data/models/encoder, would make the wheel larger than 40 MB.
         f"{INSIDE}.data": ["fetch/*.toml", "models/static/*"],

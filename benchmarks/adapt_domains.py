@@ -40,13 +40,13 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder
 from benchmarks.result_lines import add_line, read_lines
-from eval.measures.geometry import neighbourhood_purity, unit
+from eval.measures.geometry import neighbourhoods_by_row, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
-from train.adapt import RECIPES, make_columns
 from train.loading import load_recipe
+from train.methods.adapt.columns import RECIPES, make_columns
 
 SCORES = {
     "accuracy": "K-means accuracy",
@@ -86,7 +86,7 @@ def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, see
     """What an encoder scores on other texts of a domain and on STS-B test, in percent."""
     texts, labels = others_of(table, rows, scored)
     vectors = encode(texts)
-    measured = {"purity_10": neighbourhood_purity(vectors, labels, 10)}
+    measured = {"purity_10": float(neighbourhoods_by_row(vectors, labels, [10])["purity_10"].mean())}
     if table.task.protocol == "clustering":
         measured["accuracy"] = clustering.score(vectors, labels, seeds=range(seeds)).scores["accuracy"]
     else:

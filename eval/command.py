@@ -9,12 +9,12 @@ from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_spa
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
+from augment_cli.store.targets import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
 from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data, say_left_out
 from eval.results import tables
 from eval.results.files import ModelResults, unlike_settings
-from eval.results.places import check_results
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
 from eval.tasks.minimal_pairs import minimal_pairs_table
@@ -73,7 +73,9 @@ def _score(options: ScoreOptions) -> None:
     if options.precision not in PRECISIONS:
         raise UsageError(f"--precision {options.precision}: choose one of {', '.join(PRECISIONS)}")
     check_address_space(LEAST_FOR_MODELS)
-    check_results(options.out, None if options.no_cache else options.cache)
+    check_output_folder(options.out, "--out", files=("table.md", "table.csv", "scores.png"))
+    if options.cache and not options.no_cache:
+        check_output_folder(options.cache, "--cache")
     from augment_cli.neural.runtime import check_device
     from eval import scoring  # loads torch
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -27,7 +26,7 @@ class Vectors:
         progress: Progress,
         sentences: Callable[[Table], Sequence[str]] | None = None,
     ) -> None:
-        read = sentences or _sentences
+        read = sentences or (lambda table: protocols.get(table.task.protocol).sentences(table))
         distinct = list(dict.fromkeys(text for table in tables for text in read(table)))
         progress.start("distinct sentences to encode", len(distinct))
         self.rows = {text: row for row, text in enumerate(distinct)}
@@ -40,17 +39,12 @@ class Vectors:
 
 def score_task(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     """Score one task with an encoding function that knows its sentences."""
-    # encode: of n strings, returns vectors of shape (n, d); `Vectors`, or an encoder's method.
     protocol = protocols.get(table.task.protocol)
     notes: list[str] = []
     if options.whiten:
-        plain = encode
-        sentences = list(dict.fromkeys(protocol.sentences(table)))
-        fitted_on = plain(sentences)
-        reason = flaw(fitted_on) or (
-            "" if not caution(fitted_on) else "whitening needs embeddings that differ"
-        )
-        if reason:
+        plain, fitted_on = encode, encode(list(dict.fromkeys(protocol.sentences(table))))
+        equal = "whitening needs embeddings that differ" if caution(fitted_on) else ""
+        if reason := flaw(fitted_on) or equal:
             return undefined(table.task.metric, reason)
         whiten = whitening.fit(fitted_on)
         kept, width = whiten.kernel.shape[1], fitted_on.shape[1]
@@ -65,14 +59,3 @@ def score_task(table: Table, encode: Encode, options: Options, progress: Progres
     if not table.checked:
         score.notes.append(f"data file not checked against a digest; its sha256 is {table.sha256}")
     return score
-
-
-def timed(table: Table, vectors: Vectors, options: Options, progress: Progress) -> tuple[TaskScore, float]:
-    """As `score_task`; the second result is the seconds that the protocol took, without encoding."""
-    began = time.perf_counter()
-    score = score_task(table, vectors, options, progress)
-    return score, time.perf_counter() - began
-
-
-def _sentences(table: Table) -> list[str]:
-    return protocols.get(table.task.protocol).sentences(table)

@@ -19,8 +19,8 @@ from augment_cli.errors import UsageError
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
 from eval.contract.arguments import call, option, taking
-from train.components import HERE
-from train.machine.environment import prepare
+from train.components import HERE, part
+from train.machine.process import prepare
 from train.outputs.folder import check_folder
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ python -m train plot runs/una
 python -m train distil --store store --out runs/distilled
 python -m train nearest runs/static/best --store store
 """
+
+_COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
 
 
 def _data() -> Path | None:
@@ -81,7 +83,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.outputs.{name}" for name in ("plot", "nearest")}
+    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest")}
     for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
         commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
@@ -135,13 +137,12 @@ def _check_inputs(args: Arguments, recipe: Recipe, encoder: str, data: Path | No
     """See that store, columns and encoder are there, before torch takes seconds to load."""
     from augment_cli.neural.loading import find_folder
     from augment_cli.store.store import Store
-    from train.adapt import RECIPES
     from train.data.texts import CORPUS, SELF
     from train.data.tokens import stage_draws
 
     store = Store.open(args.store)
     columns = [CORPUS]
-    if args.recipe not in RECIPES:  # which make what is missing
+    if args.recipe not in part(_COLUMNS).RECIPES:  # which make what is missing
         named = (*recipe.positives, *recipe.negatives) if recipe.objective == "contrastive" else ()
         columns += [*named, *recipe.only_changed]
     for name in dict.fromkeys(column for column in columns if column != SELF):
@@ -163,10 +164,10 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str]) -> Recipe:
 
 
 def _run(args: Arguments, typed: list[str]) -> int:
-    from train.adapt import encoder_name
     from train.loading import load_recipe
 
     check_address_space(LEAST_FOR_MODELS)
+    columns = part(_COLUMNS)
     changes, data = args.set or [], args.data or _data()
     recipe = load_recipe(args.recipe, changes)
     try:
@@ -175,7 +176,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
 
     out = args.out or Path("runs") / recipe.name
-    encoder = encoder_name(args.encoder)
+    encoder = columns.encoder_name(args.encoder)
     if not args.dry_run:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
@@ -183,10 +184,8 @@ def _run(args: Arguments, typed: list[str]) -> int:
     recipe = _for_kind(recipe, encoder, changes)
 
     from augment_cli.store.store import Store
-    from train.adapt import RECIPES, make_columns, missing, untrained
     from train.machine.distributed import join, leave
-    from train.plan import plan
-    from train.prepare import Run, check_batch
+    from train.prepare import Run, check_batch, plan
     from train.seeds import repeat
     from train.watching.evaluate import has_stsb
 
@@ -198,14 +197,14 @@ def _run(args: Arguments, typed: list[str]) -> int:
     ranks = join()
     try:
         check_batch(recipe, ranks)
-        if args.recipe in RECIPES:
-            if args.dry_run and (names := missing(recipe, Store.open(args.store))):
+        if args.recipe in columns.RECIPES:
+            if args.dry_run and (names := columns.missing(recipe, Store.open(args.store))):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
                 return 0
             if ranks.is_first:
-                make_columns(recipe, args.store, encoder, args.allow_download)
+                columns.make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
-            run = dataclasses.replace(run, untrained=untrained(recipe, Store.open(args.store)))
+            run = dataclasses.replace(run, untrained=columns.untrained(recipe, Store.open(args.store)))
         if args.dry_run:
             print(plan(run, ranks))
             return 0

@@ -3,14 +3,15 @@
 ============  =======================================  ========================================
 folder        a recipe says                            and gets
 ============  =======================================  ========================================
-`losses`      ``loss = "nt-xent"``                     the function `nt_xent` of `nt_xent.py`
+`losses`      ``loss = "info-nce"``                    the function `info_nce` of `info_nce.py`
 `heads`       ``head = "batch-norm"``                  the class `BatchNormHead`
 `additions`   a table ``[soft_negative]``              the class `SoftNegative` of `soft_negative.py`
 ============  =======================================  ========================================
 
 These are the folders of the core. A method has one folder in `train/methods`: its files `X_loss.py`,
 `X_head.py` and `X_addition.py` are the loss, the head and the addition X. A core file whose name begins with
-`base` holds what others share and is no component.
+`base` holds what others share and is no component. What a setting of the core turns on, such as a whitening
+after training, is a module of `train/methods` or `train/extras`, which `part` loads then.
 
 An installed package adds components by entry points of the groups `augment_cli.losses`, `augment_cli.heads`
 and `augment_cli.additions`, each the name of a module that holds what a file here would:
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import re
 from pathlib import Path
 from types import ModuleType
@@ -112,6 +114,11 @@ def layout(loss: str) -> str:
             return str(ast.literal_eval(node.value))
     where = _place("losses", loss).module
     raise UsageError(f'{where}: LAYOUT is missing; write LAYOUT = "columns" or "pool"')
+
+
+def part(name: str) -> ModuleType:
+    """A module of `train.methods` or `train.extras`, loaded where a setting asks for what it does."""
+    return importlib.import_module(f"train.{name}")
 
 
 def function_name(name: str) -> str:

@@ -26,9 +26,7 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number",
 
 def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     """Read a shipped recipe by its name, or a TOML file, and apply changes on top."""
-    # `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's
-    # table. Every default is filled in. Raises `MissingError` if there is none of that name, and
-    # `UsageError` if a key is unknown, a value does not fit, or two settings do not go together.
+    # `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of a table.
     path = Path(name) if str(name).endswith(".toml") else RECIPES.get(str(name), Path(name))
     if not path.is_file() or (path == Path(name) and path.suffix != ".toml"):
         known, alike = ", ".join(RECIPES), did_you_mean(path.stem, list(RECIPES))

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.static import StaticTable
+from train.components import part
 from train.model.model import Model
 from train.recipe import Recipe
 
 
-class Optimizer(torch.optim.AdamW):
-    """AdamW, and row-wise Adagrad for parameters with a sparse gradient: the table of a static encoder."""
-
-    # A row r with gradient g of d numbers adds mean(g²) to its sum s_r and moves by −rate · g / √s_r; rows
-    # that a batch does not meet cost nothing, and torch's own optimisers of sparse gradients keep one or two
-    # moments a number, whose updates take several times the rest of a step.
-    # Source: Duchi et al. 2011 (AdaGrad, the diagonal form), with one sum for each row.
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Move the parameters; those with sparse gradients lose theirs."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None and parameter.grad.is_sparse:
-                    self._move_rows(parameter, group["lr"])
-                    parameter.grad = None
-        left = any(item.grad is not None for group in self.param_groups for item in group["params"])
-        return super().step(closure) if left or closure else None
-
-    @torch.no_grad()
-    def _move_rows(self, parameter: Tensor, rate: float) -> None:
-        assert parameter.grad is not None
-        gradient = _each_row_once(parameter.grad)
-        rows, values = gradient.indices()[0], gradient.values()
-        state = self.state[parameter]
-        if not state:
-            state["sum"] = torch.zeros(len(parameter), dtype=parameter.dtype, device=parameter.device)
-        sums = state["sum"][rows] + torch.linalg.vector_norm(values, dim=1).square() / values.shape[1]
-        state["sum"][rows] = sums
-        values.mul_((sums.sqrt() + 1e-10).reciprocal()[:, None])  # the gradient is not needed any more
-        parameter.add_(gradient, alpha=-rate)
-
-
-def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
+def make_optimizer(model: Model, recipe: Recipe) -> torch.optim.AdamW:
     """One group for the encoder and one for head and additions."""
     # `set_learning_rate` multiplies a step's learning rate with each group's `scale`.
     groups = [
@@ -53,7 +20,9 @@ def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
     ]
     used, adam = [group for group in groups if group["params"]], recipe.optimizer
     rate, decay = recipe.learning_rate, adam.weight_decay
-    return Optimizer(used, lr=rate, betas=adam.betas, weight_decay=decay, fused=True)
+    is_table = isinstance(model.encoder, StaticTable)
+    kind = part("extras.static").Optimizer if is_table else torch.optim.AdamW
+    return kind(used, lr=rate, betas=adam.betas, weight_decay=decay, fused=True)
 
 
 def learning_rate_at(step: int, steps: int, recipe: Recipe) -> float:
@@ -101,11 +70,11 @@ def _numbers(parameter: Tensor) -> Tensor:
     assert gradient is not None
     if not gradient.is_sparse:
         return gradient
-    parameter.grad = _each_row_once(gradient)
+    parameter.grad = each_row_once(gradient)
     return parameter.grad.values()
 
 
-def _each_row_once(gradient: Tensor) -> Tensor:
+def each_row_once(gradient: Tensor) -> Tensor:
     """A sparse gradient with its rows in order and each once, as that of a static encoder's table is."""
     # Autograd forgets that it is, and adding up what is not there takes longer than the table's own step.
     if gradient.is_coalesced():

@@ -1,7 +1,4 @@
-"""What a run needs before its first step: the model it trains and the rows it reads. Writes nothing.
-
-The training run and the dry run both start here.
-"""
+"""What a run needs before its first step: its model and its rows; the dry run. Writes nothing."""
 
 from __future__ import annotations
 
@@ -24,23 +21,24 @@ from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.conditions import conditions_by_stage, scores_of
+from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
+from train import components
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
-from train.data.weights import Weighting, weighting
 from train.draws import draw_key
 from train.layers import freeze
 from train.machine.distributed import Ranks
-from train.model.memory import check_batch
+from train.model.memory import check_batch, check_memory, memory_of
 from train.model.model import Model
 from train.model.start import is_new, start
 from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masked_language import MaskedObjective
 from train.outputs.export import check_pooling
 from train.recipe import Recipe
 
-Objective = ContrastiveObjective | MaskedObjective
+Objective = Any  # `ContrastiveObjective`, or what does the same for masked language modelling
+_ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
 
 class NoRowsError(UsageError):
@@ -90,7 +88,7 @@ class TrainingRows:
     # rows,), bool. And the stages of scores that the conditions read.
     usable: dict[str, np.ndarray] = field(default_factory=dict)
     scores: tuple[str, ...] = ()
-    weighting: Weighting | None = None  # of several corpora, how often each row comes in an epoch
+    weighting: Any = None  # of several corpora, how often each row comes in an epoch
 
 
 def prepare_model(run: Run, ranks: Ranks) -> Trainee:
@@ -111,11 +109,12 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
     is_table = isinstance(starting.model, StaticTable)
     if recipe.frozen and not is_table and not freeze(model.encoder, recipe.frozen) and ranks.is_first:
         print("which layers this encoder has is not known: none is frozen", file=sys.stderr)
-    objective: Objective = (
-        MaskedObjective(recipe, starting.tokenizer, ranks)
-        if recipe.objective == "mlm"
-        else ContrastiveObjective(recipe, starting.tokenizer, ranks, is_table)
-    )
+    objective: Objective
+    if recipe.objective == "mlm":
+        masked_language = components.part("methods.mlm.masked_language")
+        objective = masked_language.MaskedObjective(recipe, starting.tokenizer, ranks)
+    else:
+        objective = ContrastiveObjective(recipe, starting.tokenizer, ranks, is_table)
     prompts = column_prompts(starting, recipe, objective.columns)
     model.left_out = dataclasses.replace(starting, prompt=prompts[CORPUS]).unpooled
     # Without a digest, since no cache may take the encoder in training for the one it started from.
@@ -163,7 +162,10 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
     scores = [scores_of(store, draw) for name in asked for draw in stage_draws(store, name)]
     changed = [rows for name in recipe.only_changed for rows in usable(name).values()]
     keep = np.logical_and.reduce(changed) if changed else None
-    weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep)
+    weighted = None
+    if recipe.corpus_weights:
+        weighting = components.part("extras.weights").weighting
+        weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep)
     count = weighted.count if weighted else epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
         raise NoRowsError(
@@ -198,3 +200,50 @@ def open_columns(
     ranks.barrier()
     store = Store.open(path)
     return store, token_stages(store)
+
+
+def plan(run: Run, ranks: Ranks) -> str:
+    """The run in words: rows, steps, texts a step, memory. Nothing is written."""
+    recipe = run.recipe
+    trainee = prepare_model(run, ranks)
+    encoder, objective = trainee.encoder, trainee.objective
+    store = Store.open(run.store)
+    columns = column_draws(objective, store)
+    rows = prepare_rows(run, store, columns)
+    for addition in trainee.model.additions.values():
+        addition.on_train_begin(store)  # type: ignore[operator]
+    parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
+    check_memory(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
+    memory = memory_of(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
+    used = sum(len(one.rows) for one in rows.weighting.corpora) if rows.weighting else rows.count
+    left = store.rows - used
+    windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.reading.workers + 1)
+    losses = [recipe.loss] if recipe.objective == "contrastive" and recipe.contrast.weight else []
+    losses += [
+        *(["masked words"] if recipe.objective == "mlm" or recipe.masking.weight else []),
+        *recipe.additions,
+    ]
+    lines = [
+        f"recipe        {recipe.name}: {recipe.description}",
+        f"loss          {', '.join(losses)}",
+        f"rows          {rows.count:,} an epoch ({left:,} left out), columns {', '.join(columns)}",
+        *(
+            f"corpus        {corpus.name}: {len(corpus.rows):,} rows, {corpus.count:,} an epoch"
+            for corpus in (rows.weighting.corpora if rows.weighting else ())
+        ),
+        *(f"usable        {name}: {usable.sum():,} texts" for name, usable in rows.usable.items()),
+        *(
+            f"draws         {name}: {len(draws)}, epoch e uses draw e mod {len(draws)}"
+            for name, draws in columns.items()
+            if len(draws) > 1
+        ),
+        f"steps         {rows.steps:,} of {recipe.batch} rows ({rows.per_epoch:,} an epoch), "
+        f"{ranks.ranks} process(es)",
+        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, pooling {encoder.pooling}",
+        f"texts a step  up to {memory.texts} a process, {memory.at_once} encoded at once, "
+        f"at most {recipe.max_length} tokens each",
+        f"memory        {memory.weights / 1e6:,.0f} MB weights, gradients and moments; "
+        f"up to {memory.activations / 1e6:,.0f} MB activations; about {memory.loss / 1e6:,.0f} MB loss; "
+        f"about {windows * _ROW_GROUP_BYTES * len(columns) / 1e6:,.0f} MB rows; a process",
+    ]
+    return "\n".join(lines)

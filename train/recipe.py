@@ -217,7 +217,7 @@ class Recipe:
 
     # --- a new encoder
     new_encoder: dict[str, Any] = setting(
-        {}, "BERT's configuration, where the starting folder holds only a tokenizer (train/recipes/mlm.toml)"
+        {}, "BERT's configuration, where the starting folder holds only a tokenizer (the recipe mlm)"
     )
 
     def as_json(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,29 +21,29 @@ from augment_cli.models.digest import copy_model
 from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
-from train import losses
+from train import components, losses
 from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
-from train.machine.signals import StopRequest
+from train.machine.process import StopRequest
 from train.machine.threads import check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
 from train.outputs.export import export, write_card
-from train.outputs.log import Log, Quiet, read_log
-from train.outputs.trackers import Tracker
-from train.outputs.whiten import store_whitened
+from train.outputs.log import Log, Quiet, Speed, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
-from train.resume import Progress, resume
-from train.watching.early_stopping import DivergedError
+from train.recipe import Recipe, renamed
+from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import DevTest, dev_test
 from train.watching.harm import HarmWatch
-from train.watching.speed import Speed
 from train.watching.verdict import is_beyond_noise, verdict
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
+# Settings that may differ between a checkpoint and the run that continues it: none changes a number.
+FREE = frozenset({"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep"})
+FREE |= {"name", "description", "tracker", "whiten", "whiten_dimension", "rank_timeout"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,17 @@ class RunResult:
     stopped_by: int  # number of the signal that interrupted the run, 0 if it is finished
     facts: dict[str, Any]  # for the model card
     best_step: int = 0  # of the best encoder by dev score; 0: none beat the starting one, or no evaluation
+
+
+@dataclass
+class Progress:
+    """How far a run has come: what a checkpoint holds besides weights and moments."""
+
+    done: int = 0  # optimiser steps made
+    early_stopping: EarlyStopping = field(default_factory=EarlyStopping)
+    # Dev scores by name so far: `before`, `best`, `last`.
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    finished: bool = False  # whether the run is at its end, by its steps or by its patience
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,6 @@ class Training:
 
 def train(run: Run, ranks: Ranks) -> RunResult:
     """Train, continuing from the newest checkpoint in the run's folder if there is one."""
-    # Raises `UserError` if something is missing or does not fit, or the training diverged.
     run = set_up_machine(run, ranks)
     with ranks.watchdog.watching(run.recipe.machine.rank_timeout):
         training = begin(run, ranks)
@@ -151,11 +162,29 @@ def begin(run: Run, ranks: Ranks) -> Training:
     run.out.mkdir(parents=True, exist_ok=True)
     log: Log | Quiet = Quiet()
     if ranks.is_first:
-        tracker = Tracker(recipe.watching.tracker, run.out, recipe.as_json())
+        name, tracker = recipe.watching.tracker, None
+        if name != "none":
+            tracker = components.part("extras.trackers").Tracker(name, run.out, recipe.as_json())
         log = Log(run.out, progress.done, rows.steps, tracker)
     return Training(
         run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log
     )
+
+
+def resume(
+    folder: Path, recipe: Recipe, settings: dict[str, Any], model: Any, optimizer: torch.optim.Optimizer
+) -> Progress:
+    """Load the newest checkpoint into model and optimiser; without one, begin at step 0."""
+    saved = checkpoint.checkpoints(folder)
+    if not saved:
+        return Progress()
+    state = checkpoint.read_state(saved[-1])
+    # A run with a constant rate until its last phase may be given its length while it runs.
+    open_end = recipe.schedule == "warmup-stable-decay"
+    free = FREE | ({"steps", "decay_steps"} if open_end else set())
+    checkpoint.check_same_run(saved[-1], renamed(state["settings"]), settings, free | {"negative_layout"})
+    checkpoint.load(saved[-1], model, optimizer)
+    return Progress(state["step"], EarlyStopping.from_json(state["watch"]), state["scores"])
 
 
 # --- the steps
@@ -291,13 +320,9 @@ def finish(training: Training, stopped_by: int) -> RunResult:
                 progress.scores["best"], best_step = progress.scores["before"], 0
         if recipe.whitening.sentences:
             exported.append("whitened")
-            store_whitened(
-                run.out / "best",
-                run.out / "whitened",
-                training.store,
-                recipe.whitening.sentences,
-                recipe.whitening.dimension,
-            )
+            whitening, places = recipe.whitening, (run.out / "best", run.out / "whitened")
+            store_whitened = components.part("methods.whitening.whiten").store_whitened
+            store_whitened(*places, training.store, whitening.sentences, whitening.dimension)
             if training.evaluate:
                 whitened = load_encoder(run.out / "whitened")
                 progress.scores["whitened"] = training.evaluate(whitened, progress.scores.get("before", {}))

@@ -8,9 +8,9 @@ import shlex
 import sys
 from pathlib import Path
 
+from train.components import part
 from train.machine.distributed import Ranks
 from train.outputs.export import mean_and_deviation, write_card
-from train.outputs.plot import plot
 from train.prepare import Run
 from train.run import RunResult, train
 
@@ -38,7 +38,7 @@ def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResu
     names = list(dict.fromkeys(name for _, result in results for name in result.facts["scores"]))
     scores = {name: [result.facts["scores"][name][0] for _, result in results] for name in names}
     for out, result in results:
-        plot(out)
+        part("extras.plot").plot(out)
         facts = result.facts | {"seeds": seeds, "scores": scores}
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             write_card(out / kind, facts)

@@ -4,7 +4,7 @@ A contextual encoder, a table of words and the corpus's own term weights know di
 centred, scaled to length 1 and weighted; side by side they make a vector whose cosine is the weighted mean of
 the sets' cosines. Then each vector moves towards its nearest ones, as in label propagation: what is alike
 becomes more alike. Where the corpus calls for it, the first set is kept beside that as it was. A student
-learns those cosines (`train/recipes/adapt.toml`).
+learns those cosines (`train/methods/adapt/adapt.toml`).
 """
 
 from __future__ import annotations

@@ -44,22 +44,7 @@ class TaskScore:
 
 
 def undefined(metric: str, reason: str, settings: dict[str, Any] | None = None) -> TaskScore:
-    """The score of a task that cannot be scored.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the main score, which becomes NaN.
-    reason : str
-        Why; becomes the score's note.
-    settings : dict of str to Any, optional
-        What the protocol was run with.
-
-    Returns
-    -------
-    TaskScore
-        NaN, with the reason.
-    """
+    """The score of a task that cannot be scored: NaN for the metric, with the reason as its note."""
     return TaskScore(math.nan, {metric: math.nan}, settings=settings or {}, notes=[reason])
 
 

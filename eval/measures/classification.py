@@ -66,7 +66,6 @@ def get(name: str) -> Classifier:
 
 def search_folds(train: Split, classifier: Classifier, folds: int, *, nested: bool = False) -> float:
     """The best strength by cross-validation on the training part."""
-    # train: embeddings (n, d) and labels (n,).
     strengths = classifier.nested_strengths if nested else classifier.folded_strengths
     return _best(strengths, [_fold_accuracy(train, classifier, value, folds) for value in strengths])
 
@@ -82,8 +81,7 @@ def nested_cross_validation(
     data: Split, classifier: Classifier, folds: int, jobs: int
 ) -> tuple[np.ndarray, list[float], list[float]]:
     """Predict each fold by a classifier whose strength was searched by folds of the other folds."""
-    # data: embeddings (n, d) and labels (n,). Returns the predicted label of each row, and accuracy and
-    # strength of each outer fold.
+    # Returns the predicted label of each row, and accuracy and strength of each outer fold.
     vectors, labels = data
     cuts = list(_folds(folds).split(vectors, labels))
 

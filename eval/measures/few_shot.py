@@ -29,8 +29,7 @@ def train_and_predict(
     seed: int,
 ) -> np.ndarray:
     """Train on some rows, choose the iteration on others, predict the test part."""
-    # vectors, labels: embeddings (n, d) and their classes (n,). train, validation: numbers of the rows for
-    # either use. test: embeddings (m, d). Returns the predicted class of each row of `test`, shape (m,).
+    # train, validation: numbers of rows of `vectors`. Returns the class of each row of `test`, (m, d).
     names = np.unique(labels)
     generator = torch.Generator().manual_seed(seed)
     x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))

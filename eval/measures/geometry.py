@@ -27,7 +27,6 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 def alignment(first: np.ndarray, second: np.ndarray) -> float:
     """Mean of ‖x − y‖² over positive pairs of unit vectors (Wang & Isola 2020); lower is closer."""
-    # first, second: (n, d) each, row i of one paired with row i of the other.
     if not len(first):
         return math.nan
     return float(((unit(first) - unit(second)) ** 2).sum(axis=1).mean())
@@ -106,7 +105,7 @@ def singular_value_gap(first: np.ndarray, second: np.ndarray) -> float:
 def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
     """Lower bound of the Gromov–Hausdorff distance: the bottleneck distance between persistence diagrams."""
     # Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
-    # gudhi, as AugCSE computes it. first, second: (n, d) and (m, d).
+    # gudhi, as AugCSE computes it.
     if find_spec("gudhi") is None:
         raise MissingError(
             "the Gromov-Hausdorff distance needs the optional package gudhi; run: pip install gudhi"
@@ -125,32 +124,12 @@ def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
     return float(gudhi.bottleneck_distance(*diagrams))
 
 
-def neighbourhood_purity(
-    vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: int = 10
-) -> float:
-    """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows."""
-    # vectors: (n, d). labels: the class of each row, n.
-    return neighbourhoods(vectors, labels, [neighbours])[f"purity_{neighbours}"]
-
-
-def neighbourhoods(
-    vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
-) -> dict[str, float]:
-    """Means over the rows of `neighbourhoods_by_row`."""
-    # The two curves of VaSCL's figure 2: whether the nearest are of the row's class, and how near they are.
-    return {
-        name: float(values.mean())
-        for name, values in neighbourhoods_by_row(vectors, labels, neighbours).items()
-    }
-
-
 def neighbourhoods_by_row(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, np.ndarray]:
     """Purity and mean distance of each row's nearest others, for several numbers of them in one pass."""
-    # vectors: (n, d). labels: the class of each row, n. Returns (n,) each, for each number K: `purity_{K}`,
-    # the share of the K nearest of the row's class, in [0, 1], and `distance_{K}`, the mean cosine distance
-    # to the K nearest, in [0, 2].
+    # The two curves of VaSCL's figure 2, for each number K: `purity_{K}`, the share of the K nearest
+    # of the row's class, in [0, 1], and `distance_{K}`, the mean cosine distance to the K nearest, in [0, 2].
     scaled = unit(vectors).astype(np.float32)
     most = max(neighbours)
     if min(neighbours) < 1 or most >= len(scaled):
@@ -176,7 +155,6 @@ def neighbourhoods_by_row(
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
     """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
-    # vectors: all of them, shape (n, d). first, second: the positive pairs, shape (pairs, d) each.
     return {
         "alignment": alignment(first, second),
         "uniformity": uniformity(vectors),
@@ -187,7 +165,6 @@ def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict
 
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
     """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices."""
-    # spaces: matrices by name, shape (n, d) each.
     names = list(spaces)
     measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap, "alignment": alignment}
     if gromov:

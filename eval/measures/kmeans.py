@@ -15,8 +15,7 @@ from threadpoolctl import threadpool_limits
 
 def hungarian_accuracy(gold: Sequence[str] | np.ndarray, clusters: Sequence[int] | np.ndarray) -> float:
     """Accuracy under the best one-to-one assignment of clusters to classes."""
-    # gold: class of each row, n. clusters: cluster of each row, n. Clusters beyond the number of classes
-    # match nothing.
+    # Clusters beyond the number of classes match nothing.
     table = contingency_matrix(gold, clusters)
     rows, columns = linear_sum_assignment(table, maximize=True)
     return float(table[rows, columns].sum() / table.sum())
@@ -25,8 +24,8 @@ def hungarian_accuracy(gold: Sequence[str] | np.ndarray, clusters: Sequence[int]
 def cluster(vectors: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, bool]:
     """One K-means run (k-means++ starts, n_init=10, at most 300 iterations)."""
     # On one thread: with several the sums inside K-means depend on which thread comes first, and threads that
-    # wait for each other crawl when another process shares a core. vectors: (n, d). Returns the cluster of
-    # each row, shape (n,), and whether there were fewer distinct rows than clusters.
+    # wait for each other crawl when another process shares a core. Returns the cluster of each row, and
+    # whether there were fewer distinct rows than clusters.
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model = KMeans(n_clusters=clusters, n_init=10, max_iter=300, random_state=seed)

@@ -21,7 +21,6 @@ def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
 
 def nearest(vectors: np.ndarray) -> np.ndarray:
     """Which texts are the ten nearest others of each, by cosine about the mean of all."""
-    # vectors: (n, d). Returns (n, n), bool.
     scaled = unit(vectors)
     # What all texts have in common says nothing of which belong together.
     scaled = unit(scaled - scaled.mean(axis=0)).astype(np.float32)
@@ -42,7 +41,6 @@ def shared_neighbours(vectors: np.ndarray) -> np.ndarray:
 
 def finds_own(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Whether row i of `second` is the nearest to row i of `first`, by cosine; the first of equal ones is."""
-    # first, second: (n, d) each. Returns (n,), bool.
     if not len(first):
         return np.zeros(0, dtype=bool)
     return np.asarray((unit(first) @ unit(second).T).argmax(axis=1) == np.arange(len(first)))

@@ -52,8 +52,7 @@ class LinearClassifier:
         self, vectors: np.ndarray, labels: np.ndarray, *, dev: tuple[np.ndarray, np.ndarray] | None
     ) -> Self:
         """Train; the weights with the best dev accuracy are kept."""
-        # vectors, labels: embeddings (n, d) and labels (n,). dev: the same of a dev part; None holds out a
-        # share of the rows.
+        # dev: vectors and labels of a dev part; None holds out a share of the rows.
         generator = torch.Generator().manual_seed(self.seed)
         self.labels = np.unique(labels)
         x = torch.as_tensor(vectors, dtype=torch.float32)

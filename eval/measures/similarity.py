@@ -10,7 +10,6 @@ import scipy  # its `stats` loads when it is first used, and takes long to
 
 def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Cosine of matching rows; a zero vector is orthogonal to everything (cosine 0)."""
-    # first, second: (n, d) each. Returns (n,), float64.
     first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     return np.divide((first * second).sum(axis=1), norms, out=np.zeros(len(first)), where=norms != 0)
@@ -18,7 +17,6 @@ def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def correlation(similarity: np.ndarray, gold: np.ndarray) -> tuple[float, float, str]:
     """Spearman and Pearson correlation, with the reason where they are not defined."""
-    # similarity, gold: (n,) each.
     if not np.isfinite(similarity).all():
         return math.nan, math.nan, "some embeddings are NaN or infinite"
     if len(similarity) < 2:

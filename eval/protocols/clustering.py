@@ -23,7 +23,6 @@ def score(
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
     """Cluster embeddings into as many groups as there are classes, once per seed."""
-    # vectors: (n, d), as the encoder gives them (not normalised here). labels: the class of each row, n.
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from joblib import delayed
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score

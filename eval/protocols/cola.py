@@ -19,7 +19,6 @@ MAX_ITERATIONS = 1000
 
 def score(train: Split, dev: Split) -> TaskScore:
     """Train on one part, score the other."""
-    # train, dev: embeddings (n, d) and labels (n,) of each part.
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import matthews_corrcoef

@@ -22,9 +22,8 @@ SPLITS = 5
 
 def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Draw the training and validation rows of one fixed split."""
-    # labels: class of each row of train and dev together, shape (n,). Returns row numbers to train on, row
-    # numbers to validate on, and the classes with fewer than 2·shots rows, which give the larger half (at
-    # most `shots`) to training and the rest to validation.
+    # Returns rows to train on, rows to validate on, and the classes with fewer than 2·shots rows,
+    # which give the larger half (at most `shots`) to training and the rest to validation.
     generator = np.random.default_rng([shots, number])
     train: list[int] = []
     validation: list[int] = []
@@ -49,7 +48,7 @@ def score(
     progress: Callable[[int], None] | None = None,
 ) -> TaskScore:
     """Score embeddings at each number of shots."""
-    # pool: embeddings (n, d) and labels, n, of train and dev together. test: the same for the test part.
+    # pool: embeddings and labels of train and dev together.
     # Loaded here, so that listing tasks and printing tables do not wait for torch.
     from eval.measures import few_shot
 
@@ -68,12 +67,8 @@ def score(
     dropped = [name for name in np.union1d(labels, gold) if (labels == name).sum() < minimum_class]
     if dropped:
         kept, kept_test = ~np.isin(labels, dropped), ~np.isin(gold, dropped)
-        vectors, labels, test_vectors, gold = (
-            vectors[kept],
-            labels[kept],
-            test_vectors[kept_test],
-            gold[kept_test],
-        )
+        vectors, labels = vectors[kept], labels[kept]
+        test_vectors, gold = test_vectors[kept_test], gold[kept_test]
         notes.append(f"{len(dropped)} classes with fewer than {minimum_class} examples dropped")
     reason = flaw(vectors) or flaw(test_vectors)
     if not reason and len(np.unique(labels)) < 2:

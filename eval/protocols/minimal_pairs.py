@@ -21,7 +21,6 @@ from eval.tasks.table import Table
 
 def score(sentences: np.ndarray, same: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> TaskScore:
     """Score triples."""
-    # sentences, same, changed: embeddings, shape (n, d) each. kinds: kind of each triple, shape (n,).
     for vectors in (sentences, same, changed):
         if reason := flaw(vectors):
             return undefined("accuracy", reason)

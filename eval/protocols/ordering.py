@@ -26,8 +26,7 @@ def score(
     groups: Sequence[str] | None = None,
 ) -> TaskScore:
     """Score ordering."""
-    # premises: the n premises as text (equal text is one premise) and as embeddings (n, d). hypotheses:
-    # embeddings (n, d).
+    # premises: as text, of which equal ones are one premise, and as embeddings.
     texts, vectors = premises
     reason = flaw(vectors) or flaw(hypotheses)
     if reason:

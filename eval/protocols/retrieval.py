@@ -21,7 +21,6 @@ def score(
     table: RetrievalTable, encode: Encode, *, own: bool = False, queries_by: Encode | None = None
 ) -> TaskScore:
     """Rank all documents for each judged query, and average what the rankings are worth."""
-    # encode: of n strings, returns vectors of shape (n, d).
     settings = {"depth": retrieval.DEPTH, "similarity": "cosine", "own": own}
     documents, queries = encode(table.texts(DOCUMENT_ROWS)), (queries_by or encode)(table.texts(QUERY_ROWS))
     if reason := flaw(documents) or flaw(queries):

@@ -18,27 +18,9 @@ from eval.measures.similarity import correlation, cosine
 from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.table import Table, gunzip
 
-_CORRELATIONS = (
-    "spearman",
-    "pearson",
-    "mean_spearman",
-    "weighted_spearman",
-    "mean_pearson",
-    "weighted_pearson",
-)
-
-
 # What reading another file, or a damaged one, ends in.
-_NOT_THE_BENCHMARK = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    zlib.error,
-    csv.Error,
-)
+_OTHER_KEYS = (KeyError, TypeError, AttributeError)
+_NOT_THE_BENCHMARK = (OSError, EOFError, ValueError, *_OTHER_KEYS, zlib.error, csv.Error)
 
 
 @dataclass(frozen=True)
@@ -56,10 +38,14 @@ class STSScore:
     gold: np.ndarray  # what people said of it, shape (pairs,)
     note: str = ""  # why a correlation is not defined; empty otherwise
 
+    @property
+    def correlations(self) -> dict[str, float]:
+        """The six correlations by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, float)}
+
 
 def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
     """Score an encoder on sentence pairs."""
-    # encode: a function of n strings that returns vectors of shape (n, d).
     count = len(pairs.gold)
     vectors = encode([*pairs.first, *pairs.second])
     similarity = cosine(vectors[:count], vectors[count:])
@@ -113,7 +99,7 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     pairs = pairs_of(table)
     score = score_pairs(encode, pairs)
-    scores = {name: getattr(score, name) for name in _CORRELATIONS}
+    scores = score.correlations
     for name, (count, spearman, pearson) in score.subsets.items():
         scores |= {f"spearman_{name}": spearman, f"pearson_{name}": pearson, f"pairs_{name}": float(count)}
     items = {"similarity": score.similarity, "gold": pairs.gold}

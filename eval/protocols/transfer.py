@@ -30,8 +30,7 @@ def score(
     jobs: int = 1,
 ) -> TaskScore:
     """Score embeddings on one transfer task."""
-    # splits: by name: `all`; or `train` and `test`; or `train`, `dev` and `test`. Embeddings (n, d), labels
-    # (n,).
+    # splits: `all`; or `train` and `test`; or `train`, `dev` and `test`.
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn and torch.
     from sklearn.metrics import f1_score
 

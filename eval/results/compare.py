@@ -70,9 +70,8 @@ def paired_bootstrap(
     seed: int = 0,
 ) -> tuple[float, float, float, float, float]:
     """Resample the examples, the same for both, and look at the difference."""
-    # first, second: values of the two encoders on the same n examples, shape (n,): similarities where `gold`
-    # is given (the statistic is then Spearman), else correctness in [0, 1] (the statistic is the mean). gold:
-    # gold similarity of each example, shape (n,).
+    # first, second: values of the two encoders on the same n examples: similarities where `gold` is given,
+    # where the statistic is Spearman, else correctness in [0, 1] (the statistic is the mean).
     n = len(first)
     if not 0 < resamples <= _MOST_RESAMPLES:
         raise UsageError(f"--resamples {resamples}: must be from 1 to {_MOST_RESAMPLES:,}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -140,11 +141,9 @@ def write_result(folder: Path, table: Table, score: TaskScore, seconds: float) -
     write_file(path, (text + "\n").encode())
     items = folder / "items" / f"{table.task.name}.npz"
     if score.items:
-        items.parent.mkdir(parents=True, exist_ok=True)
-        temporary = items.with_name(f".{items.name}.{os.getpid()}")
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **score.items)  # type: ignore[arg-type]
-        temporary.replace(items)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **score.items)  # type: ignore[arg-type]
+        write_file(items, buffer.getvalue())
     else:
         items.unlink(missing_ok=True)
     return path

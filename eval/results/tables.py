@@ -219,20 +219,9 @@ def as_latex(tables: Iterable[ScoreTable]) -> str:
                 body.append("\\midrule")
             theirs = not row.results
             body.append(" & ".join(map(_latex, line)) + " \\\\")
-        parts.append(
-            "\n".join(
-                [
-                    f"% {table.suite}",
-                    f"\\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
-                    "\\toprule",
-                    " & ".join(map(_latex, header)) + " \\\\",
-                    "\\midrule",
-                    *body,
-                    "\\bottomrule",
-                    "\\end{tabular}",
-                ]
-            )
-        )
+        top = [f"% {table.suite}", f"\\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}", "\\toprule"]
+        top += [" & ".join(map(_latex, header)) + " \\\\", "\\midrule"]
+        parts.append("\n".join([*top, *body, "\\bottomrule", "\\end{tabular}"]))
     return "\n\n".join(parts)
 
 

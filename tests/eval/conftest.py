@@ -13,39 +13,17 @@ from tests.helpers.small_encoders import old_layout, one_thread, plain_model, se
 
 __all__ = ["old_layout", "one_thread", "plain_model", "sentences", "world"]
 
+PAIR = ("sentence1", "sentence2")
+PARTS = {"train": 30, "dev": 20, "test": 10}
 SETS = {
-    "sts": ("sts", "sts/a.tsv.gz", ("sentence1", "sentence2"), "score", "test", "spearman", {"test": 20}),
+    "sts": ("sts", "sts/a.tsv.gz", PAIR, "score", "test", "spearman", {"test": 20}),
     "mr": ("transfer", "x/mr.tsv.gz", ("text",), "label", "all", "accuracy", {"all": 60}),
-    "mrpc": (
-        "transfer",
-        "x/mrpc.tsv.gz",
-        ("s1", "s2"),
-        "label",
-        "test",
-        "accuracy",
-        {"train": 30, "test": 10},
-    ),
+    "mrpc": ("transfer", "x/mrpc.tsv.gz", PAIR, "label", "test", "accuracy", {"train": 30, "test": 10}),
     "cola": ("cola", "x/cola.tsv.gz", ("text",), "label", "dev", "accuracy", {"train": 30, "dev": 10}),
     "cluster": ("clustering", "x/c.tsv.gz", ("text",), "label", "all", "accuracy", {"all": 60}),
-    "intent": (
-        "intent",
-        "x/i.tsv.gz",
-        ("text",),
-        "label",
-        "test",
-        "accuracy",
-        {"train": 30, "dev": 20, "test": 10},
-    ),
+    "intent": ("intent", "x/i.tsv.gz", ("text",), "label", "test", "accuracy", PARTS),
     "order": ("ordering", "x/o.tsv.gz", ("premise", "hypothesis"), "label", "dev", "accuracy", {"dev": 30}),
-    "geo": (
-        "geometry",
-        "sts/a.tsv.gz",
-        ("sentence1", "sentence2"),
-        "score",
-        "test",
-        "uniformity",
-        {"test": 20},
-    ),
+    "geo": ("geometry", "sts/a.tsv.gz", PAIR, "score", "test", "uniformity", {"test": 20}),
     "nli": ("geometry-nli", "x/o.tsv.gz", ("premise", "hypothesis"), "label", "dev", "svg_A_E", {"dev": 30}),
     "pure": ("purity", "x/c.tsv.gz", ("text",), "label", "all", "purity_10", {"all": 60}),
 }

@@ -21,10 +21,10 @@ from train.data.reader import Reader
 from train.draws import draw_key
 from train.loading import make_recipe
 from train.machine.distributed import join, leave
+from train.methods.mlm.masked_language import MaskedObjective
 from train.model.model import Model
 from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masked_language import MaskedObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import open_columns
 

@@ -1,9 +1,14 @@
-"""What tests of the trainer share: random arrays, the cosine, quick runs in this process."""
+"""What tests of the trainer share: random arrays, the cosine, quick runs, commands of whole processes."""
 
+import contextlib
 import math
+import sys
 
 import numpy as np
+import pytest
+from safetensors.numpy import load_file
 
+import train.run as run_module
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
@@ -40,3 +45,37 @@ def logged_steps(out):
     *events, verdict = read_log(out / "log.jsonl")
     assert verdict["event"] == "verdict" and all(event["event"] != "verdict" for event in events)
     return events
+
+
+def assert_same_bits(first, second, file="last/model.safetensors"):
+    """Two folders have the same tensors in a file."""
+    first, second = load_file(first / file), load_file(second / file)
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
+
+
+@contextlib.contextmanager
+def ended_before(step, error):
+    """An error is raised before a step of the training inside, and expected."""
+    original = run_module.learning_rate_at
+
+    def end(number, steps, recipe):
+        if number == step:
+            raise error
+        return original(number, steps, recipe)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(error):
+        patch.setattr(run_module, "learning_rate_at", end)
+        yield
+
+
+def options(*changes):
+    """Changes of a recipe, such as batch=16, as words of the command."""
+    return [word for change in changes for word in ("--set", change)]
+
+
+def python(*words, ranks=1):
+    """A command of Python as words, under torchrun where there are several ranks."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks] if ranks > 1 else []
+    return [str(word) for word in (sys.executable, *launcher, *words)]

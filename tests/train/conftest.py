@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import KnownPairs
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
+from tests.helpers.training import python
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
 from train.loading import make_recipe
@@ -97,12 +97,7 @@ def run_train():
     """Run the command in a process of its own, or under torchrun."""
 
     def run(*arguments, ranks=1):
-        launcher = (
-            ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-            if ranks > 1
-            else []
-        )
-        command = [sys.executable, *launcher, "-m", "train", *map(str, arguments)]
+        command = python("-m", "train", *arguments, ranks=ranks)
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         return subprocess.run(
             command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=240, check=False

@@ -3,18 +3,17 @@
 import json
 import re
 import subprocess
-import sys
 
 import pytest
 
 from tests.helpers.places import REPOSITORY
+from tests.helpers.training import options, python
 from train.cli import main
 
 
 def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
     common = ["simcse", "--store", str(tiny_store), "--encoder", str(tiny_encoder)]
-    common += ["--out", str(tmp_path / "run")]
-    common += ["--set", "batch=16", "--set", "evaluate_every=0", "--set", "log_every=1"]
+    common += ["--out", str(tmp_path / "run"), *options("batch=16", "evaluate_every=0", "log_every=1")]
 
     def run(*more):
         with pytest.raises(SystemExit) as exit_:
@@ -103,24 +102,9 @@ def test_missing_inputs_are_said_before_torch_is_loaded(
     tiny_store, tiny_encoder, tmp_path, arguments, code, words
 ):
     program = "import sys; sys.modules['torch'] = None; from train.cli import main; main(sys.argv[1:])"
-    given = [
-        "simcse",
-        "--store",
-        tiny_store,
-        "--encoder",
-        tiny_encoder,
-        "--out",
-        tmp_path / "run",
-        *arguments,
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, [*given, *arguments])],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    place = ["--store", tiny_store, "--encoder", tiny_encoder, "--out", tmp_path / "run"]
+    command = python("-c", program, "simcse", *place, *arguments)
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == code, done.stderr
     assert done.stderr.startswith("error: ") and words in done.stderr
 

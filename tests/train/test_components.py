@@ -30,4 +30,4 @@ def test_the_core_is_enough_for_its_own_recipes(monkeypatch):
     )
     for name in recipes:
         assert load_recipe(name).name == name
-    assert {"adapt", "simcse", "una", "sda", "static"} <= set(recipes)
+    assert {"simcse", "sda", "static"} <= set(recipes)

@@ -19,19 +19,11 @@ def test_every_shipped_recipe_loads(path):
 
 def test_the_papers_settings():
     simcse, ntxent, una = (load_recipe(name) for name in ("simcse", "simcse-ntxent", "una"))
-    assert (simcse.loss, simcse.temperature, simcse.batch, simcse.learning_rate) == (
-        "info-nce",
-        0.05,
-        64,
-        3e-5,
-    )
+    assert (simcse.loss, simcse.temperature) == ("info-nce", 0.05)
+    assert (simcse.batch, simcse.learning_rate) == (64, 3e-5)
     assert (simcse.max_length, simcse.epochs, simcse.schedule, simcse.warmup_steps) == (32, 1, "linear", 0)
-    assert (simcse.pooling, simcse.head, simcse.optimizer.clip, simcse.optimizer.weight_decay) == (
-        "cls",
-        "tanh",
-        1.0,
-        0.0,
-    )
+    assert (simcse.pooling, simcse.head) == ("cls", "tanh")
+    assert (simcse.optimizer.clip, simcse.optimizer.weight_decay) == (1.0, 0.0)
     assert (una.loss, una.negatives, una.alpha) == ("nt-xent", ("una",), 5)
     # UNA's baseline differs from UNA in the negatives alone.
     same = ("negatives", "alpha", "name", "description")
@@ -47,12 +39,8 @@ def test_changes_on_top():
     recipe = load_recipe(
         "una", ["batch=128", "loss=nt-xent", "alpha = 3", "learning_rate=1", "positives=self,pi"]
     )
-    assert (recipe.batch, recipe.alpha, recipe.learning_rate, recipe.positives) == (
-        128,
-        3,
-        1.0,
-        ("self", "pi"),
-    )
+    assert (recipe.batch, recipe.alpha, recipe.learning_rate) == (128, 3, 1.0)
+    assert recipe.positives == ("self", "pi")
 
 
 @pytest.mark.parametrize(
@@ -144,12 +132,8 @@ def test_what_belongs_to_no_row_has_no_way_back():
 
 def test_the_papers_settings_of_additions():
     augcse, vascl, esimcse = (load_recipe(name) for name in ("augcse", "vascl", "esimcse"))
-    assert (augcse.loss, augcse.head, augcse.batch, augcse.learning_rate) == (
-        "symmetric",
-        "batch-norm",
-        128,
-        2e-5,
-    )
+    assert (augcse.loss, augcse.head) == ("symmetric", "batch-norm")
+    assert (augcse.batch, augcse.learning_rate) == (128, 2e-5)
     table = augcse.additions["discriminator"]
     assert (table["weight"], table["alpha"], table["positive"], table["dropout"]) == (5e-3, -1.0, "self", 0.2)
     assert len(table["stages"]) == 6  # 8-2-Aug

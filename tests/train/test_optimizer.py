@@ -21,18 +21,8 @@ def test_linear_rate_falls_to_zero_after_the_last_step():
 def test_warmup_stable_decay():
     values = {"learning_rate": 1.0, "schedule": "warmup-stable-decay", "warmup_steps": 2, "decay_steps": 4}
     recipe = make_recipe(values)
-    assert [learning_rate_at(step, 10, recipe) for step in range(10)] == [
-        0.5,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        0.75,
-        0.5,
-        0.25,
-    ]
+    rates = [learning_rate_at(step, 10, recipe) for step in range(10)]
+    assert rates == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
     assert learning_rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
 
 
@@ -51,12 +41,8 @@ def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
 
 
 def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):
-    logged_run(
-        tiny_store,
-        tiny_encoder,
-        tmp_path,
-        {"steps": 1, "learning_rate": 1e-3, "head_learning_rate_scale": 10.0},
-    )
+    values = {"steps": 1, "learning_rate": 1e-3, "head_learning_rate_scale": 10.0}
+    logged_run(tiny_store, tiny_encoder, tmp_path, values)
     recipe = make_recipe(LOGGED)
     encoder = start(tiny_encoder, recipe, torch.device("cpu"))
     torch.manual_seed(draw_key(recipe.seed, "heads"))

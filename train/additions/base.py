@@ -223,8 +223,7 @@ class Addition(nn.Module):
 
 
 def row_generator(key: int, seed: int, row: Row, every_epoch: bool = False) -> np.random.Generator:
-    """Draws that depend on nothing but the arguments, the row's id and, if wanted, the epoch."""
-    # key: any number that keeps the draws of different purposes apart.
+    """Draws that depend on the arguments, the row's id and, if wanted, the epoch; each purpose has a key."""
     return np.random.default_rng([key, seed, row.row_id, row.epoch + 1 if every_epoch else 0])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from augment_cli.store.promises import wrong_ids
 from augment_cli.store.store import Store
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Texts
-from train.data.weights import Weighting
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -80,7 +79,7 @@ class Reader:
         length_homogeneous: bool = False,
         keep: np.ndarray | None = None,
         usable: Mapping[str, np.ndarray] = MappingProxyType({}),
-        weighting: Weighting | None = None,
+        weighting: Any = None,
         finish: Callable[[Texts], Texts] | None = None,
         vocabulary: int | None = None,
     ) -> None:

@@ -7,8 +7,8 @@ batch comes to it:
 `LAYOUT`
     ``"columns"``: function(anchors, candidates, excluded, temperature, logit_bias), as in `info_nce.py`. Each
     anchor is a row of the logits, each candidate a column; negatives are further columns.
-    ``"pool"``: function(first, second, excluded, temperature), as in `nt_xent.py`. Every view is a row and a
-    column; negatives are further pairs of views.
+    ``"pool"``: function(first, second, excluded, temperature), as in `train/methods/una/nt_xent_loss.py`.
+    Every view is a row and a column; negatives are further pairs of views.
 `FURTHER_NEGATIVES`
     Whether candidates that belong to no row, such as a queue of old sentences, may follow the columns.
 

@@ -11,13 +11,12 @@ from torch import Tensor, nn
 from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.encoding.static import StaticTable
+from train import components
 from train.additions import make_additions
 from train.additions.base import Addition
 from train.data.padding import Piece, Slice
 from train.heads import make_head
-from train.model import static
 from train.model.fast.bert import encode
-from train.model.masked_head import MaskedHead
 from train.recipe import Recipe
 
 
@@ -41,15 +40,16 @@ class Model(nn.Module):
         joined = self.pooling.count("+") + 1
         self.head = make_head(recipe.head, config.hidden_size * joined) if recipe.objective != "mlm" else None
         self.recipe = recipe
-        self.masked_head = None
+        self.masked_head: nn.Module | None = None
         if recipe.objective == "mlm" or recipe.masking.weight:
             words = encoder.get_input_embeddings()  # type: ignore[operator]
-            self.masked_head = MaskedHead(config.hidden_size, config.vocab_size, words)
+            masked = components.part("methods.mlm.masked_language")
+            self.masked_head = masked.MaskedHead(config.hidden_size, config.vocab_size, words)
         self.additions = make_additions(recipe, self)
 
     @property
     def packs(self) -> bool:
-        """Whether slices are encoded together, by `train.model.fast` or `train.model.static`."""
+        """Whether slices are encoded together, by `train.model.fast` or `train.extras.static`."""
         if isinstance(self.encoder, StaticTable):
             return True
         additions = [item for item in self.additions.values() if isinstance(item, Addition)]
@@ -64,12 +64,12 @@ class Model(nn.Module):
         """Sentence embeddings of each slice before the head, shape (n, d), at least fp32."""
         encoder = encoder or self.encoder
         if isinstance(encoder, StaticTable):
-            return static.embed(encoder, items, self.token_weights)
+            found: list[Tensor] = components.part("extras.static").embed(encoder, items, self.token_weights)
+            return found
         slices = cast("Sequence[Slice]", items)
         if self.packs and self.pooling == "cls" and not self.left_out:
             # Padding is on the right: the first token is in place 0.
-            found = encode(encoder, slices, first_only=True)
-            return [_widen(layers[-1][:, 0]) for layers in found]
+            return [_widen(layers[-1][:, 0]) for layers in encode(encoder, slices, first_only=True)]
         wide = [[_widen(layer) for layer in layers] for layers in self._layers(slices, encoder)]
         table, every = self.token_weights, needs_all_layers(self.pooling)
         return [

@@ -12,11 +12,11 @@ from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import UsageError
 from augment_cli.models.claims import check_model
+from train import components
 from train.additions import make_views
 from train.data.tokens import tokenizer_digest
 from train.draws import draw_key
 from train.machine.threads import attention_for
-from train.model import static
 from train.model.fast.dropout import use_bit_dropout
 from train.recipe import Recipe
 
@@ -35,7 +35,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = load_encoder(folder, allow_download=allow_download)
     _refuse_what_would_be_lost(encoder)
     if isinstance(encoder, StaticEncoder):
-        static.check(recipe, encoder.name)
+        components.part("extras.static").check(recipe, encoder.name)
     else:
         _fit(encoder, recipe, device)
     if recipe.precision == "float64":

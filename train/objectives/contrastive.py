@@ -13,16 +13,15 @@ import torch
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
-from train import losses
+from train import components, losses
 from train.additions.base import Addition, GlobalBatch, mean_over
 from train.data.order import rank_slice
 from train.data.padding import Bag, Piece, Slice, in_a_bag, length_sorted_slices
 from train.data.reader import Batch
-from train.data.texts import CORPUS, NO_SENTENCE, NO_TEXT, text_ids
+from train.data.texts import NO_SENTENCE, NO_TEXT, text_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
-from train.objectives.masked_language import MaskedSlice, autocast, make_masking, masked_loss
 from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 
@@ -34,7 +33,7 @@ class ViewBatch:
     slices: Sequence[Piece]  # the texts, padded or in a bag; `places` index the (rows · views) grid
     texts: Tensor  # text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none
     labels: Tensor  # the additions' labels, shape (rows, labels), int64
-    masked: list[MaskedSlice]  # the anchors with hidden tokens, for the auxiliary loss; empty without it
+    masked: list[Any]  # the anchors with hidden tokens, for the auxiliary loss; empty without it
 
 
 class ContrastiveObjective:
@@ -48,7 +47,10 @@ class ContrastiveObjective:
         self.columns, self.once = self.views.columns, self.views.once
         self.views_a_row = self.views.count(0)[1]  # at most: a step without negatives has fewer
         self.finish = self.views.finish if bags else None
-        self.masking = make_masking(recipe, tokenizer) if recipe.masking.weight else None
+        self.masked = None
+        if recipe.masking.weight:
+            masked_language = components.part("methods.mlm.masked_language")
+            self.masked = masked_language.MaskedObjective(recipe, tokenizer, ranks)
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
 
@@ -61,12 +63,7 @@ class ContrastiveObjective:
             in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.reading.slices, self.pad)
         )
         texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
-        masked = []
-        if self.masking is not None:
-            anchors = batch.columns[CORPUS].or_empty()
-            masked = self.masking.hide(
-                anchors, step, self.rows, self.recipe.batch, self.recipe.reading.slices
-            )
+        masked = self.masked.prepare(batch, step) if self.masked else []
         return ViewBatch(pieces, texts, torch.from_numpy(labels), masked)
 
     # --- the step
@@ -111,10 +108,8 @@ class ContrastiveObjective:
         with torch.no_grad():
             for _, addition, part in self._hooks(model, batch):
                 addition.on_step_end(part, encode)
-        if prepared.masked:
-            total, more = masked_loss(model, prepared.masked, step, self.recipe, self.ranks)
-            (self.recipe.masking.weight * total).backward()
-            metrics |= more
+        if self.masked and prepared.masked:
+            metrics |= self.masked.backward(model, prepared.masked, step)
         return metrics
 
     def _embed(
@@ -206,6 +201,11 @@ class ContrastiveObjective:
             seed_torch(self.recipe.seed, name, batch.step)
             assert isinstance(addition, Addition)
             yield name, addition, part
+
+
+def autocast(recipe: Recipe, ranks: Ranks) -> torch.autocast:
+    """bf16 autocast where the recipe asks for it."""
+    return torch.autocast(ranks.device.type, torch.bfloat16, enabled=recipe.precision == "bf16")
 
 
 def _split(item: Piece, chunk: int) -> Sequence[Piece]:

@@ -9,16 +9,17 @@ import math
 import os
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.errors.visible import is_unicode
-from train.outputs.trackers import Tracker
 
+T = TypeVar("T")
 # Events that say something in words, and under which names.
 _TEXTS = {"warning": ("message",), "verdict": ("outcome", "message")}
 _LARGEST = 1e100  # of a number in the log: the axis of a picture overflows with those at the end of floats
@@ -29,7 +30,7 @@ class Log:
 
     # Lines of steps after `done`, left by a run that was killed, are dropped, as is an earlier verdict.
 
-    def __init__(self, folder: Path, done: int, steps: int, tracker: Tracker | None = None) -> None:
+    def __init__(self, folder: Path, done: int, steps: int, tracker: Any = None) -> None:
         self._tracker = tracker
         self.path = folder / "log.jsonl"
         if self.path.is_symlink():
@@ -144,6 +145,39 @@ class Quiet:
         """Say nothing."""
 
     warn = judge = close = write
+
+
+class Speed:
+    """A stopwatch of the training loop."""
+
+    def __init__(self, rows: int) -> None:
+        self._began, self._rows, self._waited = time.perf_counter(), rows, 0.0
+
+    def waiting_for(self, items: Iterable[T]) -> Iterator[T]:
+        """The same items; the time until each is there counts as waiting."""
+        asked_at = time.perf_counter()
+        for item in items:
+            self._waited += time.perf_counter() - asked_at
+            yield item
+            asked_at = time.perf_counter()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the time within the block out."""
+        before = time.perf_counter()
+        yield
+        self._began += time.perf_counter() - before
+
+    def since_last(self, rows: int) -> dict[str, float]:
+        """The speed since the last call, or since the start."""
+        now = time.perf_counter()
+        seconds = now - self._began
+        measured = {
+            "rows_per_second": round((rows - self._rows) / seconds, 1),
+            "waited": round(self._waited / seconds, 5),
+        }
+        self._began, self._rows, self._waited = now, rows, 0.0
+        return measured
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

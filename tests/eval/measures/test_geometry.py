@@ -35,10 +35,13 @@ def test_alignment_uniformity_and_anisotropy_equal_loops_over_pairs(vectors):
 
 def test_blocks_do_not_change_uniformity_or_purity(vectors, monkeypatch):
     labels = [str(i % 3) for i in range(40)]
-    before = geometry.uniformity(vectors), geometry.neighbourhood_purity(vectors, labels, 5)
+
+    def measured():
+        return geometry.uniformity(vectors), *geometry.neighbourhoods_by_row(vectors, labels, [5])["purity_5"]
+
+    before = measured()
     monkeypatch.setattr(geometry, "_BLOCK", 7)
-    after = geometry.uniformity(vectors), geometry.neighbourhood_purity(vectors, labels, 5)
-    assert before == pytest.approx(after)
+    assert before == pytest.approx(measured())
 
 
 def test_known_spaces_have_known_values():
@@ -76,18 +79,17 @@ def test_singular_value_gap_equals_the_definition_and_is_zero_for_rotations(vect
 def test_neighbourhoods_equal_a_loop_over_neighbours(vectors):
     labels = [str(i % 3) for i in range(40)]
     rows = scaled(vectors)
-    found = geometry.neighbourhoods(vectors, labels, (1, 4, 39))
+    found = geometry.neighbourhoods_by_row(vectors, labels, (1, 4, 39))
     for count in (1, 4, 39):
         shares, distances = [], []
         for i, row in enumerate(rows):
             near = sorted((j for j in range(40) if j != i), key=lambda j: -float(row @ rows[j]))[:count]
             shares.append(np.mean([labels[j] == labels[i] for j in near]))
             distances.append(np.mean([1 - float(row @ rows[j]) for j in near]))
-        assert geometry.neighbourhood_purity(vectors, labels, count) == pytest.approx(np.mean(shares))
-        assert found[f"purity_{count}"] == pytest.approx(np.mean(shares))
-        assert found[f"distance_{count}"] == pytest.approx(np.mean(distances), abs=1e-6)
+        assert found[f"purity_{count}"] == pytest.approx(np.array(shares))
+        assert found[f"distance_{count}"] == pytest.approx(np.array(distances), abs=1e-6)
     with pytest.raises(UsageError, match="choose 1 to 39"):
-        geometry.neighbourhood_purity(vectors, labels, 40)
+        geometry.neighbourhoods_by_row(vectors, labels, [40])
 
 
 def test_too_little_to_measure_is_nan():

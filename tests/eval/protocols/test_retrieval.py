@@ -110,21 +110,9 @@ def test_the_command_scores_folders_without_a_data_folder(tmp_path, plain_model,
 
 
 def test_sets_and_tasks_are_scored_together(world, plain_model, tmp_path, capsys):
-    run(
-        plain_model,
-        "--data",
-        world / "data",
-        "--registry",
-        world / "tasks.toml",
-        "--tasks",
-        "sts",
-        "--beir",
-        write_beir(tmp_path / "toy"),
-        "--out",
-        world / "out",
-        "--no-plots",
-        "--json",
-    )
+    known = ["--data", world / "data", "--registry", world / "tasks.toml", "--tasks", "sts"]
+    toy = ["--beir", write_beir(tmp_path / "toy"), "--out", world / "out"]
+    run(plain_model, *known, *toy, "--no-plots", "--json")
     (model,) = json.loads(capsys.readouterr().out)
     assert list(model["scores"]) == ["sts", "toy"]
 

@@ -18,8 +18,7 @@ from train.data.reader import Reader, stored_texts
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.outputs.checkpoint import checkpoints, read_state
-from train.plan import plan
-from train.prepare import NoRowsError, Run, open_columns, prepare_model, prepare_rows
+from train.prepare import NoRowsError, Run, open_columns, plan, prepare_model, prepare_rows
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
-from transformers import AutoTokenizer
 
 from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.tokens import special_ids
@@ -28,11 +26,6 @@ def test_no_other_cut_costs_less():
             for cuts in itertools.combinations(range(1, len(texts)), parts)
         )
         assert sum(item.ids.numel() for item in actual) == least
-
-
-@pytest.fixture(scope="module")
-def tokenizer(tiny_encoder):
-    return AutoTokenizer.from_pretrained(tiny_encoder)
 
 
 def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):

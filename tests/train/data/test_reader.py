@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from transformers import AutoTokenizer
 
 from augment_cli.augmentations.labels import usable_rows
 from augment_cli.encoding.loading import load_encoder
@@ -19,25 +18,11 @@ from tests.helpers.sealing import sealed
 from tests.helpers.training import logged_run
 from train.data.order import PADDING_ROW, is_held_out, windows
 from train.data.reader import Reader, ahead, map_ahead
-from train.data.tokens import cache_tokens, stage_draws
+from train.data.tokens import cache_tokens
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.prepare import Run, open_columns
 from train.run import train
-
-
-@pytest.fixture(scope="module")
-def tokenizer(tiny_encoder):
-    return AutoTokenizer.from_pretrained(tiny_encoder)
-
-
-@pytest.fixture(scope="module")
-def stages(tiny_store, tokenizer):
-    store = Store.open(tiny_store)
-    return {
-        name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)]
-        for name in ("corpus", "una")
-    }
 
 
 def read(tiny_store, stages, epoch=0, first=0, **settings):

@@ -12,20 +12,6 @@ from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens, stage_draws
 
 
-@pytest.fixture(scope="module")
-def tokenizer(tiny_encoder):
-    return AutoTokenizer.from_pretrained(tiny_encoder)
-
-
-@pytest.fixture(scope="module")
-def stages(tiny_store, tokenizer):
-    store = Store.open(tiny_store)
-    return {
-        name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)]
-        for name in ("corpus", "una")
-    }
-
-
 def test_token_ids_are_the_tokenizers(tiny_store, stages, tokenizer):
     store = Store.open(tiny_store)
     texts, ids = (store.read(stage) for stage in ("una", stages["una"][0]))

@@ -3,40 +3,25 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import psutil
 import pytest
 
 from tests.helpers.places import REPOSITORY
+from tests.helpers.training import options, python
 
 
 @pytest.mark.slow
 def test_a_stopped_process_ends_the_run_and_is_named(tiny_store, tiny_encoder, tmp_path):
     """As when a machine of a cluster hangs: torchrun's ranks end with a line instead of waiting for ever."""
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node",
-        "2",
-        "-m",
-        "train",
-    ]
-    command += ["simcse", "--store", tiny_store, "--encoder", tiny_encoder, "--out", tmp_path / "run"]
-    for change in ("batch=16", "steps=100000", "log_every=1", "evaluate_every=0", "rank_timeout=2"):
-        command += ["--set", change]
+    place = ["--store", tiny_store, "--encoder", tiny_encoder, "--out", tmp_path / "run"]
+    changes = ("batch=16", "steps=100000", "log_every=1", "evaluate_every=0", "rank_timeout=2")
+    command = python("-m", "train", "simcse", *place, *options(*changes), ranks=2)
     said = tmp_path / "said"
     with said.open("w") as file:
-        process = subprocess.Popen(
-            list(map(str, command)),
-            cwd=REPOSITORY,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            stderr=file,
-            stdout=file,
-        )
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=file, stdout=file)
     try:
         log = tmp_path / "run/log.jsonl"
         while not (log.exists() and log.stat().st_size > 1_000):

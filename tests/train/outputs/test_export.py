@@ -41,10 +41,7 @@ def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
     library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
     np.testing.assert_allclose(library.encode(TEXTS), expected, atol=1e-6)
     assert library.max_seq_length == 64
-    model, tokenizer = (
-        AutoModel.from_pretrained(tmp_path / "out"),
-        AutoTokenizer.from_pretrained(tmp_path / "out"),
-    )
+    model, tokenizer = (kind.from_pretrained(tmp_path / "out") for kind in (AutoModel, AutoTokenizer))
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.inference_mode():
         output = model(**inputs, output_hidden_states=True)
@@ -139,13 +136,8 @@ def test_card_names_data_command_and_scores(tmp_path):
     }
     write_card(tmp_path, facts)
     text = (tmp_path / "README.md").read_text()
-    for expected in (
-        "c0ffee",
-        "dec0de",
-        "python -m train una",
-        "0.6000 | 0.1414 | 0.5000, 0.7000",
-        "| batch | 64 |",
-    ):
+    scores = "0.6000 | 0.1414 | 0.5000, 0.7000"
+    for expected in ("c0ffee", "dec0de", "python -m train una", scores, "| batch | 64 |"):
         assert expected in text
 
 

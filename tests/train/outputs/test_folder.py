@@ -16,9 +16,9 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
 from train.cli import main
+from train.extras.plot import plot
 from train.outputs import checkpoint, folder
 from train.outputs.log import Log, read_log
-from train.outputs.plot import plot
 
 WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch
-from train.additions.base_teacher import TeacherAddition, vectors_setting
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 
 
 def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -> Tensor:

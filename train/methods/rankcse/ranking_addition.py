@@ -10,8 +10,8 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition, vectors_setting
-from train.additions.teacher import LEFT_OUT, list_net
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
+from train.methods.adapt.teacher_addition import LEFT_OUT, list_net
 
 
 def list_mle(student: Tensor, teacher: Tensor, left_out: Tensor, temperature: float) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import MixError
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition, vectors_setting
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 
 
 def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:

@@ -21,8 +21,7 @@ from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.methods.cosent.angle_addition import angle_similarity
 from train.methods.cosent.cosent_addition import column_of, cosent
-from train.plan import plan
-from train.prepare import Run
+from train.prepare import Run, plan
 
 NAMES = ("cosent", "angle")
 LOSSES = {"cosent": CoSENTLoss, "angle": AnglELoss}

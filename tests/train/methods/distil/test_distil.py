@@ -16,11 +16,11 @@ from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import EmbedParameters
 from train.cli import main
+from train.extras.nearest import nearest
 from train.methods.distil import vocabulary
 from train.methods.distil.distil import distil, make_tokenizer, teacher_vectors
 from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings
-from train.outputs.nearest import nearest
 
 SENTENCES = ["The river flows through the town.", "A man plays the guitar.", "rivers and towns"]
 

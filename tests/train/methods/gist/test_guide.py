@@ -9,14 +9,13 @@ import torch
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.training import cos, draw, logged_run, logged_steps
-from train.data.vectors import CachedVectors
+from tests.helpers.training import cos, draw, logged_run, logged_steps, options
 from train.loading import make_recipe
 from train.machine.distributed import join
+from train.methods.adapt.vectors import CachedVectors
 from train.methods.gist.guide_addition import too_alike
 from train.objectives.contrastive import contrast
-from train.plan import plan
-from train.prepare import Run
+from train.prepare import Run, plan
 
 MARGIN = 0.05
 
@@ -181,12 +180,11 @@ def losses(events):
 def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_train):
     changes = ["batch=16", "steps=6", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
     changes += ['positives=["una"]', "labels=kind", "guide.margin=0.5", "learning_rate=1e-3"]
-    options = [part for change in changes for part in ("--set", change)]
     actual = []
     for ranks in (1, 2):
         out = tmp_path / str(ranks)
         common = ["--store", guided_store, "--encoder", tiny_encoder, "--out", out]
-        done = run_train("gist", *common, *options, ranks=ranks)
+        done = run_train("gist", *common, *options(*changes), ranks=ranks)
         assert done.returncode == 0, done.stderr[-2000:]
         actual.append(list(losses(logged_steps(out)).values()))
     assert len(actual[0]) == 6

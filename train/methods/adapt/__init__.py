@@ -1,0 +1,1 @@
+"""Adaptation to a domain."""

@@ -1,0 +1,65 @@
+"""Agreement with the start: about other texts than the corpus's, an encoder keeps what cached vectors say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from augment_cli.contract.parameters import parameter as setting
+from train.additions.base import GlobalBatch, Row, Views, row_generator
+from train.data.texts import Ids
+from train.methods.adapt import teacher_addition as teacher
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
+from train.recipe import Recipe
+
+_KEY = 0x6B6565  # keeps these draws apart from others of the same row
+
+
+@dataclass(frozen=True)
+class Settings(teacher.Settings):
+    """Keys of ``[agreement]``; the teacher is the encoder before the training."""
+
+    stage: str = setting("random-sentence", "the other texts: a stage of the store, one text a row")
+    vectors: str = vectors_setting("of them that is kept to", "start")
+    share: float = setting(0.375, "of the rows that bring their other text", above=0, maximum=1)
+
+
+class _OtherTexts(Views):
+    """A row's text of another stage, of some of the rows; labelled as `CachedVectors.pairs` reads it."""
+
+    count, labels = 1, 3
+
+    def __init__(self, settings: Settings, seed: int) -> None:
+        self.settings, self.seed, self.stages = settings, seed, (settings.stage,)
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        drawn = row_generator(_KEY, self.seed, row, every_epoch=True).random() < self.settings.share
+        text = row.text(self.settings.stage) if drawn else None
+        return [*row.views, text], [row.row_id, 0, row.epoch]
+
+
+class Agreement(TeacherAddition):
+    """Cross entropy between the kept and the encoder's softmax over the other texts of the batch.
+
+    What an encoder learns about a domain then costs less of what it knows in general.
+
+    Source: learning without forgetting (Li and Hoiem 2016) keeps outputs in the same way.
+    """
+
+    settings_class = Settings
+    anchors_alone = True
+
+    @classmethod
+    def columns_of(cls, recipe: Recipe) -> tuple[str, ...]:
+        """The other texts have vectors beside the anchors."""
+        return (recipe.additions["agreement"]["stage"],)
+
+    @classmethod
+    def views(cls, settings: Settings, recipe: Recipe) -> Views:
+        return _OtherTexts(settings, recipe.seed)
+
+    def loss(self, batch: GlobalBatch) -> Tensor:
+        view = batch.own.start
+        _, known = self.vectors_of(batch.labels, batch.texts[:, view] >= 0)
+        return teacher.distillation(batch, view, known, self.settings)

@@ -1,0 +1,84 @@
+"""What the additions share that compare a batch with a teacher's cached vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from augment_cli.contract.parameters import parameter as setting
+from augment_cli.store.store import Store
+from train.additions import find
+from train.additions.base import Addition, Host, Row, Views
+from train.data.texts import SELF, Ids
+from train.methods.adapt.vectors import CachedVectors
+from train.recipe import Recipe
+
+
+def vectors_setting(whose: str, default: str = "") -> Any:
+    """The setting `vectors`: which set of the store's vectors an addition reads."""
+    return setting(default, f"the set of vectors {whose}, by its `embed --name`; empty: that without a name")
+
+
+class PairLabels(Views):
+    """Labels that say which cached vectors are a row's: row id, number of its column, epoch."""
+
+    # From 0; −1 stands for the anchor again, and for a text equal to it where the two are not told apart.
+
+    labels = 3
+
+    def __init__(self, columns: tuple[str, ...], tells_equal: bool = False) -> None:
+        self.columns, self.tells_equal = columns, tells_equal
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        anchor, positive = row.views[0], row.views[:2][-1]  # one view where anchors alone are encoded
+        which = -1
+        if anchor is not None and positive is not None:
+            for number, stage in enumerate(self.columns):
+                text = None if stage == SELF else row.text(stage)
+                if text is not None and np.array_equal(text, positive):
+                    which = number if self.tells_equal or not np.array_equal(anchor, positive) else -1
+                    break
+        return row.views, [row.row_id, which, row.epoch]
+
+
+class TeacherAddition(Addition):
+    """An addition that reads a teacher's vectors of each row's anchor and of its positive.
+
+    Its settings have a field `vectors`, made by `vectors_setting`.
+    """
+
+    tells_equal = False  # whether a positive that is equal to its anchor is one
+
+    def __init__(self, settings: Any, host: Host) -> None:
+        super().__init__(settings, host)
+        self.columns, self.window = self.columns_of(host.recipe), host.recipe.window
+        self.vectors: CachedVectors | None = None
+
+    @classmethod
+    def columns_of(cls, recipe: Recipe) -> tuple[str, ...]:
+        """What has vectors beside the anchors: the positives."""
+        return recipe.positives
+
+    @classmethod
+    def check(cls, settings: Any, recipe: Recipe) -> str:
+        others = (name for name in recipe.additions if find(name).chooses_positives)
+        said = "does not go with [{}], which chooses other positives; leave out one of the two"
+        return next(map(said.format, others), "")
+
+    @classmethod
+    def views(cls, settings: Any, recipe: Recipe) -> Views:
+        return PairLabels(cls.columns_of(recipe), cls.tells_equal)
+
+    def on_train_begin(self, store: Store) -> tuple[str, ...]:
+        self.vectors = CachedVectors(store, self.columns, self.settings.vectors, 2 * self.window)
+        return self.vectors.stages
+
+    def vectors_of(self, labels: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors of the anchors and of the column that the labels name, shape (B, e) each, of length 1.
+
+        Zeros where `there`, shape (B,), is false.
+        """
+        assert self.vectors is not None
+        return self.vectors.pairs(labels, there)

@@ -1,1 +1,0 @@
-"""Adaptation to a domain by contrast."""

@@ -1,0 +1,1 @@
+"""UNA and its NT-Xent loss."""

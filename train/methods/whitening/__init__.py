@@ -1,0 +1,1 @@
+"""Whitening after training."""
