@@ -148,7 +148,7 @@ def domain_of(
 
 
 def write_beir(pairs: Sequence[tuple[str, str]], queries: int, folder: Path) -> None:
-    """Write pairs in BEIR's layout: the second halves are documents, the first of so many pairs queries."""
+    """Write pairs in BEIR's layout: the second halves are documents, the first of them queries."""
     asked = {f"q{place}": first for place, (first, _) in enumerate(pairs[:queries])}
     # A question that is asked is no document: it would be the nearest of all.
     questions = {*asked.values()}

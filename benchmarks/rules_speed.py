@@ -42,7 +42,7 @@ def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
 
 
 def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter[str]]:
-    """One pass over at least so many rows, in whole row groups: how many, and those changed by each rule."""
+    """One pass over at least that many rows, in whole row groups: their number, and those that rules changed."""
     prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     done, tables = 0, []
     for index in sorted(store.stage("parses").parts):
@@ -64,7 +64,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, default=Path("store"))
-    parser.add_argument("--rows", type=int, default=100_000, help="at most so many rows, whole row groups")
+    parser.add_argument("--rows", type=int, default=100_000, help="most rows, whole row groups")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=(), help="these augmentations alone")
     options = parser.parse_args()

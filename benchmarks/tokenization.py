@@ -22,7 +22,7 @@ from nltk.tokenize import word_tokenize
 from augment_cli.tokenization import Tokens, get_tokenizer
 from benchmarks.timing import in_turns, markdown, read_sentences
 
-ALONE_SHARE = 10  # NLTK alone sees one row in so many
+ALONE_SHARE = 10  # NLTK alone sees one row in ten
 
 
 def tokens_of_each(texts: Sequence[str]) -> list[list[str]]:

@@ -6,6 +6,7 @@ import configparser
 import importlib
 import re
 import shlex
+import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -184,11 +185,30 @@ def test_commands_and_their_options(document):
                 assert option in known, f"{line}: augment-cli {words[0]} has no option {option}"
 
 
-def test_the_pages_avoid_what_the_style_page_lists():
+def avoided():
+    """The phrases that the style page warns of."""
     style = (DOCS / "STYLE.md").read_text("utf-8")
-    avoided = [row[0] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", style, re.M) if row[0] != "not"]
-    assert len(avoided) > 8
+    found = [row[0] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", style, re.M) if row[0] != "not"]
+    assert len(found) > 8
+    return found
+
+
+def test_the_pages_avoid_what_the_style_page_lists():
     for page in [*PAGES, *REPOSITORY.glob("*.md")]:
         text = " ".join(page.read_text("utf-8").lower().split())
-        found = [phrase for phrase in avoided if phrase in text]
+        found = [phrase for phrase in avoided() if phrase in text]
         assert page.name == "STYLE.md" or not found, f"{page.name}: {found}; see docs/STYLE.md"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_so_do_docstrings_comments_messages_and_help(package):
+    # Single words stand in lists of English, too, and `in order to` among the phrases that a rule looks for.
+    phrases = [phrase for phrase in [*avoided(), "so many"] if " " in phrase and phrase != "in order to"]
+    for file in sorted((REPOSITORY / package).rglob("*.py")):
+        with tokenize.open(file) as source:
+            tokens = list(tokenize.generate_tokens(source.readline))
+        for token in tokens:
+            if token.type in (tokenize.COMMENT, tokenize.STRING):
+                text = " ".join(token.string.lower().split())
+                found = [phrase for phrase in phrases if phrase in text]
+                assert not found, f"{file}, line {token.start[0]}: {found}; see docs/STYLE.md"

@@ -120,7 +120,7 @@ def _with_every_change(given: list[str]) -> list[str]:
 def _command(given: list[str]) -> Command:
     """What the command says where it fails."""
     remedy = (
-        "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes so many "
+        "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
     if given[:1] in (["distil"], ["nearest"], ["plot"]):

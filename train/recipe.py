@@ -92,7 +92,7 @@ class Watching:
         "auto", "which score decides: auto is STS-B if present", choices=("auto", "neighbours"), later=True
     )
     patience: int = setting(
-        0, "early stopping: after so many evaluations without a better score; 0: never", minimum=0
+        0, "early stopping: evaluations without a better score after which it ends; 0: never", minimum=0
     )
     log_every: int = setting(10, "steps between two lines of the log", minimum=1)
     tracker: str = setting(
@@ -107,7 +107,7 @@ class Whitening:
     """Table ``[whitening]``: a whitening after training."""
 
     sentences: int = setting(
-        0, "fit a whitening on so many sentences and store it with the model; 0: none", option="whiten"
+        0, "sentences that a whitening is fitted on and stored with the model; 0: none", option="whiten"
     )
     dimension: int = setting(
         0, "directions it keeps, those of largest variance; 0: all", minimum=0, option="whiten_dimension"
@@ -171,9 +171,7 @@ class Recipe:
     # --- how
     batch: int = setting(64, "B, rows of a step over all processes", minimum=1)
     epochs: int = setting(1, "passes over the rows; 0 with steps = 0: no training", minimum=0)
-    steps: int = setting(
-        0, "stop after so many steps, over as many epochs as it takes; 0: epochs decides", minimum=0
-    )
+    steps: int = setting(0, "number of steps, over as many epochs as it takes; 0: epochs decides", minimum=0)
     max_length: int = setting(32, "longest text while training; longer ones are cut", minimum=1)
     learning_rate: float = setting(3e-5, "of the encoder, at its highest", above=0)
     static_learning_rate: float = setting(
@@ -201,7 +199,7 @@ class Recipe:
     )
     reading: Reading = setting(Reading(), "a table: how batches are read and padded")
     gradient_cache: int = setting(
-        0, "gradient caching (GradCache): encode so many texts at a time; 0: all at once", minimum=0
+        0, "gradient caching (GradCache): texts encoded at a time; 0: all at once", minimum=0
     )
 
     # --- machine

@@ -16,7 +16,7 @@ from augment_cli.text.spans import CodePoints, ascending_slices, strings_of
 PARSES_STAGE = "parses"
 _SEPARATOR = "\0"
 _FEW_VALUES = 100  # of so few, those that do not occur are asked too
-_FEW_CODES = 10  # so many comparisons of all codes are faster than looking each code up in a table
+_FEW_CODES = 10  # up to here comparisons of all codes are faster than looking each code up in a table
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
 

@@ -34,7 +34,7 @@ Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
 
 def draws(grid: Grid, rows: int) -> list[Profile]:
-    """The draws of so many sentences."""
+    """The draws of a number of sentences."""
     return [
         profile
         for profile in grid.profiles.values()

@@ -28,7 +28,7 @@ from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
 from eval.contract.options import Options, Progress
 from eval.measures.similarity import correlation
 from eval.results.files import library_versions
-from eval.runner import Vectors, timed
+from eval.runner import Vectors, score_task
 from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
@@ -144,7 +144,7 @@ def _score(job: Job) -> dict[str, Any]:
     tables, options = _tables(job.profile.tasks, job.data), Options(jobs=1)
     encoder = _trained(job) if job.unit.recipe else untrained(job)
     vectors = Vectors(encoder, tables, options, Progress())
-    of_task = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
+    of_task = {table.task.name: score_task(table, vectors, options, Progress()) for table in tables}
     scores = {name: score.main for name, score in of_task.items()}
     if "similarity" in (items := of_task[DEV].items):
         own = _own(job.data)

@@ -120,7 +120,7 @@ def check_memory(
             f"batch = {recipe.batch}: encoding {memory.at_once:,} texts at once takes up to "
             f"{(memory.weights + memory.activations) / 1e9:,.0f} GB and the loss {memory.loss / 1e9:,.0f} "
             f"GB, and there are {available / 1e9:,.0f}; choose a smaller batch, or --set gradient_cache=64, "
-            "which encodes so many texts at a time and computes the same (its loss takes as much)"
+            "which encodes that many texts at a time and computes the same (its loss takes as much)"
         )
     if ranks.is_first and certain + memory.activations > _NEAR * available:
         print(

@@ -40,11 +40,11 @@ class EmbeddingParameters:
     vectors: str = parameter("", "file of word vectors: GloVe or word2vec text, or FILE.npy beside FILE.txt")
     rate: float = word_edits.rate_parameter(0.3, "share of the words to replace")
     maximum: int = word_edits.maximum_parameter(10)
-    top: int = parameter(10, "draw from so many nearest words", minimum=1, maximum=100)
+    top: int = parameter(10, "how many of the nearest words to draw from", minimum=1, maximum=100)
     action: str = parameter(
         "substitute", "put the neighbour in the word's place, or behind it", choices=("substitute", "insert")
     )
-    vocabulary: int = parameter(50_000, "read so many of the file's first words; 0 for all", minimum=0)
+    vocabulary: int = parameter(50_000, "how many words of the file to read; 0 for all", minimum=0)
     avoid: str = avoid_parameter()
 
 

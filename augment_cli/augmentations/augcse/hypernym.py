@@ -27,7 +27,7 @@ from augment_cli.contract.parameters import parameter
 class HypernymParameters(NounParameters):
     """Parameters of hypernym replacement."""
 
-    height: int = parameter(10, "at most so many steps up", minimum=1, maximum=10)
+    height: int = parameter(10, "most steps up", minimum=1, maximum=10)
 
 
 HYPERNYM = noun_augmentation(

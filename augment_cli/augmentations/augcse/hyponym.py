@@ -21,7 +21,7 @@ from augment_cli.contract.parameters import parameter
 class HyponymParameters(NounParameters):
     """Parameters of hyponym replacement."""
 
-    depth: int = parameter(10, "at most so many steps down", minimum=1, maximum=10)
+    depth: int = parameter(10, "most steps down", minimum=1, maximum=10)
 
 
 HYPONYM = noun_augmentation(

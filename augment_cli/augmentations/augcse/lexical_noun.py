@@ -56,7 +56,7 @@ def noun_relation(name: str, steps: int) -> lexical.Relation:
 
 
 def _is_kind_of(narrow: int, wide: int, steps: int) -> bool:
-    """Whether some sense of a noun is one of another's, at most so many steps below it."""
+    """Whether some sense of a noun is one of another's, at most `depth` steps below it."""
     wordnet = load_wordnet()
     senses = wordnet.entry_senses
     synsets = wordnet.sense_synsets[senses[narrow] : senses[narrow + 1]]

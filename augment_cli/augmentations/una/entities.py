@@ -43,7 +43,7 @@ _LABELS = (
 _KINDS = 100_000  # more than any kind's number
 _LETTER = LOWER | UPPER
 _ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
-# What a number is said of that has only so many of it.
+# What a number is said of that has only a few of it.
 _FIXED = "half quarter world party person degree degrees"
 _WHEN = (
     "in of on until till by since from to through and or early late mid during between before after last next"

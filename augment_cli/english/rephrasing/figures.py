@@ -37,7 +37,7 @@ def _pieces(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _after(grammar: Grammar, mask: np.ndarray, step: int) -> np.ndarray:
-    """bool (N,): tokens from which the mask holds so many tokens further, in the same row."""
+    """bool (N,): tokens from which the mask holds some tokens further, in the same row."""
     further = grammar.next_in_row(grammar.places, step)
     return mask[further] & (further == grammar.places + step)
 

@@ -162,7 +162,7 @@ class Grammar:
         return found
 
     def next_in_row(self, tokens: np.ndarray, step: int = 1) -> np.ndarray:
-        """int64 (m,): the token so many further, or the token itself where the row ends before."""
+        """int64 (m,): the token some places further, or the token itself where the row ends before."""
         further = np.clip(tokens + step, 0, max(len(self) - 1, 0))
         return np.where(self.rows[further] == self.rows[tokens], further, tokens)
 

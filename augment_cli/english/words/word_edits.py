@@ -32,7 +32,7 @@ def amount_parameter(default: str) -> str:
 
 def maximum_parameter(default: int) -> int:
     """The parameter `maximum`."""
-    return parameter(default, "at most so many words of a sentence; 0 for no limit", minimum=0)
+    return parameter(default, "most words of a sentence; 0 for no limit", minimum=0)
 
 
 def counts_of(words: np.ndarray, rate: float, amount: str, maximum: int) -> np.ndarray:

@@ -27,7 +27,7 @@ from augment_cli.tfidf.term_table import TermTable
 
 LEAST_SENTENCES = 5
 LONGEST = 30  # characters
-# A name is of a kind where so large a share of its tokens, and so many of them, stand in that context.
+# A name is of a kind where so large a share of its tokens, and enough of them, stand in that context.
 LEAST_SHARE, PLACE_SHARE, LEAST_TOKENS = 0.25, 0.2, 5
 ROUNDS = 3
 # Capitalised behind `in`, and no places.
