@@ -67,7 +67,7 @@ def corpus_of(
 
 
 def others_of(table: Table, rows: int, count: int) -> tuple[list[str], np.ndarray]:
-    """So many texts that are not among the corpus's `rows`, and their labels."""
+    """Texts that are not among the corpus's `rows`, and their labels."""
     return _some(table, ["test"], rows, rows + count)
 
 
