@@ -12,7 +12,7 @@ summed, so that shared pages count for each). `--commands` names others, of whic
     python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
 
 `--reference 5000` prints beside it what the plain-Python reference of `reference_una.py` and scikit-learn's
-counting with NLTK's tokens do with so many sentences in one process.
+counting with NLTK's tokens do with that many sentences in one process.
 
 The same command resumes after a stop, as it keeps what was measured in `--work` until a size is done: parsing
 ten million sentences takes hours, so it runs in pieces of ten parts, whose seconds are summed. Those that a

@@ -42,7 +42,7 @@ def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
 
 
 def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter[str]]:
-    """One pass over at least that many rows, in whole row groups: their number, and those changed by rules."""
+    """One pass over at least that many rows, in whole row groups: their number, and those rules changed."""
     prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     done, tables = 0, []
     for index in sorted(store.stage("parses").parts):
