@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from augment_cli.contract.parameters import parameter, several
+from augment_cli.contract.parameters import declared, parameter, several
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,8 +97,9 @@ class PackOptions:
         return several and not self.require_all and self.unchanged == "drop"
 
     def __post_init__(self) -> None:
-        for key in ("positives", "negatives", "carry", "where"):
-            object.__setattr__(self, key, several(getattr(self, key)))
+        for item in declared(type(self)):
+            if item.type == "tuple[str, ...]":
+                object.__setattr__(self, item.name, several(getattr(self, item.name)))
 
     @property
     def stages(self) -> list[str]:

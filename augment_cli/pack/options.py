@@ -10,8 +10,8 @@ from typing import Any
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import check_labels, entailment_of_stage
 from augment_cli.contract.entailment import NEEDED
-from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, PackOptions
-from augment_cli.contract.parameters import check_parameters, several
+from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, PackOptions
+from augment_cli.contract.parameters import check_parameters, declared, several
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.conditions import conditions_by_stage, meets
@@ -21,11 +21,18 @@ from augment_cli.vectors.mine_parameters import MINED_STAGE
 
 NUMBERS = ("label", "score")
 SIDES = ("train", "test")
-_RECIPE_KEYS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("positives", "negatives", "carry", "where"), (list,)),
-    **dict.fromkeys(("unchanged", "vectors", "layout", "labels"), (str,)),
-    **dict.fromkeys(("require_all", "scores"), (bool,)),
-    **dict.fromkeys(FILTERS, (int, float)),
+# What a value of a recipe is, by the annotation of the field; splits are of the command line alone.
+_KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "tuple[str, ...]": ("lists of strings", (list,)),
+    "str": ("strings", (str,)),
+    "str | None": ("strings", (str,)),
+    "float | None": ("numbers", (int, float)),
+    "bool": ("true or false", (bool,)),
+}
+_IN_RECIPES = {
+    item.name: _KINDS[str(item.type)]
+    for item in declared(PackOptions)
+    if str(item.type) in _KINDS and item.name != "shuffle"
 }
 
 
@@ -38,15 +45,16 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: has no [pack] table; write one, or give the options on the command line")
     for key, value in table.items():
-        kinds = _RECIPE_KEYS.get(key, ())
+        kinds = _IN_RECIPES.get(key, ("", ()))[1]
         is_bool = isinstance(value, bool) and bool not in kinds
         names = value if isinstance(value, list) else []
         if not isinstance(value, kinds) or is_bool or not all(isinstance(name, str) for name in names):
-            raise UsageError(
-                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry, where (lists of "
-                "strings), unchanged, vectors, layout, labels (strings), min_positive, max_negative, margin "
-                "(numbers), require_all and scores (true or false)"
-            )
+            words = dict.fromkeys(words for words, _ in _IN_RECIPES.values())
+            known = [
+                f"{', '.join(name for name, kind in _IN_RECIPES.items() if kind[0] == one)} ({one})"
+                for one in words
+            ]
+            raise UsageError(f"{path}: [pack] has {key} = {value!r}; use {', '.join(known)}")
     return dict(table)
 
 
