@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata, ttest_ind, ttest_rel
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.results.files import RESAMPLES, ModelResults, StoredScore, read_items
+from eval.results.files import RESAMPLES, ModelResults, StoredScore, check_same_data, read_items
 
 _MOST_RESAMPLES = 1_000_000
 _BLOCK = 200  # resamples ranked at once
@@ -144,6 +144,7 @@ def compare(
         scored = [[one.tasks[task] for one in side if task in one.tasks] for side in (ours, theirs)]
         if not scored[1]:
             continue
+        check_same_data(task, [*ours, *theirs])
         found = []
         if len(ours) == len(theirs) == 1:
             found = _by_examples(task, ours[0], theirs[0], resamples, seed)

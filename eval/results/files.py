@@ -8,6 +8,7 @@ import math
 import os
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 import numpy as np
 
 from augment_cli.encoding.cache import DAMAGED_ARCHIVE
-from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.errors.visible import visible_line
 from augment_cli.store.small_files import read_small_file
 from eval import protocols
@@ -51,6 +52,7 @@ class _Entry(msgspec.Struct):
     notes: list[str]
     runs: list[float | None]
     protocol: str = ""
+    data_sha256: str = ""
 
 
 class _Result(msgspec.Struct):
@@ -70,6 +72,7 @@ class StoredScore:
     notes: list[str] = field(default_factory=list)  # what the protocol remarked
     runs: list[float] = field(default_factory=list)  # main score of each seed, split or fold
     protocol: str = ""  # what scored it
+    data: str = ""  # SHA-256 of the file that it was scored on; empty in results that do not say so
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,8 @@ def _stored(row: dict[str, Any], entry: _Entry) -> StoredScore:
     runs = [math.nan if run is None else run for run in entry.runs]
     notes = [visible_line(note) for note in entry.notes]
     title, main = visible_line(entry.title), numbers["main_score"]
-    return StoredScore(visible_line(entry.task), title, main, numbers, notes, runs, entry.protocol)
+    task, digest = visible_line(entry.task), visible_line(entry.data_sha256)
+    return StoredScore(task, title, main, numbers, notes, runs, entry.protocol, digest)
 
 
 def find_results(root: Path) -> list[ModelResults]:
@@ -219,6 +223,19 @@ def unlike_settings(first: ModelResults, second: ModelResults) -> str:
     """What two encoders were scored with unlike, in words, since it may be the whole difference; or empty."""
     found = [(key, *(one.settings.get(key) for one in (first, second))) for key in SCORED_WITH]
     return "; ".join(f"{key} {here} and {there}" for key, here, there in found if here != there)
+
+
+def check_same_data(task: str, results: Sequence[ModelResults]) -> None:
+    """Refuse to set scores beside each other that are of different data under one name."""
+    digests = {
+        one.tasks[task].data: one.folder for one in results if task in one.tasks and one.tasks[task].data
+    }
+    if len(digests) > 1:
+        (first, here), (second, there), *_ = digests.items()
+        raise MixError(
+            f"{task}: the results are of different data, {first[:12]}… in {here} and {second[:12]}… in {there}; "
+            "score all encoders on one file, with one --out"
+        )
 
 
 def results_of_one(root: Path) -> list[ModelResults]:

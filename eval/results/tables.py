@@ -16,7 +16,7 @@ import numpy as np
 from augment_cli.errors import BadInputError
 from augment_cli.errors.visible import visible_line
 from eval import protocols
-from eval.results.files import SCORED_WITH, ModelResults, StoredScore
+from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
 from eval.tasks import labelled
 from eval.tasks.beir import retrieval_task
 from eval.tasks.registry import Task
@@ -161,6 +161,8 @@ def build(
     for suite in dict.fromkeys(suite for task in registry.values() for suite in task.suites):
         tasks = tuple(task for task in registry.values() if suite in task.suites)
         by_label = all(protocols.get(task.protocol).rows for task in tasks)
+        for task in tasks:
+            check_same_data(task.name, results)
         ours = labelled_rows(results, tasks) if by_label else our_rows(results, tasks)
         if ours:
             theirs = published_rows(suite) if published else []
@@ -170,6 +172,8 @@ def build(
 
 def of_tasks(results: Sequence[ModelResults], tasks: Sequence[Task]) -> ScoreTable:
     """One table of some tasks alone, whatever their suites, with their average."""
+    for task in tasks:
+        check_same_data(task.name, results)
     return ScoreTable(", ".join(task.name for task in tasks), tuple(tasks), tuple(our_rows(results, tasks)))
 
 

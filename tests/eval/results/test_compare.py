@@ -48,6 +48,19 @@ def test_the_error_of_the_first_kind_is_near_five_percent():
     assert 1 <= rejected <= 24  # 5 % of 200 is 10; three standard deviations are 9
 
 
+def test_scores_of_different_data_are_refused_with_both_digests(tmp_path, capsys):
+    """One encoder, the same texts with other labels: a difference that says nothing of encoders."""
+    for name, digest in (("a", "a" * 64), ("b", "b" * 64)):
+        folder = write_model(tmp_path / name, "one", {"sts12": sts_score(0.5)}).folder
+        (path,) = (path for path in folder.glob("*.json") if path.name != "encoder.json")
+        path.write_text(path.read_text("utf-8").replace("a" * 64, digest), "utf-8")
+    for command in (["compare", tmp_path / "a", tmp_path / "b"], ["table", tmp_path, "--tasks", "sts12"]):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in command])
+        said = capsys.readouterr().err
+        assert ended.value.code == 5 and "aaaaaaaaaaaa…" in said and "bbbbbbbbbbbb…" in said
+
+
 def test_two_models_are_compared_on_the_tasks_they_share(tmp_path):
     gold = np.arange(40.0)
     generator = np.random.default_rng(0)
