@@ -227,14 +227,13 @@ def unlike_settings(first: ModelResults, second: ModelResults) -> str:
 
 def check_same_data(task: str, results: Sequence[ModelResults]) -> None:
     """Refuse to set scores beside each other that are of different data under one name."""
-    digests = {
-        one.tasks[task].data: one.folder for one in results if task in one.tasks and one.tasks[task].data
-    }
+    scored = [(one.tasks[task].data, one.folder) for one in results if task in one.tasks]
+    digests = {digest: folder for digest, folder in scored if digest}
     if len(digests) > 1:
         (first, here), (second, there), *_ = digests.items()
         raise MixError(
-            f"{task}: the results are of different data, {first[:12]}… in {here} and {second[:12]}… in {there}; "
-            "score all encoders on one file, with one --out"
+            f"{task}: the results are of different data, {first[:12]}… in {here} and {second[:12]}… in "
+            f"{there}; score all encoders on one file, then compare them"
         )
 
 
