@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection
 from pathlib import Path
 
@@ -106,6 +107,11 @@ class AugmentationSteps(StoreSteps):
         # unless the failures are taken (`take_failures`).
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
+        if stage is not None and re.fullmatch(r".+\.\d+", stage):
+            raise UsageError(
+                f"--name {stage}: a number behind a dot is the number of a further draw (--draws); choose "
+                "another name"
+            )
         run = run.resolved(self.store, stage)
         run.check_named(self.store)
         run.check_language(run.pipeline(self.store))

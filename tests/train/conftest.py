@@ -30,7 +30,9 @@ def one_thread():
 
 def add_stage(store, name, change):
     """Write an augmentation stage; `change(row_id, text)` gives the new text or None."""
-    settings = Settings(stage=name, version=1, inputs={"corpus": store.stage("corpus").digest})
+    maker, _, draw = name.partition(".")
+    digests = {"corpus": store.stage("corpus").digest}
+    settings = Settings(stage=maker, version=1, parameters={"draw": int(draw or 0)}, inputs=digests)
     with store.lock():
         for part in store.begin(name, settings):
             rows = store.read_part("corpus", part, ["row_id", "text"])

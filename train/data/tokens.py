@@ -39,6 +39,7 @@ def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 def stage_draws(store: Store, name: str) -> list[str]:
     """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete."""
+    # Their settings tell, as `una.1` may also be what somebody called another stage.
     if not store.has(name):
         known = ", ".join(stage for stage in store.stages() if "/" not in stage) or "none"
         command = name if name in augmentations.names() else f"AUGMENTATION --name {name}"
@@ -47,9 +48,16 @@ def stage_draws(store: Store, name: str) -> list[str]:
             f"`augment-cli {command} --store {store.path}`"
         )
     draws = [name]
-    while store.has(f"{name}.{len(draws)}"):
-        draws.append(f"{name}.{len(draws)}")
+    while store.has(further := f"{name}.{len(draws)}") and _is_draw(store, name, further, len(draws)):
+        draws.append(further)
     return draws
+
+
+def _is_draw(store: Store, name: str, further: str, number: int) -> bool:
+    """Whether a stage was made as another was, as its draw of that number."""
+    first, other = (store.stage(one).settings for one in (name, further))
+    drawn = other["parameters"].get("draw", other["parameters"].get("number", number))
+    return bool(first["stage"] == other["stage"] and drawn == number)
 
 
 def cache_tokens(store: Store, stage: str, tokenizer: Any, prompt: str = "") -> str:

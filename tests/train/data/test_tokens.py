@@ -5,9 +5,12 @@ import threading
 import pytest
 from transformers import AutoTokenizer
 
+import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.session import Session
+from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens, stage_draws
 
@@ -32,6 +35,20 @@ def test_token_ids_of_a_tokenizer_that_joins_words_are_its_own_too(store_copy, t
     assert ids == [
         None if text is None else joining(text, add_special_tokens=False)["input_ids"] for text in texts
     ]
+
+
+def test_a_stage_that_only_has_the_name_of_a_draw_is_none(store_copy):
+    """`word-deletion --name una.1` would be trained on as UNA's negatives."""
+    store, settings = Store.open(store_copy), Settings("word-deletion", 1, {"draw": 0})
+    assert stage_draws(store, "una") == ["una", "una.1"]
+    with store.lock():
+        rows = {part: store.read_part("una.1", part) for part in store.stage("una.1").parts}
+        store.remove("una.1")
+        for part in store.begin("una.1", settings):
+            store.commit(store.write_part("una.1", part, AUGMENTATION, [rows[part]], settings))
+    assert stage_draws(store, "una") == ["una"]
+    with pytest.raises(UsageError, match="is the number of a further draw"):
+        augment_cli.run("word-deletion", store_copy, stage="una.1", jobs=1)
 
 
 def test_files_appended_to_the_corpus_are_cached_as_further_parts(store_copy, tokenizer, tmp_path):
