@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from augment_cli.version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded when it is first asked for
+    from augment_cli.api import adapt as adapt
     from augment_cli.api import augment as augment
     from augment_cli.api import card as card
     from augment_cli.api import combine as combine
@@ -44,15 +45,24 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import stats as stats
     from augment_cli.api import status as status
     from augment_cli.api import verify as verify
+    from augment_cli.encoding.loading import load_encoder as load_encoder
+    from augment_cli.encoding.lookup import Lookup as Lookup
     from augment_cli.resources.sample import SAMPLE as SAMPLE
     from augment_cli.store.store import Store as Store
 
-_ELSEWHERE = {"SAMPLE": "augment_cli.resources.sample", "Store": "augment_cli.store.store"}
+_ELSEWHERE = {
+    "Lookup": "augment_cli.encoding.lookup",
+    "SAMPLE": "augment_cli.resources.sample",
+    "Store": "augment_cli.store.store",
+    "load_encoder": "augment_cli.encoding.loading",
+}
 
 __all__ = [
     "SAMPLE",
+    "Lookup",
     "Store",
     "__version__",
+    "adapt",
     "augment",
     "card",
     "combine",
@@ -66,6 +76,7 @@ __all__ = [
     "list_augmentations",
     "list_recipes",
     "llm_paraphrase",
+    "load_encoder",
     "mine",
     "open_store",
     "pack_table",

@@ -66,9 +66,9 @@ def _beside_adapt(*settings: str) -> Rival:
 
 RIVALS = {
     "SimCSE": Rival("simcse", _EQUAL),
-    "GISTEmbed": Rival("gist", [*_EQUAL, *_REWORDED, "guide.vectors=start"]),
-    "RankCSE": Rival("rankcse", [*_EQUAL, "ranking.vectors=start"]),
-    "GCSE": Rival("gcse", [*_EQUAL, "decay.vectors=start"]),
+    "GISTEmbed": Rival("gist", [*_EQUAL, *_REWORDED, "guide.vectors=minilm"]),
+    "RankCSE": Rival("rankcse", [*_EQUAL, "ranking.vectors=minilm"]),
+    "GCSE": Rival("gcse", [*_EQUAL, "decay.vectors=minilm"]),
     "neighbours as positives": Rival(
         "adapt-contrastive", [*_EQUAL, "positives=mined-vectors", "labels=kind", "ranking.weight=0"]
     ),

@@ -198,13 +198,16 @@ def _run(args: Arguments, typed: list[str]) -> int:
     try:
         check_batch(recipe, ranks)
         if args.recipe in columns.RECIPES:
-            if args.dry_run and (names := columns.missing(recipe, Store.open(args.store))):
+            own = columns.set_name(encoder, args.allow_download)
+            recipe = columns.named(recipe, encoder, args.allow_download)
+            if args.dry_run and (names := columns.missing(recipe, Store.open(args.store), own)):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
                 return 0
             if ranks.is_first:
                 columns.make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
-            run = dataclasses.replace(run, untrained=columns.untrained(recipe, Store.open(args.store)))
+            untrained = columns.untrained(recipe, Store.open(args.store), own)
+            run = dataclasses.replace(run, recipe=recipe, untrained=untrained)
         if args.dry_run:
             print(plan(run, ranks))
             return 0

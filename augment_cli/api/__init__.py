@@ -1,5 +1,6 @@
 """The operations of a store, each declared once: for Python and for the command line."""
 
+from augment_cli.api.adapting import adapt as adapt
 from augment_cli.api.filling import augment as augment
 from augment_cli.api.filling import ingest_corpus as ingest_corpus
 from augment_cli.api.filling import open_store as open_store

@@ -5,6 +5,7 @@ Loaded when a command is run, as it needs what the commands need.
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from rich.console import Console
 from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
+from augment_cli.api.adapting import adapt_for
 from augment_cli.api.step import Step
 from augment_cli.augmentations.labels import label_of
 from augment_cli.cli import load_commands, options
@@ -118,6 +120,19 @@ def make(function: Callable[..., Any], values: dict[str, Any], looks_ahead: bool
         folders = step.function(session, **asked)
         output.show(session.store, session.results, is_shared)
         output.show_examples(session.store, session.results, folders or [])
+
+
+def adapt(values: dict[str, Any]) -> None:
+    """The verdict, and what to do next."""
+    reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
+    reporter = Output(values["quiet"], values["as_json"]).reporter()
+    told = [values[name] for name in ("out", "settings", "lookup", "allow_download")]
+    told[1] = told[1] or ()
+    verdict = adapt_for(values["encoder"], values["texts"], reading, *told, reporter)
+    if values["as_json"]:
+        print(visible_json(dataclasses.asdict(verdict) | {"folder": str(verdict.folder)}))
+    else:
+        print(verdict)
 
 
 def inspect(values: dict[str, Any]) -> None:

@@ -11,6 +11,8 @@ from augment_cli.cli import options
 from augment_cli.cli.command import add
 from augment_cli.cli.options import switch, valued
 
+add(api.adapt, [options.JSON, options.QUIET], {"encoder": "minilm"})
+
 add(api.inspect, [options.STORE, options.JSON])
 add(api.stats, [options.STORE, options.JSON])
 add(

@@ -18,6 +18,7 @@ from augment_cli.encoding.layout import (
     read_layout,
     read_static_layout,
 )
+from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import read_table
@@ -57,6 +58,10 @@ def load_encoder(
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
+    if is_lookup(folder):
+        lookup = read_lookup(folder, load_encoder, precision=precision, device=device)
+        lookup.name, lookup.digest = name, model_digest(folder, files)
+        return lookup
     if is_static(folder, files):
         static = _load_static(folder, files, pooling, max_length, counts)
         static.prompt = static.prompts.text(prompt_name, folder)

@@ -31,6 +31,7 @@ _PATTERNS = (
     "*.tiktoken",
     "bpe.codes",
     "dict.txt",
+    "lookup.json",
 )
 
 # A spaCy pipeline consists of its configuration and whatever its components wrote beside it, so all

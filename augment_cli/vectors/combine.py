@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.encoding.smoothing import centred, nearest, smoothed, unit
 from augment_cli.errors import UsageError
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -28,14 +29,10 @@ from augment_cli.vectors.stages import (
     VECTORS_STAGE,
     VectorStage,
     row_groups,
-    unit,
     vectors_name,
     vectors_schema,
 )
 
-_BLOCK = 1_024  # rows averaged at a time
-_PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
-_SCALED_FROM = 1e-6
 # How `--keep auto` follows from the corpus; the limits are from fourteen sets (benchmarks/LOG.md).
 _JUDGED = 2_000  # texts
 _GROUPS, _GROUP = 40, 30  # the most groups, and the fewest texts of one on average
@@ -163,42 +160,3 @@ def lexical_vectors(store: Store, components: int) -> np.ndarray:
     left, values, _ = svds(matrix.astype(np.float64), k=count, v0=start)
     order = np.argsort(-values)
     return (left[:, order] * values[order]).astype(np.float32)
-
-
-def centred(vectors: np.ndarray) -> np.ndarray:
-    """Vectors of length 1 about the mean of those that have a direction; zeros stay zeros."""
-    scaled, has_direction = unit(vectors)
-    if has_direction.any():
-        scaled[has_direction] -= scaled[has_direction].mean(axis=0)
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.where(lengths > _SCALED_FROM, scaled / np.maximum(lengths, _SCALED_FROM), 0).astype(np.float32)
-
-
-def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
-    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times."""
-    # v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
-    # (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
-    # Vectors of length 0 have no neighbours and are nobody's.
-    there = np.flatnonzero(np.any(vectors != 0, axis=1))
-    moved, count = vectors[there], min(neighbours, len(there) - 1)
-    for _ in range(rounds if count > 0 else 0):
-        near = nearest(centred(moved), count)
-        # Summed block by block: a copy of n · k vectors would not fit.
-        means = np.empty_like(moved)
-        for low in range(0, len(moved), _BLOCK):
-            means[low : low + _BLOCK] = moved[near[low : low + _BLOCK]].mean(axis=1)
-        moved = unit(moved + means)[0]
-    result = np.zeros_like(vectors)
-    result[there] = moved
-    return result
-
-
-def nearest(vectors: np.ndarray, count: int) -> np.ndarray:
-    """The `count` others of highest inner product with each, in no order; int64 (n, count)."""
-    found = np.empty((len(vectors), count), np.int64)
-    block = max(1, _PRODUCTS // len(vectors))
-    for low in range(0, len(vectors), block):
-        products = vectors[low : low + block] @ vectors.T
-        products[np.arange(len(products)), np.arange(low, low + len(products))] = -np.inf
-        found[low : low + block] = np.argpartition(-products, count - 1, axis=1)[:, :count]
-    return found

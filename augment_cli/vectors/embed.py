@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.encoding.smoothing import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.loading import ModelFolder
@@ -33,7 +34,6 @@ from augment_cli.vectors.stages import (
     as_matrix,
     from_bytes,
     row_groups,
-    unit,
     vectors_name,
     vectors_schema,
 )

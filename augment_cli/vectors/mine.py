@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.contract.reasons import Reason
+from augment_cli.encoding.smoothing import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
@@ -33,7 +34,7 @@ from augment_cli.vectors.judging import relevance
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.mine_parameters import MINED, MINED_STAGE, MineParameters, mine_settings, mined_names
 from augment_cli.vectors.search import Neighbours, candidate_blocks, search
-from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
 from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part, texts_of
 
 REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)

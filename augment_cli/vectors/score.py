@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import several
+from augment_cli.encoding.smoothing import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder, find_model
@@ -29,7 +30,7 @@ from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import Tokenizer, get_tokenizer
 from augment_cli.vectors import judging
 from augment_cli.vectors.search import candidate_blocks, search
-from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
 from augment_cli.vectors.texts import check_text_stage, equal_rows
 
 VERSION = 1

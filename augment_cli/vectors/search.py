@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augment_cli.encoding.smoothing import unit
 from augment_cli.store.schema import ROW_GROUP_ROWS
-from augment_cli.vectors.stages import VectorStage, unit
+from augment_cli.vectors.stages import VectorStage
 
 QUERY_ROWS = 1_024
 

@@ -120,15 +120,6 @@ def as_matrix(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarra
     return matrix, present
 
 
-def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of length 1, float32 (n, d), and bool (n,): which have a direction (others are zeros)."""
-    wide = vectors.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    has_direction = lengths > 0
-    wide /= np.where(has_direction, lengths, 1)[:, None]
-    return wide, has_direction
-
-
 @dataclass(frozen=True)
 class VectorStage:
     """The finished vectors of one stage's texts."""

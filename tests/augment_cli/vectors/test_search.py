@@ -8,6 +8,7 @@ import pytest
 
 from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.reasons import Reason
+from augment_cli.encoding.smoothing import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError
 from augment_cli.ingest import IngestOptions
@@ -17,7 +18,7 @@ from augment_cli.vectors import graph, lexical, search
 from augment_cli.vectors.choosing import choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours
-from augment_cli.vectors.stages import as_column, as_matrix, unit
+from augment_cli.vectors.stages import as_column, as_matrix
 from augment_cli.vectors.texts import equal_rows
 
 WORDS = [*"abcdefghijklmnop"]

