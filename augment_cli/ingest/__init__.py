@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
-from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.checks import JOINED, RawLines
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import read_file
+from augment_cli.ingest.readers import kind_of, read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
@@ -41,6 +41,7 @@ VERSION = 1
 
 def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
+    options = as_read(files, options)
     digests = [
         [name, sha256_of_file(file) if isinstance(file, Path) else file.sha256()] for file, name in files
     ]
@@ -59,11 +60,26 @@ def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOpti
             "deduplicate": options.deduplicate,
             **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
+            **({"separator": options.separator} if options.separator is not None else {}),
+            **({"line_breaks": options.line_breaks} if options.line_breaks != "reject" else {}),
             **({"keep_columns": list(options.kept)} if options.kept else {}),
         },
         inputs={"files": sha256_of_json(digests)},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
     )
+
+
+def as_read(
+    files: Sequence[tuple[CorpusFile, str]], options: IngestOptions, store: Store | None = None
+) -> IngestOptions:
+    """The options as the files are read: lines of plain text hold no line break that could be joined."""
+    # Releases up to 1.0.0 set such rows aside and recorded nothing; a corpus that was begun so stays so.
+    stage = store.stage("corpus") if store is not None and "corpus" in store.stages() else None
+    is_older = stage is not None and "line_breaks" not in stage.settings["parameters"]
+    is_text = all((options.format or kind_of(file) or "text") == "text" for file, _ in files)
+    if options.line_breaks == "join" and (is_text or is_older):
+        return dataclasses.replace(options, line_breaks="reject")
+    return options
 
 
 def ingest(
@@ -79,6 +95,7 @@ def ingest(
     options = options or IngestOptions()
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
+    options = as_read(files, options, None if make_room else store)
     settings = corpus_settings(files, options)
     if make_room is None:
         missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
@@ -157,7 +174,9 @@ def report_of(store: Store, number: int | None = None) -> IngestReport:
     reasons: Counter[str] = Counter()
     for part in _parts_of(store.stage("rejects"), number):
         reasons.update(part.statistics["reasons"])
-    return IngestReport(sum(part.rows for part in _parts_of(store.stage("corpus"), number)), dict(reasons))
+    parts = _parts_of(store.stage("corpus"), number)
+    joined = sum(part.statistics.get(JOINED, 0) for part in parts)
+    return IngestReport(sum(part.rows for part in parts), dict(reasons), joined=joined)
 
 
 def _parts_of(stage: Stage, number: int | None) -> list[Part]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from augment_cli.errors import UsageError
-from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
+from augment_cli.ingest import as_read, corpus_settings, files_of, read_into, report_of
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.manifest import Stage
@@ -30,6 +30,7 @@ def append(
     # files.
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
+    options = as_read(files, options)
     settings = corpus_settings(files, options)
     # The parts depend on the files, and on all that is there before them.
     before = {"appended_to": store.stage("corpus").digest}

@@ -53,7 +53,7 @@ def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
 
 
 def test_what_is_not_a_sentence_is_rejected_as_from_a_file(tmp_path):
-    texts = [*LINES, "", "two\nlines", "x" * 5_001]
+    texts = [*LINES, "", "two\x07lines", "x" * 5_001]
     report = augment_cli.ingest_corpus(texts=texts, store=tmp_path, max_rejects=1)
     assert report.reasons == {"control_character": 1, "empty": 1, "too_long": 1}
     assert augment_cli.open_store(tmp_path).read("rejects")["line"].to_pylist() == [4, 5, 6]
