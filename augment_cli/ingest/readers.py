@@ -195,9 +195,7 @@ def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iter
             check_kept(path, file.schema_arrow, keep)
             columns = list(dict.fromkeys([name, *([id_name] if id_name else []), *keep]))
             for record_batch in file.iter_batches(rows_in_memory(file), columns=columns, use_threads=False):
-                texts = record_batch[name]
-                if pa.types.is_dictionary(texts.type):
-                    texts = texts.dictionary_decode()
+                texts = _decoded(record_batch[name])
                 missing = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
                 reasons: Reasons = [(int(row), Reason.MISSING) for row in missing]
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
@@ -236,7 +234,7 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
     """A kept column as strings, null where it has none, and the rows whose value cannot be one."""
     strings: list[str | None] = []
     reasons: Reasons = []
-    for row, value in enumerate(_values_of(column)):
+    for row, value in enumerate(_values_of(_decoded(column))):
         if value is _NO_VALUE:
             strings.append(None)
             reasons.append((row, Reason.WRONG_TYPE))
@@ -249,6 +247,16 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
             strings.append(None)
             reasons.append((row, Reason.NOT_UTF8))
     return pa.array(strings, pa.string()), reasons
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """A column without a dictionary; Arrow takes nothing from one of string views, such as polars has."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    if values.type == pa.string_view():
+        values = values.cast(pa.large_string())
+    return values.take(column.indices)
 
 
 def _values_of(column: pa.Array) -> list[Any]:
