@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import sys
 from collections import Counter
@@ -10,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.checks import JOINED, RawLines
+from augment_cli.ingest.dialects import is_plain_text
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import kind_of, read_file
+from augment_cli.ingest.readers import fields_of, read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
@@ -76,7 +78,8 @@ def as_read(
     # Releases up to 1.0.0 set such rows aside and recorded nothing; a corpus that was begun so stays so.
     stage = store.stage("corpus") if store is not None and "corpus" in store.stages() else None
     is_older = stage is not None and "line_breaks" not in stage.settings["parameters"]
-    is_text = all((options.format or kind_of(file) or "text") == "text" for file, _ in files)
+    has_columns = options.text_column or options.id_column or options.kept
+    is_text = not has_columns and all(is_plain_text(file, options) for file, _ in files)
     if options.line_breaks == "join" and (is_text or is_older):
         return dataclasses.replace(options, line_breaks="reject")
     return options
@@ -110,7 +113,7 @@ def ingest(
             make_room()
         writer.commit()
     store.clean_work("stdin")
-    return dataclasses.replace(report_of(store), left_out=tuple(left_out))
+    return dataclasses.replace(report_of(store), left_out=tuple(left_out), notes=tuple(writer.notes))
 
 
 def files_of(store: Store, corpus: Sequence[str | Path], left_out: list[str]) -> list[tuple[CorpusFile, str]]:
@@ -128,7 +131,7 @@ def read_into(
 ) -> None:
     """Hand all lines of some files to the writer; refuse files without a sentence, or that changed."""
     first = writer.kept
-    for raw_lines in _ahead(_read_pieces(files, options)):
+    for raw_lines in _ahead(_read_pieces(files, options, writer.note)):
         before = writer.kept
         writer.add(raw_lines, strict)
         progress(writer.kept - before)
@@ -136,6 +139,12 @@ def read_into(
             break
     if writer.kept == first:
         counts = ", ".join(f"{count:,} lines {reason}" for reason, count in sorted(writer.reasons.items()))
+        if writer.without_text is not None:
+            known = ", ".join(name for name, _ in fields_of(json.loads(writer.without_text)))
+            name = options.text_column or "text"
+            raise UsageError(
+                f"{files[0][0]}: has no field {name!r}, it has {known or 'none'}; name one with --text-column"
+            )
         raise BadInputError(
             f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
             f"({counts or 'the input is empty'}){IngestReport(0, dict(writer.reasons)).remedy}"
@@ -145,9 +154,11 @@ def read_into(
             file.refuse_change()
 
 
-def _read_pieces(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Iterator[RawLines]:
+def _read_pieces(
+    files: Sequence[tuple[CorpusFile, str]], options: IngestOptions, note: Callable[[str, str], None]
+) -> Iterator[RawLines]:
     for path, source in files:
-        for raw_lines in read_file(path, source, options):
+        for raw_lines in read_file(path, source, options, note):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 

@@ -44,7 +44,7 @@ def append(
         writer.append([name for name in store.stages() if _goes_with_corpus(store.stage(name))])
     store.clean_work("stdin")
     report = report_of(store, len(store.stage("corpus").earlier))
-    return dataclasses.replace(report, left_out=tuple(left_out))
+    return dataclasses.replace(report, left_out=tuple(left_out), notes=tuple(writer.notes))
 
 
 def _goes_with_corpus(stage: Stage) -> bool:

@@ -13,7 +13,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.visible import is_unicode
 from augment_cli.ingest.checks import check_column
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.ingest.readers import check_columns, check_kept, strings_of
+from augment_cli.ingest.readers import check_columns, check_kept, column_in, strings_of
 from augment_cli.store.store import Store
 
 FOLDER = "texts"  # in `.work/`
@@ -94,15 +94,17 @@ def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
 def _rows_of(texts: Any, columns: Sequence[str], options: IngestOptions) -> Iterable[Mapping[str, Any]]:
     """Rows as JSON has them; what Arrow cannot hold in one column, such as a lone surrogate, as it is."""
     _refuse_one(texts)
-    is_arrow = isinstance(texts, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray)
+    is_arrow = isinstance(
+        texts, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray
+    )
     if not is_arrow and not hasattr(texts, "columns") and not hasattr(texts, "to_numpy"):
         try:
             return _of_list(list(texts), columns)
         except TypeError as error:
             raise _unreadable(texts, error) from error
-    place, (text, *further) = Path("texts"), columns
+    place = Path("texts")
     try:
-        table = as_arrow(texts, text)
+        table = as_arrow(texts, columns[0])
     except UsageError:
         if not hasattr(texts, "notna"):  # of pandas, where a column may hold anything
             raise
@@ -112,9 +114,9 @@ def _rows_of(texts: Any, columns: Sequence[str], options: IngestOptions) -> Iter
             check_column(place, list(texts.columns), column, "--text-column", "see")
         chosen = texts[list(columns)].astype(object)
         return _of_list(chosen.where(chosen.notna(), None).to_dict("records"), columns)
-    check_columns(place, table.schema, text, options.id_column)
+    check_columns(place, table.schema, columns[0], options.id_column)
     check_kept(place, table.schema, options.kept)
-    return _of_table(table.select([text, *further]))
+    return _of_table(table, columns)
 
 
 def _of_list(items: list[Any], columns: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -129,7 +131,7 @@ def _of_list(items: list[Any], columns: Sequence[str]) -> list[Mapping[str, Any]
     return [{columns[0]: item} for item in items]
 
 
-def _of_table(table: pa.Table) -> Iterator[dict[str, str | None]]:
+def _of_table(table: pa.Table, columns: Sequence[str]) -> Iterator[dict[str, str | None]]:
     for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME):
-        strings = [strings_of(column)[0].to_pylist() for column in batch.columns]
-        yield from (dict(zip(table.column_names, row, strict=True)) for row in zip(*strings, strict=True))
+        strings = [strings_of(column_in(batch, column))[0].to_pylist() for column in columns]
+        yield from (dict(zip(columns, row, strict=True)) for row in zip(*strings, strict=True))

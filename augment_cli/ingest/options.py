@@ -20,13 +20,15 @@ class IngestReport:
     """What was read; `read == kept + rejected`, always.
 
     `left_out` says of each file that was named twice, by another path or a link, which one it is. `joined`
-    counts the kept texts whose line breaks were made spaces.
+    counts the kept texts whose line breaks were made spaces. `notes` says how files were read that are not
+    as their ending says, in this run.
     """
 
     kept: int
     reasons: dict[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     joined: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def rejected(self) -> int:
@@ -73,6 +75,8 @@ class IngestReport:
     @property
     def remedy(self) -> str:
         """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
+        if Reason.NO_TEXT_FIELD in self.reasons:
+            return "; `augment-cli look FILE` shows which fields the lines have"
         if Reason.NOT_UTF8 not in self.reasons:
             return ""
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"

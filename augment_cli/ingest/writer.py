@@ -52,6 +52,8 @@ class CorpusWriter:
         self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
         self._joined: list[int] = []  # row_ids of waiting texts whose line breaks were joined
         self._given = dict.fromkeys(pairs.roles_of(options), 0)  # texts in each column of pairs
+        self._unusual: dict[str, list[str]] = {}
+        self.without_text: bytes | None = None  # the first object that lacks the text's field
         self.kept = 0
         self.reasons: Counter[str] = Counter()
         if appends:
@@ -81,6 +83,18 @@ class CorpusWriter:
     def is_full(self) -> bool:
         """Whether `limit` is reached."""
         return self._options.limit is not None and self.kept >= self._options.limit
+
+    def note(self, source: str, words: str) -> None:
+        """Take down how a file is read, where that is unusual."""
+        self._unusual.setdefault(words, []).append(source)
+
+    @property
+    def notes(self) -> list[str]:
+        """How files were read, where that was unusual, for people."""
+        return [
+            f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}: {words}"
+            for words, names in self._unusual.items()
+        ]
 
     def add(self, raw_lines: checks.RawLines, strict: bool) -> None:
         """Take over some lines of a source."""
@@ -153,6 +167,8 @@ class CorpusWriter:
         }
         if self._is_near:
             columns["repeats"] = pa.array(repeated, mask=repeated < 0)
+        if self.without_text is None and (lacks := np.flatnonzero(reasons == Reason.NO_TEXT_FIELD)).size:
+            self.without_text = raw_lines.raw[int(bad[lacks[0]])].as_py()
         self.reasons.update(reasons.tolist())
         self._rejects.append(pa.table(columns, schema=self._reject_schema))
         rows = sum(table.num_rows for table in self._rejects)

@@ -142,6 +142,8 @@ class CorpusSteps(StoreSteps):
         if report.left_out:
             more = f" and {len(report.left_out) - 3} more" if len(report.left_out) > 3 else ""
             self.reporter.warn(f"read once, though named twice: {', '.join(report.left_out[:3])}{more}")
+        for note in report.notes:
+            self.reporter.say(note)
         if report.joined:
             self._say_joined(report.joined)
         if report.rejected:

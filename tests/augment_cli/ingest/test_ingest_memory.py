@@ -86,7 +86,9 @@ ODD = {
         {"text": pa.chunked_array([pa.array([line]).dictionary_encode() for line in LINES])}
     ),
     "mixed column beside": pandas.DataFrame({"text": LINES, "mixed": [1, "x", [2]]}),
-    "objects with one": [{"text": line, "mixed": mixed} for line, mixed in zip(LINES, (1, "x", []), strict=True)],
+    "objects with one": [
+        {"text": line, "mixed": mixed} for line, mixed in zip(LINES, (1, "x", []), strict=True)
+    ],
 }
 
 
@@ -110,7 +112,11 @@ def test_a_kept_column_of_categories_or_of_mixed_values(tmp_path):
 
 @pytest.mark.parametrize(
     "form",
-    [list, lambda texts: pandas.Series(texts, dtype=object), lambda texts: [{"text": text} for text in texts]],
+    [
+        list,
+        lambda texts: pandas.Series(texts, dtype=object),
+        lambda texts: [{"text": text} for text in texts],
+    ],
 )
 def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
     report = augment_cli.ingest_corpus(texts=form(["a\ud800", *LINES]), store=tmp_path, max_rejects=1)
@@ -130,7 +136,10 @@ def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
         (5, "cannot be read as sentences"),
         ([{"text": "a"}, "b"], "cannot be read as sentences"),
         ([{"body": "a"}, {"more": "b"}], r"has no column 'text', it has \['body', 'more'\]"),
-        (pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}), "has no column 'text', it has \\['body', "),
+        (
+            pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}),
+            "has no column 'text', it has \\['body', ",
+        ),
         (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),
     ],
 )
