@@ -1,11 +1,13 @@
-"""How a file of text is written: its encoding, line ends and separator, and whether its JSON has one object a line.
+"""How a file is written: encoding, line ends, separator; whether its JSON has one object a line.
 
-Told from its beginning, where options do not say it. A file that can be read as its ending says is read so.
+It is told from the beginning, where options do not say it. A file that can be read as its ending says is
+read so.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from dataclasses import dataclass
@@ -97,20 +99,20 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
     elif kind == "jsonl" and _is_document(text):
         kind = "json"
         words.append(
-            "it is one JSON document" if _ARRAY.match(text) else "its JSON takes several lines an object"
+            "it is one JSON array" if _ARRAY.match(text) else "its JSON takes several lines an object"
         )
     return Dialect(kind, encoding, separator, ends_in_return, named is not None, "; ".join(words))
 
 
 def _refuse_columns(path: CorpusFile) -> None:
     raise UsageError(
-        f"{path}: --text-column, --id-column, --keep-column and --separator are for jsonl, csv, tsv and parquet; "
-        "plain text has one sentence a line"
+        f"{path}: --text-column, --id-column, --keep-column and --separator are for jsonl, csv, tsv and "
+        "parquet; plain text has one sentence a line"
     )
 
 
 def _ends_in_return(text: str, quoting: bool) -> bool:
-    """Whether the first line end is a carriage return without a line feed; of text, that no line feed comes."""
+    """Whether the first line end is a carriage return alone; of lines of text, that no line feed comes."""
     if "\r" not in text or (not quoting and "\n" in text):
         return False
     bare = re.sub(r'"[^"]*("|\Z)', "", text) if quoting else text  # line breaks within quotes are no ends
@@ -120,9 +122,10 @@ def _ends_in_return(text: str, quoting: bool) -> bool:
 
 def header_of(text: str, separator: str, quoting: bool = True) -> list[str]:
     """The fields of a table's first row; none where it cannot be read."""
-    style = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
+    lines = io.StringIO(text, newline="")
+    rows = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE)
     try:
-        return next(csv.reader(text.splitlines(keepends=True), delimiter=separator, quoting=style), [])
+        return next(rows, [])
     except csv.Error:
         return []
 

@@ -18,9 +18,9 @@ from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.dialects import Dialect, dialect_of, is_json, kind_of
+from augment_cli.ingest.json_documents import read_objects
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.ingest.json_documents import read_objects
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
 from augment_cli.remote.files import RemoteFile
@@ -84,8 +84,8 @@ def refuse_documents(path: CorpusFile) -> None:
         raise BadInputError(f"{path}: {documents[0]} (--format text reads its lines as they are)")
     if _JSON_ARRAY.match(head) and not is_json(path) and not _parses_as_lines(head):
         raise BadInputError(
-            f"{path}: is a JSON array; read its objects with --format jsonl (--format text reads its lines as "
-            "they are)"
+            f"{path}: is a JSON array; read its objects with --format jsonl (--format text reads its lines "
+            "as they are)"
         )
 
 

@@ -1,4 +1,4 @@
-"""Files as spreadsheets and programs write them: what is unusual is found, said in one line, and can be named."""
+"""Files as spreadsheets and programs write them: what is unusual is found, and said in one line."""
 
 import json
 import re
@@ -72,9 +72,9 @@ def test_the_usual_separator_is_taken_wherever_it_can_be(read_bytes):
         read_bytes(table(";").encode(), "a.csv")
 
 
-@pytest.mark.parametrize("separator", X)
+@pytest.mark.parametrize("separator", ["", ";;", '"', "\r", "comma"])
 def test_a_separator_is_one_character(read_bytes, separator):
-    with pytest.raises(UsageError, match="--separator .*: give one character"):
+    with pytest.raises(UsageError, match=r"--separator .*: give one character"):
         read_bytes(b"text\none\n", "a.csv", separator=separator)
 
 
