@@ -12,13 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.ingest import sentences
 from augment_cli.ingest.checks import JOINED, RawLines
 from augment_cli.ingest.dialects import is_plain_text
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import fields_of, read_file
-from augment_cli.ingest.sentences import split_raw_lines
+from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage
@@ -62,6 +63,7 @@ def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOpti
             "deduplicate": options.deduplicate,
             **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
+            **({"splitting": sentences.VERSION} if options.split_sentences else {}),
             **({"separator": options.separator} if options.separator is not None else {}),
             **({"line_breaks": options.line_breaks} if options.line_breaks != "reject" else {}),
             **({"keep_columns": list(options.kept)} if options.kept else {}),
@@ -158,7 +160,9 @@ def _read_pieces(
     files: Sequence[tuple[CorpusFile, str]], options: IngestOptions, note: Callable[[str, str], None]
 ) -> Iterator[RawLines]:
     for path, source in files:
-        for raw_lines in read_file(path, source, options, note):
+        for number, raw_lines in enumerate(read_file(path, source, options, note)):
+            if options.split_sentences and not number and marks_no_sentences(raw_lines.texts):
+                note(source, "its script does not mark where a sentence ends, so lines are not cut")
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 
