@@ -32,11 +32,10 @@ _ABBREVIATIONS = frozenset({
     "viz", "vol", "vols", "vs",
 })
 # Words that begin a sentence where they have a capital behind an abbreviation.
-_STARTERS = (
-    "a", "after", "also", "although", "and", "as", "at", "before", "but", "for", "from", "he", "her", "his",
-    "how", "however", "i", "if", "in", "it", "its", "my", "on", "our", "she", "since", "so", "some", "that", "the",
-    "their", "then", "there", "these", "they", "this", "those", "to", "today", "we", "what", "when", "where",
-    "while", "why", "with", "you", "your",
+_STARTERS = (  # none that is a name, such as So
+    "after", "also", "although", "and", "as", "before", "but", "for", "from", "he", "his", "however", "if", "in",
+    "it", "its", "our", "she", "since", "some", "that", "the", "their", "then", "there", "these", "they", "this",
+    "those", "today", "we", "what", "when", "where", "while", "why", "with", "your",
 )
 # fmt: on
 VERSION = 2  # 1 was recorded nowhere

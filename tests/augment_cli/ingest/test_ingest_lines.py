@@ -208,6 +208,7 @@ def test_split_sentences(read_bytes):
         ["She holds a Ph.D. and an M.Sc. degree.", "He lives in L.A. with z.B. a dog."],
         ["They left at 5 p.m.", "She stayed.", "The U.S. Senate met.", "It is so."],
         ["He worked for Acme Inc.", "The company failed."],
+        ["Dr. A. Hill met Mr. So.", "They talked."],
         ["我们去公园。", "天气很好！", "你去吗？", "（好。）", "「行！？」", "他说"],
         ["यह एक नदी है।", "वह चलता है।"],
         ["هل تأتي؟", "نعم."],
