@@ -115,7 +115,28 @@ def ingest(
             make_room()
         writer.commit()
     store.clean_work("stdin")
-    return dataclasses.replace(report_of(store), left_out=tuple(left_out), notes=tuple(writer.notes))
+    notes = (*writer.notes, *repeated_ids(store, options))
+    return dataclasses.replace(report_of(store), left_out=tuple(left_out), notes=notes)
+
+
+def repeated_ids(store: Store, options: IngestOptions) -> list[str]:
+    """Whether rows of a corpus have one id, for people; sentences cut from one text have it on purpose."""
+    if not options.id_column or options.split_sentences:
+        return []
+    import polars
+
+    known = [polars.Series([], dtype=polars.UInt64)]
+    for index in range(len(store.parts)):
+        for table in store.iterate_part("corpus", index, ["id"]):
+            known.append(polars.from_arrow(table["id"]).hash())  # type: ignore[union-attr]
+    hashes = polars.concat(known)
+    repeated = len(hashes) - hashes.n_unique()
+    if not repeated:
+        return []
+    row = int(hashes.is_first_distinct().not_().arg_max() or 0)
+    index = next(index for index, (first, rows) in enumerate(store.parts) if row < first + rows)
+    identity = store.read_rows("corpus", index, [row - store.parts[index][0]], ["id"])["id"][0].as_py()
+    return [f"{repeated:,} of {len(hashes):,} rows repeat an id, first row {row} the id {identity!r}"]
 
 
 def files_of(store: Store, corpus: Sequence[str | Path], left_out: list[str]) -> list[tuple[CorpusFile, str]]:

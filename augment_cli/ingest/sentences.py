@@ -33,9 +33,9 @@ _ABBREVIATIONS = frozenset({
 })
 # Words that begin a sentence where they have a capital behind an abbreviation.
 _STARTERS = (  # none that is a name, such as So
-    "after", "also", "although", "and", "as", "before", "but", "for", "from", "he", "his", "however", "if", "in",
-    "it", "its", "our", "she", "since", "some", "that", "the", "their", "then", "there", "these", "they", "this",
-    "those", "today", "we", "what", "when", "where", "while", "why", "with", "your",
+    "after", "also", "although", "and", "as", "before", "but", "for", "from", "he", "his", "however", "if",
+    "in", "it", "its", "our", "she", "since", "some", "that", "the", "their", "then", "there", "these",
+    "they", "this", "those", "today", "we", "what", "when", "where", "while", "why", "with", "your",
 )
 # fmt: on
 VERSION = 2  # 1 was recorded nowhere
