@@ -12,7 +12,7 @@ from augment_cli.process.exit_codes import Command
 from augment_cli.store.targets import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
-from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data, say_left_out
+from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data
 from eval.results import tables
 from eval.results.files import ModelResults, unlike_settings
 from eval.tasks.beir import read_beir_folders
@@ -125,7 +125,9 @@ def _read_tasks(options: ScoreOptions) -> tuple[dict[str, Task], list[Table]]:
     if options.minimal_pairs:
         sets.append(minimal_pairs_table())
     if options.labelled:
-        labelled, messages = read_labelled(options.labelled, options.text_column, options.label_column)
+        columns = options.text_column, options.label_column, options.separator
+        labelled, messages = read_labelled(options.labelled, *columns)
         sets += labelled
-        say_left_out(messages)
+        for message in messages:
+            print(visible(message), file=sys.stderr)
     return registry | {table.task.name: table.task for table in sets}, [*data_tables, *sets]

@@ -56,6 +56,9 @@ class ScoreOptions:
     )
     text_column: str = option("text", "of --labelled")
     label_column: str = option("label", "of --labelled")
+    separator: str | None = option(
+        None, "between the fields of --labelled, where it is csv or tsv", show_default="as in the header"
+    )
     minimal_pairs: bool = option(
         False, "score the shipped minimal pairs too (negation, antonym, number, role switch, entity)"
     )

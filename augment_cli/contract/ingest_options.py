@@ -10,6 +10,7 @@ from augment_cli.errors import UsageError
 
 FORMATS = ("text", "jsonl", "csv", "tsv", "parquet")
 DEDUPLICATE = ("exact", "near")
+LINE_BREAKS = ("join", "keep", "reject")
 _MOST = 2**31 - 1  # of rows a part, sentences, characters a line: positions in a part are of 32 bits
 
 
@@ -45,6 +46,12 @@ class IngestOptions:
         (), "further field to keep in the corpus, such as label; repeatable", option="keep_column"
     )
     encoding: str = parameter("utf-8", "of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16")
+    separator: str | None = parameter(
+        None, "between the fields of csv and tsv, such as ; or tab [default: as in the header]"
+    )
+    line_breaks: str = parameter(
+        "join", "inside a field: made one space, kept, or a reason to set the row aside", choices=LINE_BREAKS
+    )
     positive_columns: tuple[str, ...] = parameter(
         (),
         "field with a positive of the text: becomes a stage of its name; repeatable",
@@ -69,6 +76,8 @@ class IngestOptions:
         check_parameters(self)
         self._check_kept()
         object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.separator is not None:
+            object.__setattr__(self, "separator", _separator(self.separator))
 
     def _check_kept(self) -> None:
         if not self.kept:
@@ -91,6 +100,14 @@ class IngestOptions:
                     f"--{key.replace('_', '-')}: {what}; leave it out with --positive-column and "
                     "--negative-column"
                 )
+
+
+def _separator(name: str) -> str:
+    """The one character that a separator is, by itself or by its name."""
+    character = {"tab": "\t", "\\t": "\t"}.get(name, name)
+    if len(character) != 1 or character in '"\r\n\0':
+        raise UsageError(f"--separator {name}: give one character, such as ';', ',' or '|', or tab")
+    return character
 
 
 def _encoding(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import sys
 from collections import Counter
@@ -10,13 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from augment_cli.errors import BadInputError
-from augment_cli.ingest.checks import RawLines
+from augment_cli.errors import BadInputError, UsageError
+from augment_cli.ingest import sentences
+from augment_cli.ingest.checks import JOINED, RawLines
+from augment_cli.ingest.dialects import is_plain_text
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import read_file
-from augment_cli.ingest.sentences import split_raw_lines
+from augment_cli.ingest.readers import fields_of, read_file
+from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage
@@ -41,6 +44,7 @@ VERSION = 1
 
 def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
+    options = as_read(files, options)
     digests = [
         [name, sha256_of_file(file) if isinstance(file, Path) else file.sha256()] for file, name in files
     ]
@@ -59,11 +63,28 @@ def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOpti
             "deduplicate": options.deduplicate,
             **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
+            **({"splitting": sentences.VERSION} if options.split_sentences else {}),
+            **({"separator": options.separator} if options.separator is not None else {}),
+            **({"line_breaks": options.line_breaks} if options.line_breaks != "reject" else {}),
             **({"keep_columns": list(options.kept)} if options.kept else {}),
         },
         inputs={"files": sha256_of_json(digests)},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
     )
+
+
+def as_read(
+    files: Sequence[tuple[CorpusFile, str]], options: IngestOptions, store: Store | None = None
+) -> IngestOptions:
+    """The options as the files are read: lines of plain text hold no line break that could be joined."""
+    # Releases up to 1.0.0 set such rows aside and recorded nothing; a corpus that was begun so stays so.
+    stage = store.stage("corpus") if store is not None and "corpus" in store.stages() else None
+    is_older = stage is not None and "line_breaks" not in stage.settings["parameters"]
+    has_columns = options.text_column or options.id_column or options.kept
+    is_text = not has_columns and all(is_plain_text(file, options) for file, _ in files)
+    if options.line_breaks == "join" and (is_text or is_older):
+        return dataclasses.replace(options, line_breaks="reject")
+    return options
 
 
 def ingest(
@@ -79,6 +100,7 @@ def ingest(
     options = options or IngestOptions()
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
+    options = as_read(files, options, None if make_room else store)
     settings = corpus_settings(files, options)
     if make_room is None:
         missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
@@ -93,7 +115,28 @@ def ingest(
             make_room()
         writer.commit()
     store.clean_work("stdin")
-    return dataclasses.replace(report_of(store), left_out=tuple(left_out))
+    notes = (*writer.notes, *repeated_ids(store, options))
+    return dataclasses.replace(report_of(store), left_out=tuple(left_out), notes=notes)
+
+
+def repeated_ids(store: Store, options: IngestOptions) -> list[str]:
+    """Whether rows of a corpus have one id, for people; sentences cut from one text have it on purpose."""
+    if not options.id_column or options.split_sentences:
+        return []
+    import polars
+
+    known = [polars.Series([], dtype=polars.UInt64)]
+    for index in range(len(store.parts)):
+        for table in store.iterate_part("corpus", index, ["id"]):
+            known.append(polars.from_arrow(table["id"]).hash())  # type: ignore[union-attr]
+    hashes = polars.concat(known)
+    repeated = len(hashes) - hashes.n_unique()
+    if not repeated:
+        return []
+    row = int(hashes.is_first_distinct().not_().arg_max() or 0)
+    index = next(index for index, (first, rows) in enumerate(store.parts) if row < first + rows)
+    identity = store.read_rows("corpus", index, [row - store.parts[index][0]], ["id"])["id"][0].as_py()
+    return [f"{repeated:,} of {len(hashes):,} rows repeat an id, first row {row} the id {identity!r}"]
 
 
 def files_of(store: Store, corpus: Sequence[str | Path], left_out: list[str]) -> list[tuple[CorpusFile, str]]:
@@ -111,7 +154,7 @@ def read_into(
 ) -> None:
     """Hand all lines of some files to the writer; refuse files without a sentence, or that changed."""
     first = writer.kept
-    for raw_lines in _ahead(_read_pieces(files, options)):
+    for raw_lines in _ahead(_read_pieces(files, options, writer.note)):
         before = writer.kept
         writer.add(raw_lines, strict)
         progress(writer.kept - before)
@@ -119,6 +162,12 @@ def read_into(
             break
     if writer.kept == first:
         counts = ", ".join(f"{count:,} lines {reason}" for reason, count in sorted(writer.reasons.items()))
+        if writer.without_text is not None:
+            known = ", ".join(name for name, _ in fields_of(json.loads(writer.without_text)))
+            name = options.text_column or "text"
+            raise UsageError(
+                f"{files[0][0]}: has no field {name!r}, it has {known or 'none'}; name one with --text-column"
+            )
         raise BadInputError(
             f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
             f"({counts or 'the input is empty'}){IngestReport(0, dict(writer.reasons)).remedy}"
@@ -128,9 +177,13 @@ def read_into(
             file.refuse_change()
 
 
-def _read_pieces(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Iterator[RawLines]:
+def _read_pieces(
+    files: Sequence[tuple[CorpusFile, str]], options: IngestOptions, note: Callable[[str, str], None]
+) -> Iterator[RawLines]:
     for path, source in files:
-        for raw_lines in read_file(path, source, options):
+        for number, raw_lines in enumerate(read_file(path, source, options, note)):
+            if options.split_sentences and not number and marks_no_sentences(raw_lines.texts):
+                note(source, "its script does not mark where a sentence ends, so lines are not cut")
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 
@@ -157,7 +210,9 @@ def report_of(store: Store, number: int | None = None) -> IngestReport:
     reasons: Counter[str] = Counter()
     for part in _parts_of(store.stage("rejects"), number):
         reasons.update(part.statistics["reasons"])
-    return IngestReport(sum(part.rows for part in _parts_of(store.stage("corpus"), number)), dict(reasons))
+    parts = _parts_of(store.stage("corpus"), number)
+    joined = sum(part.statistics.get(JOINED, 0) for part in parts)
+    return IngestReport(sum(part.rows for part in parts), dict(reasons), joined=joined)
 
 
 def _parts_of(stage: Stage, number: int | None) -> list[Part]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from augment_cli.errors import UsageError
-from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
+from augment_cli.ingest import as_read, corpus_settings, files_of, memory, read_into, repeated_ids, report_of
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.manifest import Stage
@@ -30,6 +30,7 @@ def append(
     # files.
     left_out: list[str] = []
     files = files_of(store, corpus, left_out)
+    options = as_read(files, options)
     settings = corpus_settings(files, options)
     # The parts depend on the files, and on all that is there before them.
     before = {"appended_to": store.stage("corpus").digest}
@@ -38,12 +39,28 @@ def append(
         if known["inputs"].get("files") == settings.inputs["files"]:
             store.clean_work("stdin")
             return report_of(store, number)
+    notes = _same_names(store, [name for _, name in files])
     with CorpusWriter(store, settings, options, appends=True) as writer:
         read_into(files, writer, options, strict, progress)
         writer.append([name for name in store.stages() if _goes_with_corpus(store.stage(name))])
     store.clean_work("stdin")
     report = report_of(store, len(store.stage("corpus").earlier))
-    return dataclasses.replace(report, left_out=tuple(left_out))
+    notes = [*writer.notes, *notes, *repeated_ids(store, options)]
+    return dataclasses.replace(report, left_out=tuple(left_out), notes=tuple(notes))
+
+
+def _same_names(store: Store, names: Sequence[str]) -> list[str]:
+    """Of which files the corpus has others of the same name, for people; streams and memory have no names."""
+    asked = set(names) - {"stdin", memory.SOURCE}
+    there: set[str] = set()
+    for index in range(len(store.parts) if asked else 0):
+        for table in store.iterate_part("corpus", index, ["source"]):
+            there.update(asked.intersection(table["source"].unique().to_pylist()))
+    return [
+        f"{name}: the corpus has a source of this name already; lines of this one have row ids from "
+        f"{store.rows:,}"
+        for name in sorted(there)[:3]
+    ]
 
 
 def _goes_with_corpus(stage: Stage) -> bool:

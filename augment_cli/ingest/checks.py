@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +29,7 @@ DAMAGE = frozenset(
     }
 )
 
+JOINED = "line_breaks_joined"  # in the statistics of a part: texts whose line breaks were made spaces
 Reasons = list[tuple[int, str]]  # of lines that a reader could make no sense of, by their position
 
 
@@ -46,7 +48,20 @@ class RawLines:
     more: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
 
-def reasons_to_reject(raw_lines: RawLines, max_characters: int) -> np.ndarray:
+def without_line_breaks(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """Texts with each line break, and white space around it, made one space; positions of those changed."""
+    offsets, data = string_buffers(texts)
+    breaks = np.flatnonzero((data == 0x0A) | (data == 0x0D))
+    if not len(breaks):
+        return texts, breaks
+    broken = np.unique(np.searchsorted(offsets, breaks, side="right") - 1)
+    values = texts.to_pylist()
+    for row in broken.tolist():
+        values[row] = re.sub(rb"[ \t]*[\r\n][ \t\r\n]*", b" ", values[row].strip(b" \t\r\n"))
+    return pa.array(values, texts.type), broken
+
+
+def reasons_to_reject(raw_lines: RawLines, max_characters: int, keeps_breaks: bool = False) -> np.ndarray:
     """For each line the reason to reject it, or an empty string; object array (n,)."""
     count = len(raw_lines.texts)
     reasons = np.full(count, "", object)
@@ -55,7 +70,7 @@ def reasons_to_reject(raw_lines: RawLines, max_characters: int) -> np.ndarray:
     is_utf8 = _is_utf8(offsets, data)
 
     control = np.flatnonzero((data < 32) | (data == 127))
-    control = control[data[control] != ord("\t")]
+    control = control[~np.isin(data[control], list(b"\t\r\n" if keeps_breaks else b"\t"))]
     # U+0080 to U+009F, the C1 controls, are C2 80 to C2 9F in UTF-8.
     leads = np.flatnonzero(data[:-1] == 0xC2)
     c1 = leads[(data[leads + 1] >= 0x80) & (data[leads + 1] < 0xA0)]

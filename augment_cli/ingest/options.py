@@ -19,12 +19,16 @@ __all__ = ["IngestOptions", "IngestReport", "refuse_other_options", "stored_opti
 class IngestReport:
     """What was read; `read == kept + rejected`, always.
 
-    `left_out` says of each file that was named twice, by another path or a link, which one it is.
+    `left_out` says of each file that was named twice, by another path or a link, which one it is. `joined`
+    counts the kept texts whose line breaks were made spaces. `notes` says how files were read that are not
+    as their ending says, in this run.
     """
 
     kept: int
     reasons: dict[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    joined: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def rejected(self) -> int:
@@ -71,6 +75,8 @@ class IngestReport:
     @property
     def remedy(self) -> str:
         """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
+        if Reason.NO_TEXT_FIELD in self.reasons:
+            return "; `augment-cli look FILE` shows which fields the lines have"
         if Reason.NOT_UTF8 not in self.reasons:
             return ""
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"
@@ -90,22 +96,23 @@ def stored_options(store: Store) -> IngestOptions:
     """The options that a store's corpus was read with."""
     known = {item.name for item in dataclasses.fields(IngestOptions)}
     stored = store.stage("corpus").settings["parameters"]
+    stored = {"line_breaks": "reject"} | stored  # what nothing is recorded of
     return IngestOptions(**{key: value for key, value in stored.items() if key in known})
 
 
 def refuse_other_options(store: Store, options: IngestOptions) -> None:
     """See that options, where they are not defaults, are those that a store's corpus was read with."""
-    stored, default = store.stage("corpus").settings["parameters"], IngestOptions()
+    stored, default = stored_options(store), IngestOptions()
     for key, value in vars(options).items():
         if key in ("positive_columns", "negative_columns"):
             continue  # these make stages of what the corpus kept
         usual = getattr(default, key)
-        read_with = stored.get(key, usual)  # what is not in the settings was not chosen
-        if key == "keep_columns" and list(options.kept) == read_with:
+        read_with = getattr(stored, key)  # what is not in the settings was not chosen
+        if key == "keep_columns" and options.kept == read_with:
             continue  # the corpus keeps those of pairs, too
-        if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
+        if value not in (usual, read_with):
             same = option_of(store.stage("corpus").settings, f"parameters.{key}")
             raise MixError(
-                f"{store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
+                f"{store.path / 'corpus'}: made with parameters.{key} = {read_with!r}, now "
                 f"{value!r}; give the same ({same}), or another --store"
             )

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
-from augment_cli.ingest.checks import RawLines, reasons_to_reject
+from augment_cli.ingest.checks import JOINED, RawLines, reasons_to_reject, without_line_breaks
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
@@ -59,41 +59,78 @@ def given_settings(store: Store, column: str, role: str) -> Settings:
     return Settings(GIVEN, VERSION, {"column": column, "kind": role}, inputs=inputs, by_part=True)
 
 
-def make_given(store: Store, column: str, role: str) -> None:
-    """Make the stage of a column of pairs; finished parts are kept. The caller holds the store's lock."""
-    known = store.read_rows("corpus", 0, []).schema.names
-    if column not in known:
-        raise UsageError(
-            f"{store.path}: its corpus keeps no column {column!r} (it has {', '.join(known)}); read it again "
-            f"with --corpus and --{role}-column {column} into another --store"
-        )
+def begin_all(store: Store, options: IngestOptions) -> None:
+    """Announce the stages of all columns of pairs, so that none is made where one of them cannot be."""
+    for column, role in roles_of(options).items():
+        known = store.read_rows("corpus", 0, []).schema.names
+        if column not in known:
+            raise UsageError(
+                f"{store.path}: its corpus keeps no column {column!r} (it has {', '.join(known)}); read it "
+                f"again with --corpus and --{role}-column {column} into another --store"
+            )
+        if column not in store.stages() and not any(
+            part_of(store, index, column, role)[1]["given"] for index in range(len(store.parts))
+        ):
+            refuse_empty(column)
+        _begin(store, column, role)
+
+
+def _begin(store: Store, column: str, role: str) -> list[int]:
     settings = given_settings(store, column, role)
-    limit = store.stage("corpus").settings["parameters"]["max_characters"]
-    for index in store.begin(column, settings, beside="rename the column of the input"):
-        table = _checked(store.read_part("corpus", index, ["row_id", "text", column]), column, role, limit)
-        counted = Counter(reason for reason in table["reason"].to_pylist() if reason is not None)
-        statistics = {"given": table.num_rows - sum(counted.values()), **counted}
-        groups = (table.slice(low, ROW_GROUP_ROWS) for low in range(0, table.num_rows, ROW_GROUP_ROWS))
-        store.commit(store.write_part(column, index, GIVEN_TEXTS, groups, settings, statistics))
-    if not sum(part.statistics["given"] for part in store.stage(column).parts.values()):
-        raise UsageError(
-            f"{store.path / column}: no row of the column {column!r} holds a text; check the input's columns"
-        )
+    return store.begin(column, settings, beside="rename the column of the input")
 
 
-def _checked(rows: pa.Table, column: str, role: str, max_characters: int) -> pa.Table:
-    """row_id, text and reason; a text is null for the same reasons as a line of a corpus is rejected."""
-    texts = rows[column].combine_chunks()
-    raw = pc.fill_null(texts, "").cast(pa.large_binary())
-    lines = RawLines("", np.arange(len(raw)), raw, raw, None, [])
-    reasons = np.array(
-        [_REASONS.get(name, name) for name in reasons_to_reject(lines, max_characters)], object
+def refuse_empty(column: str) -> None:
+    """Say that nothing was given."""
+    raise UsageError(
+        f"no row of the column {column!r} holds a text, and nothing was made; check the input's columns with "
+        "`augment-cli look FILE`"
     )
+
+
+def make_given(store: Store, column: str, role: str) -> int:
+    """Make the stage of a column of pairs; finished parts are kept. The caller holds the store's lock.
+
+    The value says of how many texts the line breaks were joined.
+    """
+    joined = 0
+    for index in _begin(store, column, role):
+        table, statistics = part_of(store, index, column, role)
+        joined += statistics.get(JOINED, 0)
+        groups = (table.slice(low, ROW_GROUP_ROWS) for low in range(0, table.num_rows, ROW_GROUP_ROWS))
+        settings = given_settings(store, column, role)
+        store.commit(store.write_part(column, index, GIVEN_TEXTS, groups, settings, statistics))
+    return joined
+
+
+def part_of(store: Store, index: int, column: str, role: str) -> tuple[pa.Table, dict[str, int]]:
+    """A part of a column's stage, and what is counted of it."""
+    parameters = store.stage("corpus").settings_of(index)["parameters"]
+    rows = store.read_part("corpus", index, ["row_id", "text", column])
+    return checked(rows, column, role, parameters["max_characters"], parameters.get("line_breaks", "reject"))
+
+
+def checked(
+    rows: pa.Table, column: str, role: str, max_characters: int, line_breaks: str
+) -> tuple[pa.Table, dict[str, int]]:
+    """row_id, text and reason; a text is null for the same reasons as a line of a corpus is rejected."""
+    texts, broken = rows[column].combine_chunks(), np.array([], int)
+    raw = pc.fill_null(texts, "").cast(pa.large_binary())
+    if line_breaks == "join":
+        raw, broken = without_line_breaks(raw)
+        texts = pc.if_else(texts.is_null(), None, raw.cast(pa.string()))
+    lines = RawLines("", np.arange(len(raw)), raw, raw, None, [])
+    found = reasons_to_reject(lines, max_characters, keeps_breaks=line_breaks == "keep")
+    reasons = np.array([_REASONS.get(name, name) for name in found], object)
     if role == "negative":  # a sentence cannot be its own negative
         is_same = pc.fill_null(pc.equal(texts, rows["text"].combine_chunks()), False)
         reasons[is_same.to_numpy(zero_copy_only=False) & (reasons == "")] = Reason.SAME_TEXT
     bad = reasons != ""
-    return pa.table(
+    statistics = {"given": int((~bad).sum()), **Counter(reasons[bad].tolist())}
+    if joined := int((~bad[broken]).sum()):
+        statistics[JOINED] = joined
+    table = pa.table(
         [rows["row_id"], pc.if_else(pa.array(bad), None, texts), pa.array(reasons, pa.string(), mask=~bad)],
         schema=GIVEN_TEXTS,
     )
+    return table, statistics

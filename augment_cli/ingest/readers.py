@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines, Reasons
+from augment_cli.ingest.dialects import Dialect, dialect_of, is_json, kind_of
+from augment_cli.ingest.json_documents import read_objects
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import read_blocks, split_lines
@@ -23,46 +26,32 @@ from augment_cli.ingest.tables import read_table
 from augment_cli.remote.files import RemoteFile
 from augment_cli.store.parquet import open_parquet, rows_in_memory
 
-_ENDINGS = {
-    ".txt": "text",
-    ".text": "text",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-}
-_COMPRESSED = {".gz", ".zst"}
+_NO_VALUE = object()
 
 
-def kind_of(path: CorpusFile) -> str | None:
-    """A format from a file's ending (before .gz or .zst), or None where it says nothing."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return _ENDINGS.get(suffixes[-1]) if suffixes else None
-
-
-def read_file(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:
-    """Read one file; the ending decides how, an unknown one is read as plain text."""
+def read_file(
+    path: CorpusFile,
+    source: str,
+    options: IngestOptions,
+    say: Callable[[str, str], object] = lambda source, words: None,
+) -> Iterator[RawLines]:
+    """Read one file; the ending decides how, an unknown one is read as plain text. Says what is unusual."""
     # Damage in the middle of a file ends it with one rejected line that names the damage.
     if options.format is None and kind_of(path) in (None, "text"):
         refuse_documents(path)
-    kind = options.format or kind_of(path) or "text"
-    if kind == "parquet":
+    dialect = dialect_of(path, options)
+    if dialect.words:
+        say(source, dialect.words)
+    if dialect.kind == "parquet":
         yield from _read_parquet(path, source, options)
-    elif kind in ("csv", "tsv"):
-        yield from read_table(path, source, "," if kind == "csv" else "\t", options)
-    elif kind == "jsonl":
-        for raw_lines in _read_lines(path, source, options.encoding):
-            yield _parse_json_lines(raw_lines, options)
-    elif options.text_column or options.id_column or options.kept:
-        raise UsageError(
-            f"{path}: --text-column, --id-column and --keep-column are for jsonl, csv, tsv and parquet; "
-            "plain text has one sentence a line"
-        )
+    elif dialect.kind == "csv":
+        yield from read_table(path, source, dialect, options)
+    elif dialect.kind == "text":
+        yield from _read_lines(path, source, dialect)
     else:
-        yield from _read_lines(path, source, options.encoding)
+        read = read_objects if dialect.kind == "json" else _read_lines
+        for raw_lines in read(path, source, dialect):
+            yield _parse_json_lines(raw_lines, options, dialect.kind == "json")
 
 
 # First bytes of what people have their text in and what is not text, and what to do about it.
@@ -93,16 +82,10 @@ def refuse_documents(path: CorpusFile) -> None:
         documents.append("is a tar archive: unpack it, and name the files in it")
     if documents:
         raise BadInputError(f"{path}: {documents[0]} (--format text reads its lines as they are)")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    is_json = ".json" in suffixes[-2:]
-    if _JSON_ARRAY.match(head) and (is_json or not _parses_as_lines(head)):
+    if _JSON_ARRAY.match(head) and not is_json(path) and not _parses_as_lines(head):
         raise BadInputError(
-            f"{path}: is a JSON array; write one object a line, for example with "
-            f"`jq -c '.[]' {path.name} > {path.stem}.jsonl` (--format text reads its lines as they are)"
-        )
-    if is_json:
-        raise BadInputError(
-            f"{path}: JSON is read one object a line; give --format jsonl if it is that, or write it so"
+            f"{path}: is a JSON array; read its objects with --format jsonl (--format text reads its lines "
+            "as they are)"
         )
 
 
@@ -113,9 +96,9 @@ def _parses_as_lines(head: bytes) -> bool:
     return 2 * odd < len(lines)
 
 
-def _read_lines(path: CorpusFile, source: str, encoding: str) -> Iterator[RawLines]:
+def _read_lines(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[RawLines]:
     first_line = 1
-    for block in read_blocks(path, encoding):
+    for block in read_blocks(path, dialect.encoding, dialect.ends_in_return):
         raw = split_lines(block.data)
         lines = np.arange(first_line, first_line + len(raw))
         first_line += len(raw)
@@ -125,13 +108,13 @@ def _read_lines(path: CorpusFile, source: str, encoding: str) -> Iterator[RawLin
         yield RawLines(source, lines, raw, raw, None, reasons)
 
 
-def _parse_json_lines(raw_lines: RawLines, options: IngestOptions) -> RawLines:
+def _parse_json_lines(raw_lines: RawLines, options: IngestOptions, takes_strings: bool) -> RawLines:
     texts: list[bytes] = []
     ids: list[str | None] = []
     reasons: Reasons = []
     more: dict[str, list[str | None]] = {column: [] for column in options.kept}
     for position, line in enumerate(raw_lines.raw.to_pylist()):
-        row = _json_row(line, options)
+        row = _json_row(line, options, takes_strings)
         if isinstance(row, Reason):
             reasons.append((position, row))
             row = "", None, {}
@@ -152,7 +135,9 @@ def _parse_json_lines(raw_lines: RawLines, options: IngestOptions) -> RawLines:
     )
 
 
-def _json_row(line: bytes, options: IngestOptions) -> tuple[str, str | None, dict[str, str]] | Reason:
+def _json_row(
+    line: bytes, options: IngestOptions, takes_strings: bool
+) -> tuple[str, str | None, dict[str, str]] | Reason:
     """The text, the id and the kept fields of a line, or why it is rejected."""
     if not line.strip():
         return Reason.EMPTY
@@ -163,27 +148,55 @@ def _json_row(line: bytes, options: IngestOptions) -> tuple[str, str | None, dic
     except (ValueError, RecursionError):
         return Reason.BROKEN_JSON
     name, id_name = options.text_column or "text", options.id_column
+    if isinstance(record, str) and takes_strings:  # of an array of texts
+        record = {name: record}
     if not isinstance(record, dict):
         return Reason.WRONG_TYPE
-    if name not in record:
+    if (text := field_of(record, name)) is _NO_VALUE:
         return Reason.NO_TEXT_FIELD
-    if record[name] is None:
+    if text is None:
         return Reason.MISSING
-    identity = None if id_name is None else record.get(id_name)
+    identity = None if id_name is None else field_of(record, id_name)
     is_id = isinstance(identity, str | int) and not isinstance(identity, bool)
-    if not isinstance(record[name], str) or (id_name is not None and not is_id):
+    if not isinstance(text, str) or (id_name is not None and not is_id):
         return Reason.WRONG_TYPE
     identity = str(identity) if id_name is not None else None
     kept = {
         column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for column in options.kept
-        if (value := record.get(column)) is not None
+        if (value := field_of(record, column)) is not None and value is not _NO_VALUE
     }
     try:
         "".join([identity or "", *kept.values()]).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
         return Reason.NOT_UTF8
-    return record[name], identity, kept
+    return text, identity, kept
+
+
+def field_of(record: Mapping[str, Any], name: str) -> Any:
+    """A field of an object, or one within another: `data.text`, `turns.0.text`."""
+    if name in record:
+        return record[name]
+    value: Any = record
+    for key in name.split("."):
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and re.fullmatch("[0-9]{1,9}", key) and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return _NO_VALUE
+    return value
+
+
+def fields_of(value: Any, within: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of an object with their values, those within others by the names of `field_of`."""
+    if isinstance(value, dict) and value and within.count(".") < 5:
+        for key, inner in value.items():
+            yield from fields_of(inner, f"{within}.{key}" if within else str(key))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield from fields_of(value[0], f"{within}.0" if within else "0")
+    elif within:
+        yield within, value
 
 
 def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:
@@ -195,18 +208,16 @@ def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iter
             check_kept(path, file.schema_arrow, keep)
             columns = list(dict.fromkeys([name, *([id_name] if id_name else []), *keep]))
             for record_batch in file.iter_batches(rows_in_memory(file), columns=columns, use_threads=False):
-                texts = record_batch[name]
-                if pa.types.is_dictionary(texts.type):
-                    texts = texts.dictionary_decode()
+                texts = column_in(record_batch, name)
                 missing = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
                 reasons: Reasons = [(int(row), Reason.MISSING) for row in missing]
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
                 ids, more = None, {}
                 if id_name is not None:
-                    ids, bad = _ids_of(record_batch[id_name])
+                    ids, bad = _ids_of(column_in(record_batch, id_name))
                     reasons += bad
                 for column in keep:
-                    more[column], bad = strings_of(record_batch[column])
+                    more[column], bad = strings_of(column_in(record_batch, column))
                     reasons += bad
                 lines = np.arange(first_row, first_row + len(raw))
                 first_row += len(raw)
@@ -215,6 +226,34 @@ def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iter
         broken, nothing = pa.array([b""], pa.large_binary()), pa.array([None], pa.string())
         ids, more = nothing if id_name else None, dict.fromkeys(keep, nothing)
         yield RawLines(source, np.array([first_row]), broken, broken, ids, [(0, Reason.DAMAGED_FILE)], more)
+
+
+def names_in(schema: pa.Schema) -> list[str]:
+    """The columns of a table, and the fields within those that are structures, as `data.text`."""
+    return [name for field in schema for name in _names_of(field.name, field.type)]
+
+
+def _names_of(name: str, kind: pa.DataType) -> list[str]:
+    inner = [kind.field(at) for at in range(kind.num_fields)] if pa.types.is_struct(kind) else []
+    return [name, *(more for field in inner for more in _names_of(f"{name}.{field.name}", field.type))]
+
+
+def _type_of(schema: pa.Schema, name: str) -> pa.DataType:
+    if name in schema.names:
+        return schema.field(name).type
+    first, *keys = name.split(".")
+    kind = schema.field(first).type
+    for key in keys:
+        kind = kind.field(key).type
+    return kind
+
+
+def column_in(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """A column without a dictionary, or a field within one that is a structure."""
+    if name in batch.schema.names:
+        return _decoded(batch[name])
+    first, *keys = name.split(".")
+    return _decoded(pc.struct_field(batch[first], keys))
 
 
 def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
@@ -236,7 +275,7 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
     """A kept column as strings, null where it has none, and the rows whose value cannot be one."""
     strings: list[str | None] = []
     reasons: Reasons = []
-    for row, value in enumerate(_values_of(column)):
+    for row, value in enumerate(_values_of(_decoded(column))):
         if value is _NO_VALUE:
             strings.append(None)
             reasons.append((row, Reason.WRONG_TYPE))
@@ -249,6 +288,16 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
             strings.append(None)
             reasons.append((row, Reason.NOT_UTF8))
     return pa.array(strings, pa.string()), reasons
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """A column without a dictionary; Arrow takes nothing from one of string views, such as polars has."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    if values.type == pa.string_view():
+        values = values.cast(pa.large_string())
+    return values.take(column.indices)
 
 
 def _values_of(column: pa.Array) -> list[Any]:
@@ -264,9 +313,6 @@ def _values_of(column: pa.Array) -> list[Any]:
         return [_value_of(value) for value in column]
 
 
-_NO_VALUE = object()
-
-
 def _value_of(value: pa.Scalar) -> Any:
     try:
         return value.as_py()
@@ -277,8 +323,8 @@ def _value_of(value: pa.Scalar) -> Any:
 def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings."""
     for name in names:
-        checks.check_column(path, schema.names, name, "--keep-column", advice="see")
-        if not _can_be_kept(kind := schema.field(name).type):
+        checks.check_column(path, names_in(schema), name, "--keep-column", advice="see")
+        if not _can_be_kept(kind := _type_of(schema, name)):
             raise UsageError(
                 f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers, dates and times"
             )
@@ -310,10 +356,10 @@ def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str 
     """See that the columns of texts and ids are there, once, and of such a type."""
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None:
-            checks.check_column(path, schema.names, name, option)
-    if not _is_text(kind := schema.field(text).type):
+            checks.check_column(path, names_in(schema), name, option)
+    if not _is_text(kind := _type_of(schema, text)):
         raise UsageError(f"{path}: column {text!r} is {kind}, not text; name another with --text-column")
     if identity is None:
         return
-    if not (_is_text(kind := schema.field(identity).type) or pa.types.is_integer(kind)):
+    if not (_is_text(kind := _type_of(schema, identity)) or pa.types.is_integer(kind)):
         raise UsageError(f"{path}: column {identity!r} is {kind}, neither text nor whole numbers")

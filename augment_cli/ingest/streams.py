@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from augment_cli.errors import BadInputError
 from augment_cli.ingest.local_files import CorpusFile
 
 BLOCK_BYTES = 4 << 20
+_HEAD_BYTES = 64 << 10
 PIECE_BYTES = 256 << 10  # read at a time; what a damage may cost beside it
 # Of a line without an end, no more than this (and one block) is kept in memory; it is rejected.
 MAX_LINE_BYTES = 16 << 20
@@ -26,7 +28,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
-class _DamageError(Exception):
+class DamageError(Exception):
     """A stream that cannot be read further; carries the reason for the rejects."""
 
     def __init__(self, reason: str) -> None:
@@ -43,16 +45,39 @@ class Block:
     damage: str | None = None  # the last line is the rest of a file that breaks here, for this reason
 
 
-def read_blocks(path: CorpusFile, encoding: str = "utf-8") -> Iterator[Block]:
-    """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes."""
-    # A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding`
-    # does not know make their line one that is not UTF-8, to be rejected.
+def read_head(path: CorpusFile) -> bytes:
+    """The first bytes of a file, uncompressed, as far as they can be read."""
+    head = b""
+    with contextlib.suppress(DamageError):
+        for data in _chunks(path):
+            head += data
+            if len(head) >= _HEAD_BYTES:
+                break
+    return head
+
+
+def read_pieces(path: CorpusFile, encoding: str = "utf-8", ends_in_return: bool = False) -> Iterator[bytes]:
+    """A file as UTF-8 in pieces of any length; what compresses it is told from its first bytes."""
+    # A byte order mark is dropped. Bytes that `encoding` does not know make their line one that is not UTF-8,
+    # to be rejected.
+    try:
+        for data in _limited(path, _as_utf8(_chunks(path), encoding)):
+            yield data.replace(b"\r", b"\n") if ends_in_return else data
+    except UnicodeError as error:
+        raise BadInputError(
+            f"{path}: cannot be read as {encoding} ({error}); name its encoding with --encoding (UTF-16 "
+            "without a byte order mark is utf-16-le or utf-16-be)"
+        ) from None
+
+
+def read_blocks(path: CorpusFile, encoding: str = "utf-8", ends_in_return: bool = False) -> Iterator[Block]:
+    """The same in blocks of whole lines; a missing line end is added at the end of the file."""
     waiting: list[bytes] = []
     size = 0
     is_too_long = False
     damage = None
     try:
-        for data in _limited(path, _as_utf8(_chunks(path), encoding)):
+        for data in read_pieces(path, encoding, ends_in_return):
             waiting.append(data)
             size += len(data)
             if size < BLOCK_BYTES:
@@ -65,13 +90,8 @@ def read_blocks(path: CorpusFile, encoding: str = "utf-8") -> Iterator[Block]:
             is_too_long |= len(rest) > MAX_LINE_BYTES
             waiting = [rest[:MAX_LINE_BYTES]]
             size = len(waiting[0])
-    except _DamageError as error:
+    except DamageError as error:
         damage = error.reason
-    except UnicodeError as error:
-        raise BadInputError(
-            f"{path}: cannot be read as {encoding} ({error}); name its encoding with --encoding (UTF-16 "
-            "without a byte order mark is utf-16-le or utf-16-be)"
-        ) from None
     if size or damage:
         joined = b"".join(waiting)
         end = b"" if joined.endswith(b"\n") and not damage else b"\n"
@@ -97,7 +117,7 @@ def _chunks(path: CorpusFile) -> Iterator[bytes]:
             yield first.removeprefix(_BYTE_ORDER_MARK)
             yield from chunks
         except OSError:
-            raise _DamageError(Reason.DAMAGED_FILE) from None
+            raise DamageError(Reason.DAMAGED_FILE) from None
 
 
 def _as_utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -138,14 +158,14 @@ def _gunzip(file: BinaryIO) -> Iterator[bytes]:
         try:
             data = decoder.decompress(packed, PIECE_BYTES)
         except zlib.error:
-            raise _DamageError(Reason.DAMAGED_GZIP) from None
+            raise DamageError(Reason.DAMAGED_GZIP) from None
         if data:
             yield data
         packed = decoder.unconsumed_tail
         if decoder.eof:
             packed, decoder = decoder.unused_data, None
     if decoder is not None:
-        raise _DamageError(Reason.DAMAGED_GZIP)
+        raise DamageError(Reason.DAMAGED_GZIP)
 
 
 def _unzstd(file: BinaryIO) -> Iterator[bytes]:
@@ -154,7 +174,7 @@ def _unzstd(file: BinaryIO) -> Iterator[bytes]:
             while data := stream.read(PIECE_BYTES):
                 yield data
     except (OSError, pa.ArrowException):
-        raise _DamageError(Reason.DAMAGED_ZSTD) from None
+        raise DamageError(Reason.DAMAGED_ZSTD) from None
 
 
 def size_of(path: CorpusFile) -> int:
@@ -167,7 +187,7 @@ def _limited(path: CorpusFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
     for data in chunks:
         allowed -= len(data)
         if allowed < 0:
-            raise _DamageError(Reason.DECOMPRESSION_BOMB)
+            raise DamageError(Reason.DECOMPRESSION_BOMB)
         yield data
 
 

@@ -12,6 +12,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines, Reasons
+from augment_cli.ingest.dialects import Dialect
 from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import read_blocks
@@ -23,8 +24,8 @@ _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 surv
 class _Lines:
     """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
 
-    def __init__(self, path: CorpusFile, encoding: str) -> None:
-        self._blocks = read_blocks(path, encoding)
+    def __init__(self, path: CorpusFile, dialect: Dialect) -> None:
+        self._blocks = read_blocks(path, dialect.encoding, dialect.ends_in_return)
         self._lines: list[bytes] = []
         self._next = 0
         self.taken: list[bytes] = []
@@ -47,16 +48,18 @@ class _Lines:
         return line.decode(_ENCODING, _ERRORS)
 
 
-def read_table(path: CorpusFile, source: str, separator: str, options: IngestOptions) -> Iterator[RawLines]:
+def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestOptions) -> Iterator[RawLines]:
     """Read the text (and id) column of a csv or tsv file, and those to keep."""
     # A row whose number of fields is not the header's is rejected: a text with a bare separator in it would
     # otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it counts as
     # damage of the file.
     text_name, id_name, keep = options.text_column or "text", options.id_column, options.kept
-    lines = _Lines(path, options.encoding)
+    lines = _Lines(path, dialect)
+    if dialect.names_separator:
+        next(lines)
     rows = csv.reader(
         lines,
-        delimiter=separator,
+        delimiter=dialect.separator,
         quoting=csv.QUOTE_MINIMAL if options.quoting else csv.QUOTE_NONE,
         strict=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
-from augment_cli.ingest import checks
+from augment_cli.ingest import checks, pairs
 from augment_cli.ingest.near_duplicates import NearDuplicates
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
@@ -49,6 +50,10 @@ class CorpusWriter:
         self._is_near = options.deduplicate == "near"
         self._near = NearDuplicates(options.near_similarity)
         self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
+        self._joined: list[int] = []  # row_ids of waiting texts whose line breaks were joined
+        self._given = dict.fromkeys(pairs.roles_of(options), 0)  # texts in each column of pairs
+        self._unusual: dict[str, list[str]] = {}
+        self.without_text: bytes | None = None  # the first object that lacks the text's field
         self.kept = 0
         self.reasons: Counter[str] = Counter()
         if appends:
@@ -79,9 +84,25 @@ class CorpusWriter:
         """Whether `limit` is reached."""
         return self._options.limit is not None and self.kept >= self._options.limit
 
+    def note(self, source: str, words: str) -> None:
+        """Take down how a file is read, where that is unusual."""
+        self._unusual.setdefault(words, []).append(source)
+
+    @property
+    def notes(self) -> list[str]:
+        """How files were read, where that was unusual, for people."""
+        return [
+            f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}: {words}"
+            for words, names in self._unusual.items()
+        ]
+
     def add(self, raw_lines: checks.RawLines, strict: bool) -> None:
         """Take over some lines of a source."""
-        reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters)
+        breaks, joined = self._options.line_breaks, np.array([], int)
+        if breaks == "join":
+            texts, joined = checks.without_line_breaks(raw_lines.texts)
+            raw_lines = dataclasses.replace(raw_lines, texts=texts)
+        reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters, breaks == "keep")
         repeated = np.full(len(reasons), -1)
         if self._is_near:
             self._mark_near_duplicates(raw_lines, reasons, repeated)
@@ -97,6 +118,7 @@ class CorpusWriter:
                 f"{raw_lines.source}, line {raw_lines.lines[faults[0]]}: {reasons[faults[0]]}; "
                 "correct the line, or run without --strict to set such lines aside"
             )
+        self._joined += (self.kept + np.flatnonzero(np.isin(keep, joined))).tolist()
         self._keep(raw_lines, keep)
         if len(bad):
             self._reject(raw_lines, bad, reasons[bad], repeated[bad])
@@ -145,6 +167,8 @@ class CorpusWriter:
         }
         if self._is_near:
             columns["repeats"] = pa.array(repeated, mask=repeated < 0)
+        if self.without_text is None and (lacks := np.flatnonzero(reasons == Reason.NO_TEXT_FIELD)).size:
+            self.without_text = raw_lines.raw[int(bad[lacks[0]])].as_py()
         self.reasons.update(reasons.tolist())
         self._rejects.append(pa.table(columns, schema=self._reject_schema))
         rows = sum(table.num_rows for table in self._rejects)
@@ -155,8 +179,16 @@ class CorpusWriter:
         table = pa.concat_tables(self._waiting)
         part, rest = table.slice(0, self._options.part_rows), table.slice(self._options.part_rows)
         self._waiting, self._waiting_rows = [rest], rest.num_rows
-        characters = pc.sum(pc.utf8_length(part["text"])).as_py() or 0
-        self._write("corpus", part, {"characters": characters})
+        statistics = {"characters": pc.sum(pc.utf8_length(part["text"])).as_py() or 0}
+        end = part["row_id"][-1].as_py() + 1
+        if joined := sum(row < end for row in self._joined):
+            statistics[checks.JOINED] = joined
+            self._joined = [row for row in self._joined if row >= end]
+        for column, role in pairs.roles_of(self._options).items():
+            options = self._options
+            _, counted = pairs.checked(part, column, role, options.max_characters, options.line_breaks)
+            self._given[column] += counted["given"]
+        self._write("corpus", part, statistics)
 
     def _write_reject_part(self) -> None:
         table = pa.concat_tables(self._rejects) if self._rejects else self._reject_schema.empty_table()
@@ -192,6 +224,9 @@ class CorpusWriter:
             self._write_reject_part()
         while self._being_written:
             self._collect()
+        for column, given in self._given.items():
+            if not given:
+                pairs.refuse_empty(column)
 
     def append(self, with_corpus: Sequence[str]) -> None:
         """Write what is left, and enter all parts in the manifest at once, behind those that are there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,9 +89,9 @@ class CorpusSteps(StoreSteps):
             report = ingest(
                 self.store, chosen, options, strict=strict, progress=progress, make_room=make_room
             )
+        self._give_pairs(options)  # in any case: whoever goes on with what is left has them
         report.check(max_rejects, str(self.store.path))
         self._warn_of_rejects(report)
-        self._give_pairs(options)
         return report
 
     def append(
@@ -115,7 +116,10 @@ class CorpusSteps(StoreSteps):
         check_appendable(self.store)
         pairs.check_columns(self.store, options, _TAKEN)
         refuse_other_options(self.store, options)
+        pairs.begin_all(self.store, options)
         reading = stored_options(self.store)
+        if reading.line_breaks == "reject":  # or nothing was recorded; each appended part has its own
+            reading = dataclasses.replace(reading, line_breaks=options.line_breaks)
         if texts is not None:
             corpus = [memory.spool(self.store, texts, reading)]
         try:
@@ -125,20 +129,23 @@ class CorpusSteps(StoreSteps):
         finally:
             self.store.clean_work(memory.FOLDER)
         self.reporter.say(what_was_appended(self.store, report, before))
-        report.check(max_rejects, str(self.store.path), appended=True)
-        if len(self.store.parts) > before:
-            self._warn_of_rejects(report)
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
             if made_by["stage"] == pairs.GIVEN:
-                pairs.make_given(self.store, name, made_by["parameters"]["kind"])
-        self._give_pairs(options)
+                self._make_given(name, made_by["parameters"]["kind"])
+        report.check(max_rejects, str(self.store.path), appended=True)
+        if len(self.store.parts) > before:
+            self._warn_of_rejects(report)
         return report
 
     def _warn_of_rejects(self, report: IngestReport) -> None:
         if report.left_out:
             more = f" and {len(report.left_out) - 3} more" if len(report.left_out) > 3 else ""
             self.reporter.warn(f"read once, though named twice: {', '.join(report.left_out[:3])}{more}")
+        for note in report.notes:
+            self.reporter.say(note)
+        if report.joined:
+            self._say_joined(report.joined)
         if report.rejected:
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
@@ -150,6 +157,18 @@ class CorpusSteps(StoreSteps):
         """Make the stages of the columns that hold the user's own positives and negatives."""
         for column, role in pairs.roles_of(options).items():
             self.make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
-            with self.timed(column, None) as progress:
-                pairs.make_given(self.store, column, role)
-                progress(self.store.rows)
+        pairs.begin_all(self.store, options)
+        for column, role in pairs.roles_of(options).items():
+            self._make_given(column, role)
+
+    def _make_given(self, column: str, role: str) -> None:
+        with self.timed(column, None) as progress:
+            if joined := pairs.make_given(self.store, column, role):
+                self._say_joined(joined, f"of {column}")
+            progress(self.store.rows)
+
+    def _say_joined(self, count: int, of: str = "") -> None:
+        self.reporter.say(
+            f"{count:,} texts {of + ' ' * bool(of)}had line breaks, each made one space (--line-breaks keep "
+            "leaves them)"
+        )

@@ -194,6 +194,8 @@ class CorpusParameters(msgspec.Struct):
     quoting: bool = True
     split_sentences: bool = False
     deduplicate: bool | str = False
+    separator: str | None = None
+    line_breaks: str = "reject"
 
 
 class FitParameters(msgspec.Struct):

@@ -66,10 +66,12 @@ def _plugin(name: str) -> Tokenizer:
     module_name, _, attribute = name.partition(":")
     try:
         plugin = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"tokenizer {name}: {error}; give it as package.module:callable") from error
-    if inspect.isclass(plugin):
-        plugin = plugin()
+        if inspect.isclass(plugin):
+            plugin = plugin()
+    except Exception as error:  # of its own code, too
+        raise UsageError(
+            f"tokenizer {name}: {error or type(error).__name__}; give it as package.module:callable"
+        ) from error
     version = getattr(plugin, "version", None)
     if not callable(plugin) or not isinstance(version, str):
         raise UsageError(

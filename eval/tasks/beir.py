@@ -56,16 +56,16 @@ def read_beir(folder: Path) -> RetrievalTable:
         raise MissingError(
             f"{missing[0]} does not exist; a folder in BEIR's layout holds {CORPUS}, {QUERIES} and {QRELS}"
         )
-    relevance = _read_qrels(paths[2])
-    documents = _read_texts(paths[0], titles=True)
-    every_query = _read_texts(paths[1], titles=False)
+    notes: list[str] = []
+    relevance = _read_qrels(paths[2], notes)
+    documents = _read_texts(paths[0], notes, titles=True)
+    every_query = _read_texts(paths[1], notes, titles=False)
     if unknown := [query for query in relevance if query not in every_query]:
         raise BadInputError(
             f"{paths[2]}: query {unknown[0]!r} is not in {QUERIES} ({len(unknown):,} such queries); "
             "take the three files from one release"
         )
     queries = {query: text for query, text in every_query.items() if query in relevance}
-    notes = []
     if absent := sum(name not in documents for judged in relevance.values() for name in judged):
         notes.append(f"{absent:,} judged documents are not in {CORPUS}; relevant ones count as not found")
     if without := sum(max(judged.values()) < 1 for judged in relevance.values()):
@@ -122,9 +122,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise BadInputError(f"{path} is not UTF-8 ({error}); convert it, or fetch it again") from error
 
 
-def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
+def _read_texts(path: Path, notes: list[str], *, titles: bool) -> dict[str, str]:
     """Texts by id, in the file's order."""
     texts: dict[str, str] = {}
+    numbers = 0
     for number, line in _lines(path):
         where = f"{path}, line {number}"
         try:
@@ -134,6 +135,8 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
         wanted = ("_id", "text", "title") if titles else ("_id", "text")
         values = entry if isinstance(entry, dict) else {}
         parts: list[Any] = [values.get(key, "" if key == "title" else None) for key in wanted]
+        if type(parts[0]) is int:
+            parts[0], numbers = str(parts[0]), numbers + 1
         if not all(isinstance(part, str) and is_unicode(part) for part in parts):
             raise BadInputError(
                 f'{where}: should be an object with the strings "_id" and "text"; correct the line'
@@ -144,11 +147,14 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
         texts[identifier] = " ".join([*title, text]).strip() if titles else text
     if not texts:
         raise BadInputError(f"{path} has no line; fetch it again")
+    if numbers:
+        notes.append(f"{numbers:,} ids in {path.name} are numbers, taken as text")
     return texts
 
 
-def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
+def _read_qrels(path: Path, notes: list[str]) -> dict[str, dict[str, int]]:
     relevance: dict[str, dict[str, int]] = {}
+    repeated = 0
     for number, line in _lines(path):
         fields = line.split("\t")
         if number == 1 and fields[-1].strip() == "score":
@@ -156,12 +162,12 @@ def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
         try:
             query, document, grade = fields
             judged = relevance.setdefault(query, {})
-            if document in judged:
+            repeated += document in judged
+            if judged.setdefault(document, int(grade)) != int(grade):
                 raise BadInputError(
-                    f"{path}, line {number}: query {query!r} and document {document!r} come a second time; "
-                    "remove one of the two"
+                    f"{path}, line {number}: query {query!r} and document {document!r} come a second time, "
+                    "with another grade; remove one of the two"
                 )
-            judged[document] = int(grade)
             if abs(judged[document]) > _MOST_GRADE:
                 raise ValueError
         except ValueError as error:
@@ -171,4 +177,6 @@ def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
             ) from error
     if not relevance:
         raise BadInputError(f"{path} has no judgement; fetch it again")
+    if repeated:
+        notes.append(f"{repeated:,} judgements are repeated, and count once")
     return relevance

@@ -27,9 +27,11 @@ PROTOCOLS = frozenset(_MEASURES)
 _ENOUGH = 12  # texts; the ten nearest others are looked at
 
 
-def read_labelled(file: Path, text_column: str, label_column: str) -> tuple[list[Table], list[str]]:
+def read_labelled(
+    file: Path, text_column: str, label_column: str, separator: str | None = None
+) -> tuple[list[Table], list[str]]:
     """Read texts with a class each, as `ingest` reads a corpus: csv, tsv, jsonl or Parquet."""
-    texts, labels, notes = _read(file, text_column, label_column)
+    texts, labels, notes = _read(file, text_column, label_column, separator)
     sizes = Counter(labels)
     if len(texts) < _ENOUGH or len(sizes) < 2 or len(sizes) > len(texts) / 2:
         raise BadInputError(
@@ -64,11 +66,17 @@ def labelled_task(name: str, title: str, protocol: str, counts: dict[str, int] |
     )
 
 
-def _read(file: Path, text_column: str, label_column: str) -> tuple[list[str], list[str], list[str]]:
-    """Texts and labels, and what was left out."""
+def _read(
+    file: Path, text_column: str, label_column: str, separator: str | None
+) -> tuple[list[str], list[str], list[str]]:
+    """Texts and labels, and what was left out or is unusual."""
     try:
-        options = IngestOptions(text_column=text_column, keep_columns=(label_column,), deduplicate=True)
-    except UsageError:
+        options = IngestOptions(
+            text_column=text_column, separator=separator, keep_columns=(label_column,), deduplicate=True
+        )
+    except UsageError as error:
+        if "--keep-column" not in str(error):
+            raise
         raise UsageError(f"--label-column {label_column}: rename the column; this name is taken") from None
     with TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "store")
@@ -82,8 +90,13 @@ def _read(file: Path, text_column: str, label_column: str) -> tuple[list[str], l
                 f"{file}: has no column {label_column!r}; name the column of the classes with --label-column"
             ) from None
         corpus = store.frame("corpus")
+    if corpus[label_column].is_null().all():  # as of lines of JSON, which need not have a field
+        raise UsageError(
+            f"{file}: no text has a {label_column!r}; name the column of the classes with --label-column "
+            f"(`augment-cli look {file}` shows which there are)"
+        )
     whole = corpus.filter(corpus[label_column].str.strip_chars() != "")
-    notes = [
+    notes = list(report.notes) + [
         f"{file}: {count:,} left out ({reason.replace('_', ' ')})" for reason, count in report.reasons.items()
     ]
     if without := len(corpus) - len(whole):

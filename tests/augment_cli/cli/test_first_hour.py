@@ -27,10 +27,7 @@ def docx() -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.json", json.dumps([{"text": line} for line in LINES], indent=1).encode(), "is a JSON array"),
-        ("a.json", json.dumps(LINES).encode(), "is a JSON array"),
         ("a.txt", json.dumps([{"text": line} for line in LINES], indent=1).encode(), "is a JSON array"),
-        ("a.json", b'{"text": "one"}\n{"text": "two"}\n', "--format jsonl"),
         ("a.docx", docx(), "such as .docx"),
         ("a", b"%PDF-1.7\n1 0 obj\n", "is a PDF"),
     ],

@@ -19,6 +19,7 @@ from augment_cli.reports.report import status
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from augment_cli.session.reporter import Logged
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
 from augment_cli.vectors.embed_parameters import EmbedParameters
@@ -39,6 +40,22 @@ def lines_of(seed, count):
 def write(path, lines, *bad):
     path.write_bytes("".join(f"{line}\n" for line in lines).encode() + b"".join(line + b"\n" for line in bad))
     return path
+
+
+def test_files_of_one_name_and_ids_that_repeat_are_told(tmp_path, caplog):
+    for folder, ids in (("one", "ab"), ("two", "cb")):
+        (tmp_path / folder).mkdir()
+        rows = "".join(f'{{"text": "{folder} {name}", "id": "{name}"}}\n' for name in ids)
+        (tmp_path / folder / "t.jsonl").write_text(rows)
+    store = tmp_path / "store"
+    with Session(store, Engine(1), Logged()) as session, caplog.at_level("INFO"):
+        session.ingest([tmp_path / "one" / "t.jsonl"], IngestOptions(id_column="id", part_rows=1))
+        assert not [line for line in caplog.messages if "source of this name" in line or "repeat" in line]
+        session.append([tmp_path / "two" / "t.jsonl"])
+    assert "t.jsonl: the corpus has a source of this name already; lines of this one have row ids from 2" in (
+        caplog.messages
+    )
+    assert "1 of 4 rows repeat an id, first row 3 the id 'b'" in caplog.messages
 
 
 @pytest.fixture

@@ -201,6 +201,34 @@ def test_split_sentences(read_bytes):
     assert result.reasons == [(3, "not_utf8")]
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["He has a Ph.D. in tacology.", "She teaches in Washington D.C. on Mondays."],
+        ["She holds a Ph.D. and an M.Sc. degree.", "He lives in L.A. with z.B. a dog."],
+        ["They left at 5 p.m.", "She stayed.", "The U.S. Senate met.", "It is so."],
+        ["He worked for Acme Inc.", "The company failed."],
+        ["Dr. A. Hill met Mr. So.", "They talked."],
+        ["我们去公园。", "天气很好！", "你去吗？", "（好。）", "「行！？」", "他说"],
+        ["यह एक नदी है।", "वह चलता है।"],
+        ["هل تأتي؟", "نعم."],
+        ["Version ３．１４ is out.", "Look."],
+    ],
+)
+def test_sentences_are_cut_where_they_end(read_bytes, sentences):
+    between = "" if sentences[0][-1] in "。" else " "
+    assert read_bytes(between.join(sentences).encode(), split_sentences=True).texts == sentences
+
+
+def test_a_script_without_ends_of_sentences_is_named(read_bytes):
+    result = read_bytes("ฉันไปตลาด เธออยู่บ้าน\n".encode(), split_sentences=True)
+    assert result.report.notes == (
+        "text.txt: its script does not mark where a sentence ends, so lines are not cut",
+    )
+    assert result.store.stage("corpus").settings["parameters"]["splitting"] == 2
+    assert read_bytes(b"One here. Two there.\n", split_sentences=True).report.notes == ()
+
+
 def test_columns_make_no_sense_for_plain_text(read_bytes):
     with pytest.raises(UsageError, match="plain text has one sentence a line"):
         read_bytes(b"one\n", text_column="text")

@@ -53,7 +53,7 @@ def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
 
 
 def test_what_is_not_a_sentence_is_rejected_as_from_a_file(tmp_path):
-    texts = [*LINES, "", "two\nlines", "x" * 5_001]
+    texts = [*LINES, "", "two\x07lines", "x" * 5_001]
     report = augment_cli.ingest_corpus(texts=texts, store=tmp_path, max_rejects=1)
     assert report.reasons == {"control_character": 1, "empty": 1, "too_long": 1}
     assert augment_cli.open_store(tmp_path).read("rejects")["line"].to_pylist() == [4, 5, 6]
@@ -79,15 +79,67 @@ def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):
     assert result.stages_made == ["corpus", "crop"]
 
 
+ODD = {
+    "polars categories": polars.DataFrame({"text": polars.Series(LINES, dtype=polars.Categorical)}),
+    "polars enum": polars.DataFrame({"text": polars.Series(LINES, dtype=polars.Enum(LINES))}),
+    "Arrow dictionaries": pa.table(
+        {"text": pa.chunked_array([pa.array([line]).dictionary_encode() for line in LINES])}
+    ),
+    "mixed column beside": pandas.DataFrame({"text": LINES, "mixed": [1, "x", [2]]}),
+    "objects with one": [
+        {"text": line, "mixed": mixed} for line, mixed in zip(LINES, (1, "x", []), strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("form", ODD)
+def test_columns_of_any_kind_and_those_that_nobody_asked_for(tmp_path, form):
+    assert augment_cli.ingest_corpus(texts=ODD[form], store=tmp_path / "store").kept == 3
+    corpus = augment_cli.open_store(tmp_path / "store").read("corpus")
+    assert corpus["text"].to_pylist() == LINES
+
+
+def test_a_kept_column_of_categories_or_of_mixed_values(tmp_path):
+    labels = polars.Series(["a", "b", "a"], dtype=polars.Categorical)
+    mixed = pandas.DataFrame({"text": LINES, "label": ["a", 1, None]})
+    for number, frame in enumerate((polars.DataFrame({"text": LINES, "label": labels}), mixed)):
+        augment_cli.ingest_corpus(texts=frame, store=tmp_path / str(number), keep_columns=["label"])
+        kept = augment_cli.open_store(tmp_path / str(number)).read("corpus")["label"].to_pylist()
+        assert kept == [["a", "b", "a"], ["a", "1", None]][number]
+    frame = polars.DataFrame({"text": ["The big dog sleeps."]}, schema={"text": polars.Categorical})
+    assert augment_cli.augment(frame, "word-deletion")["reason"].to_pylist() == [None]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        lambda texts: pandas.Series(texts, dtype=object),
+        lambda texts: [{"text": text} for text in texts],
+    ],
+)
+def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
+    report = augment_cli.ingest_corpus(texts=form(["a\ud800", *LINES]), store=tmp_path, max_rejects=1)
+    assert (report.kept, report.reasons) == (3, {"not_utf8": 1})
+    with pytest.raises(UsageError, match=r"texts\[1\] has half of a surrogate pair"):
+        augment_cli.augment(["a", "b\ud800"], "word-deletion")
+
+
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
         ("one string", r"one str; give a list of sentences"),
         ({"text": LINES}, "one dict"),
-        ([1, 2], "is int64, not text"),
+        ([1, 2], r"texts\[0\] is of int"),
+        (pa.array([1, 2]), "is int64, not text"),
         (["a", 2], r"cannot be read as sentences \(texts\[1\] is of int\)"),
         (5, "cannot be read as sentences"),
-        (["a\ud800"], "cannot be read as sentences"),
+        ([{"text": "a"}, "b"], "cannot be read as sentences"),
+        ([{"body": "a"}, {"more": "b"}], r"has no column 'text', it has \['body', 'more'\]"),
+        (
+            pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}),
+            "has no column 'text', it has \\['body', ",
+        ),
         (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),
     ],
 )

@@ -10,7 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, IncompleteError, UsageError
+from augment_cli.ingest import ingest
+from augment_cli.reports.soundness import verify
+from augment_cli.session import Session
 
 
 def json_line(value) -> bytes:
@@ -35,7 +39,6 @@ def json_line(value) -> bytes:
         (b'{"text": ""}', "empty"),
         (b"", "empty"),
         (b'{"text": "a\\u0000b"}', "control_character"),
-        (b'{"text": "two\\nlines"}', "control_character"),
         ('{"text": "utf-16"}'.encode("utf-16-le"), "broken_json"),
         (b'{"n": ' + b"9" * 5000 + b"}", "broken_json"),
     ],
@@ -107,7 +110,6 @@ def test_without_quoting_a_quotation_mark_is_a_character(read_bytes):
         (b"2,caf\xe9", "not_utf8"),
         (b"2,", "empty"),
         (b"", "empty"),
-        (b'2,"two\nlines"', "control_character"),
         (b"2,a\x00b", "control_character"),
         (b"2," + b"x" * 6000, "too_long"),
     ],
@@ -124,6 +126,36 @@ def test_a_quotation_mark_never_closed_is_damage(read_bytes):
     assert result.reasons == [(3, "unclosed_quote")]
     with pytest.raises(IncompleteError, match="unclosed_quote"):
         result.report.check(1.0)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_line_breaks_in_fields_are_joined_kept_or_a_reason(read_bytes, name):
+    texts = ["One.", "Two \r\n\n lines.\n", "\n", "a\rb"]
+    data = {
+        "a.csv": table([["text"], *([text] for text in texts)]),
+        "a.jsonl": b"".join(json_line({"text": text}) for text in texts),
+        "a.parquet": parquet({"text": texts}),
+    }[name]
+    joined = read_bytes(data, name)
+    assert joined.texts == ["One.", "Two lines.", "a b"] and joined.report.joined == 2
+    assert [reason for _, reason in joined.reasons] == ["empty"]
+    again = read_bytes(data, name, part_rows=1)
+    assert again.report.joined == 2
+    kept = read_bytes(data, name, line_breaks="keep")
+    assert kept.texts == [texts[0], texts[1], texts[3]] and kept.report.joined == 0
+    assert read_bytes(data, name, line_breaks="reject").texts == ["One."]
+
+
+def test_a_corpus_from_before_line_breaks_were_joined_stays_as_it_is(read_bytes, tmp_path):
+    older = read_bytes(b'text\n"two\nlines"\none\n', "a.csv", line_breaks="reject")
+    assert "line_breaks" not in older.store.stage("corpus").settings["parameters"]
+    file = older.store.path.parent / "a.csv"
+    assert ingest(older.store, [file]).reasons == {"control_character": 1}
+    (tmp_path / "more.csv").write_text('text\n"three\nlines"\n')
+    with Session(older.store.path, Engine(1)) as session:
+        session.append([tmp_path / "more.csv"])
+        assert session.store.read("corpus")["text"].to_pylist() == ["one", "three lines"]
+        assert verify(session.store) == []
 
 
 def test_quoted_line_breaks_become_sentences_when_split(read_bytes):

@@ -8,7 +8,7 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
-from augment_cli.ingest import IngestOptions
+from augment_cli.ingest import IngestOptions, pairs
 from augment_cli.pack import choose
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
@@ -124,10 +124,67 @@ def test_a_column_without_any_text_or_that_was_not_kept(tmp_path):
     (tmp_path / "in.csv").write_text("text,other\none,\ntwo,\n")
     with pytest.raises(UsageError, match="no row of the column 'other' holds a text"):
         read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["other"])
+    (tmp_path / "in.csv").write_text("text,other\none,two\n")
+    read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["other"])
     with pytest.raises(UsageError, match=r"keeps no column 'more' \(it has .*other\)"):
         read(tmp_path / "store", None, positive_columns=["more"])
     with pytest.raises(MixError, match=r'parameters\.kind = "positive", now "negative"'):
         read(tmp_path / "store", None, negative_columns=["other"])
+
+
+def test_nothing_is_committed_where_one_column_of_pairs_is_empty(tmp_path):
+    (tmp_path / "in.csv").write_text("text,pos,neg\none,uno,\ntwo,due,\n")
+    columns = {"positive_columns": ["pos"], "negative_columns": ["neg"]}
+    with pytest.raises(UsageError, match="no row of the column 'neg' holds a text, and nothing was made"):
+        read(tmp_path / "store", tmp_path / "in.csv", **columns)
+    assert not (tmp_path / "store" / "manifest.json").exists()
+    # So it is with a store that has the columns already, and with what is appended to it.
+    store = read(tmp_path / "store", tmp_path / "in.csv", keep_columns=["pos", "neg"])
+    with pytest.raises(UsageError, match="no row of the column 'neg'"):
+        read(store.path, None, **columns)
+    (tmp_path / "more.csv").write_text("text,pos,neg\nthree,tre,no\n")
+    with Session(store.path, Engine(1)) as session, pytest.raises(UsageError, match="column 'more'"):
+        session.append([tmp_path / "more.csv"], IngestOptions(positive_columns=["pos", "more"]))
+    assert Store.open(store.path).stages() == ["rejects", "corpus"] and store.rows == 2
+
+
+def test_pairs_are_there_whatever_was_set_aside(tmp_path):
+    (tmp_path / "in.csv").write_text("text,pos,neg\none,uno,no\n,due,no\n")
+    with pytest.raises(IncompleteError):
+        read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["pos"], negative_columns=["neg"])
+    assert Store.open(tmp_path / "store").has("neg")
+
+
+def test_a_kill_between_two_columns_leaves_the_second_to_be_seen(tmp_path, monkeypatch):
+    (tmp_path / "in.csv").write_text("text,pos,neg\none,uno,no\n")
+    making = pairs.make_given
+
+    def killed(store, column, role):
+        if column == "neg":
+            raise KeyboardInterrupt
+        return making(store, column, role)
+
+    monkeypatch.setattr(pairs, "make_given", killed)
+    with pytest.raises(KeyboardInterrupt):
+        read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["pos"], negative_columns=["neg"])
+    store = Store.open(tmp_path / "store")
+    assert "neg" in store.stages() and not store.has("neg")
+    monkeypatch.setattr(pairs, "make_given", making)
+    (tmp_path / "more.csv").write_text("text,pos,neg\ntwo,due,non\n")
+    with Session(store.path, Engine(1)) as session:
+        session.append([tmp_path / "more.csv"])
+        assert session.store.read("neg")["text"].to_pylist() == ["no", "non"]
+
+
+@pytest.mark.parametrize(
+    ("breaks", "text"), [("join", "It is sent by post."), ("keep", "It is sent\nby post."), ("reject", None)]
+)
+def test_line_breaks_in_pairs(tmp_path, breaks, text):
+    (tmp_path / "in.csv").write_text('text,pos\nWhere is it?,"It is sent\nby post."\nFee?,Three euros.\n')
+    store = read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["pos"], line_breaks=breaks)
+    assert store.read("pos")["text"].to_pylist() == [text, "Three euros."]
+    assert stats(store, "pos").get("line_breaks_joined") == (1 if breaks == "join" else None)
+    assert verify(store) == []
 
 
 def test_a_bad_anchor_takes_its_pair_along_and_is_counted(tmp_path):

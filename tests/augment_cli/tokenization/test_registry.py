@@ -44,6 +44,7 @@ def test_a_plugin_is_called(name):
         ("no_such_module_here:f", "No module named 'no_such_module_here'"),
         ("tests.helpers.plugin_tokenizers:nothing", "no attribute 'nothing'"),
         (":f", "package.module:callable"),
+        (".mytok:f", "package.module:callable"),
         ("tests.helpers.plugin_tokenizers:", "package.module:callable"),
         ("tests.helpers.plugin_tokenizers:unversioned", "attribute `version`"),
         ("tests.helpers.plugin_tokenizers:__name__", "must be a callable"),

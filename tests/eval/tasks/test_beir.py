@@ -39,6 +39,21 @@ def test_judged_documents_that_are_not_there_and_queries_without_a_relevant_one_
     assert [note.split(" ", 2)[:2] for note in notes] == [["1", "judged"], ["1", "queries"]]
 
 
+def test_judgements_that_are_repeated_and_ids_that_are_numbers_are_taken_with_a_note(tmp_path):
+    whole = read_beir(write_beir(tmp_path / "a"))
+    table = read_beir(write_beir(tmp_path / "b", judgements=[*JUDGEMENTS, JUDGEMENTS[0]]))
+    assert table.relevance == whole.relevance
+    assert table.notes == ("1 judgements are repeated, and count once",)
+    documents = [{"_id": 1, "text": "one"}, {"_id": 22, "text": "two"}]
+    folder = write_beir(tmp_path / "c", documents, [{"_id": 7, "text": "seven"}], [(7, 22, 1)])
+    numbered = read_beir(folder)
+    assert numbered.select("id", "corpus") == ["1", "22"] and numbered.relevance == {"7": {"22": 1}}
+    assert numbered.notes == (
+        "2 ids in corpus.jsonl are numbers, taken as text",
+        "1 ids in queries.jsonl are numbers, taken as text",
+    )
+
+
 def test_line_separators_within_a_text_do_not_end_a_line(tmp_path):
     text = "one\u2028two\u0085three"
     folder = write_beir(tmp_path, documents=[{"_id": "d1", "text": text}])
@@ -56,7 +71,8 @@ def test_a_missing_file_is_named(tmp_path, name):
     ("name", "content", "message"),
     [
         ("corpus.jsonl", "{", r"corpus\.jsonl, line 1: not valid JSON"),
-        ("corpus.jsonl", '{"_id": 3, "text": "x"}', r"corpus\.jsonl, line 1: should be an object"),
+        ("corpus.jsonl", '{"_id": true, "text": "x"}', r"corpus\.jsonl, line 1: should be an object"),
+        ("corpus.jsonl", '{"_id": 3, "text": "x"}\n{"_id": "3", "text": "x"}', "the id '3' comes a second"),
         ("corpus.jsonl", "[1]", "should be an object"),
         ("corpus.jsonl", '{"_id": "a", "text": "x"}\n' * 2, "line 2: the id 'a' comes a second time"),
         ("corpus.jsonl", "\n", "has no line"),
@@ -68,7 +84,7 @@ def test_a_missing_file_is_named(tmp_path, name):
         (
             "qrels/test.tsv",
             "q1\td1\t1\nq1\td1\t0\n",
-            "line 2: query 'q1' and document 'd1' come a second time",
+            "line 2: query 'q1' and document 'd1' come a second time, with another grade",
         ),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "has no judgement"),
     ],

@@ -1,6 +1,7 @@
 """One's own labelled texts: what is read, what is refused, and two encoders compared on them."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -89,6 +90,21 @@ def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path):
         return np.repeat(10 * np.eye(3), 100, axis=1)[[places[text.split()[2]] for text in texts]] + noise
 
     assert [score_task(table, encode, Options(), Progress()).main for table in tables] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("separator", [None, ";"])
+def test_what_spreadsheets_write_is_read_and_said(tmp_path, separator):
+    lines = ["title;topic;price", *(f'"{text}, ""new""";{topic};3,50' for text, topic in ROWS)]
+    (tmp_path / "my.csv").write_text("\ufeff" + "\r\n".join(lines), newline="")
+    tables, notes = read_labelled(tmp_path / "my.csv", "title", "topic", separator)
+    assert tables[0].texts("all") == [f'{text}, "new"' for text, _ in ROWS]
+    assert notes == ["my.csv: fields are separated by ';'"]
+    nested = "".join(json.dumps({"data": {"text": text, "topic": topic}}) + "\n" for text, topic in ROWS)
+    (tmp_path / "my.jsonl").write_text(nested)
+    tables, notes = read_labelled(tmp_path / "my.jsonl", "data.text", "data.topic")
+    assert list(zip(tables[0].texts("all"), tables[0].labels("all"), strict=True)) == ROWS
+    with pytest.raises(UsageError, match=r"no text has a 'topic'; name .* with --label-column"):
+        read_labelled(tmp_path / "my.jsonl", "data.text", "topic")
 
 
 def test_mistakes_in_the_label_column_are_said_in_this_commands_words(tmp_path):
