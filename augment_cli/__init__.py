@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import card as card
     from augment_cli.api import combine as combine
     from augment_cli.api import embed as embed
+    from augment_cli.api import evaluate as evaluate
     from augment_cli.api import fetch as fetch
     from augment_cli.api import fit as fit
     from augment_cli.api import generate as generate
@@ -67,6 +68,7 @@ __all__ = [
     "card",
     "combine",
     "embed",
+    "evaluate",
     "fetch",
     "fit",
     "generate",

@@ -7,10 +7,12 @@ and `augment-data` put that folder on the path.
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
 from pathlib import Path
+from types import ModuleType
 
 _INSIDE = Path(__file__).parent / "checkout"
 _IS_WHEEL = _INSIDE.is_dir()
@@ -36,6 +38,13 @@ def run(module: str) -> None:
     sys.path.insert(0, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def module(name: str) -> ModuleType:
+    """A module of train/, eval/ or data/, which a wheel keeps out of everybody's way."""
+    if str(CHECKOUT) not in sys.path:
+        sys.path.append(str(CHECKOUT))
+    return importlib.import_module(name)
 
 
 def as_typed(text: str) -> str:

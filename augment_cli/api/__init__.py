@@ -1,6 +1,7 @@
 """The operations of a store, each declared once: for Python and for the command line."""
 
 from augment_cli.api.adapting import adapt as adapt
+from augment_cli.api.adapting import evaluate as evaluate
 from augment_cli.api.filling import augment as augment
 from augment_cli.api.filling import ingest_corpus as ingest_corpus
 from augment_cli.api.filling import open_store as open_store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -10,6 +11,8 @@ from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.operation import Offers, Option, operation, positional
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from augment_cli.session.adapting import Verdict
 
 AnEncoder = Annotated[
@@ -29,15 +32,15 @@ class Adapted(NamedTuple):
 
 @operation("adapt")
 def adapt(
-    encoder: AnEncoder,
+    encoder: AnEncoder = "minilm",
     texts: Annotated[
         Any,
         positional(
             "file of texts (.txt, .csv, .tsv, .jsonl, .parquet); in Python also a list, a data frame or an "
-            "Arrow table",
+            "Arrow table; by default the shipped sample",
             metavar="FILE",
         ),
-    ],
+    ] = None,
     *,
     reading: Annotated[
         IngestOptions | None, Offers(("text_column", "encoding", "format", "separator", "limit"))
@@ -96,14 +99,43 @@ def adapt_for(
     """Adapt, for Python and for the command line."""
     from augment_cli.session import adapting
 
-    place = None if out is None else Path(out)
+    place, options = None if out is None else Path(out), reading or IngestOptions()
     return adapting.adapt(
-        texts,
-        str(encoder),
-        reading or IngestOptions(),
-        place,
-        tuple(settings),
-        lookup,
-        allow_download,
-        reporter,
+        texts, str(encoder), options, place, tuple(settings), lookup, allow_download, reporter
     )
+
+
+@operation()
+def evaluate(
+    before: Annotated[Any, Option("an encoder: its name or folder, or an object with the method `encode`")],
+    after: Annotated[Any, Option("another one")],
+    texts: Annotated[Any, Option("texts with a class each: a file, a data frame or an Arrow table")],
+    *,
+    text_column: Annotated[str, Option("column of the texts")] = "text",
+    label_column: Annotated[str, Option("column of the classes")] = "label",
+) -> pl.DataFrame:
+    """Compare two encoders by your own labels: clusters, nearest neighbours, few examples a class.
+
+    A row for each measure, in percent: both scores, their difference, and its 95 % interval.
+    Leave these texts out of what an encoder was adapted to.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> found = augment_cli.evaluate("static", "runs/adapt-mine/best", "mine.csv")  # doctest: +SKIP
+    >>> found.columns  # doctest: +SKIP
+    ['measure', 'before', 'after', 'difference', 'low', 'high', 'p']
+    """
+    import polars as pl
+
+    from augment_cli import places
+    from augment_cli.session.adapting import encode_of, labelled_file
+
+    encoders = {"before": encode_of(before), "after": encode_of(after)}
+    with labelled_file(texts) as file:
+        rows, left_out = places.module("eval.labelled").compare_on_labels(
+            encoders, file, text_column, label_column
+        )
+    for said in left_out:
+        warnings.warn(said, stacklevel=2)
+    return pl.DataFrame(rows)

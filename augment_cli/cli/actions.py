@@ -126,9 +126,10 @@ def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
     reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
     reporter = Output(values["quiet"], values["as_json"]).reporter()
-    told = [values[name] for name in ("out", "settings", "lookup", "allow_download")]
-    told[1] = told[1] or ()
-    verdict = adapt_for(values["encoder"], values["texts"], reading, *told, reporter)
+    verdict = adapt_for(
+        values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
+        values["lookup"], values["allow_download"], reporter,
+    )  # fmt: skip
     if values["as_json"]:
         print(visible_json(dataclasses.asdict(verdict) | {"folder": str(verdict.folder)}))
     else:

@@ -11,7 +11,7 @@ from augment_cli.cli import options
 from augment_cli.cli.command import add
 from augment_cli.cli.options import switch, valued
 
-add(api.adapt, [options.JSON, options.QUIET], {"encoder": "minilm"})
+add(api.adapt, [options.JSON, options.QUIET])
 
 add(api.inspect, [options.STORE, options.JSON])
 add(api.stats, [options.STORE, options.JSON])

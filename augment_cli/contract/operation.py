@@ -113,10 +113,11 @@ def _arguments(function: Callable[..., Any]) -> Iterator[Argument]:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     # What an operation works on is loaded when it is called, not when it is declared.
-    unloaded = dict.fromkeys(("Session", "StoreOfStages", "RecipeResult", "IngestReport", "Copied"), Any)
-    return get_type_hints(
-        function, localns={**unloaded, "pa": types.SimpleNamespace(Table=Any)}, include_extras=True
+    unloaded = dict.fromkeys(
+        ("Session", "StoreOfStages", "RecipeResult", "IngestReport", "Copied", "Verdict"), Any
     )
+    tables = {"pa": types.SimpleNamespace(Table=Any), "pl": types.SimpleNamespace(DataFrame=Any)}
+    return get_type_hints(function, localns={**unloaded, **tables}, include_extras=True)
 
 
 def _parts_of(hint: Any) -> tuple[Any, list[Any]]:

@@ -125,8 +125,12 @@ class Lookup(Encoder):
         arrays = {f"mean_{place}": mean for place, mean in enumerate(self.means)}
         arrays |= {"keys": self.keys.astype(np.float16), "idf": self.idf, "directions": self.directions}
         save_file(arrays, folder / ARRAYS)
-        said = {"kind": "lookup", "encoders": names, "weights": [weight for _, weight in self.parts]}
-        said |= {"words": sorted(self.words, key=self.words.__getitem__)}
+        said: dict[str, Any] = {
+            "kind": "lookup",
+            "encoders": names,
+            "weights": [weight for _, weight in self.parts],
+        }
+        said |= {"words": sorted(self.words, key=lambda word: self.words[word])}
         (folder / SETTINGS).write_text(json.dumps(said, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,8 @@
-"""Adaptation from one file: the texts become a store, the trainer runs beside this process, a verdict comes out."""
+"""Adaptation from one file: its texts become a store, the trainer runs beside, a verdict comes out."""
 
 from __future__ import annotations
 
+import contextlib
 import html
 import importlib.util
 import json
@@ -10,17 +11,23 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
+
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MissingError, MixError, UserError
+from augment_cli.errors import MissingError, MixError, UsageError, UserError
 from augment_cli.errors.visible import visible
+from augment_cli.ingest.memory import as_arrow
 from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
 from augment_cli.session.reporter import Reporter
 from augment_cli.store.store import Store
@@ -33,6 +40,7 @@ _TRAINER = [sys.executable, "-c", "from augment_cli.places import run; run('trai
 _STEP = re.compile(r"step (\d+)/(\d+) .*?(?:ETA (.+))?$")
 _EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
+_POINTS = 0.5  # of 100 texts; fewer are no difference
 _PIECES, _UNKNOWN = 2.0, 0.05  # a word, and of all pieces: more, and a vocabulary is of another language
 
 
@@ -74,6 +82,7 @@ def adapt(
     check_packages()
     name, encoder = encoder, encoder if Path(encoder).exists() else shipped(NAMES.get(encoder, encoder))
     model = _find(encoder, allow_download)
+    texts = SAMPLE if texts is None else texts
     in_memory = not isinstance(texts, str | Path)
     out = out or _RUNS / _name_of(texts, name, in_memory)
     session = Session(out / "store", Engine.for_this_machine(None), reporter)
@@ -118,7 +127,7 @@ def _name_of(texts: Any, encoder: str, in_memory: bool) -> str:
 
 
 def _unlike(model: Path, store: Store) -> str:
-    """A warning where an encoder's vocabulary does not know the language of the texts; empty where it does."""
+    """A warning where an encoder's vocabulary does not know the texts' language; else empty."""
     file = model / "tokenizer.json"
     if not file.is_file():
         return ""
@@ -143,14 +152,8 @@ def _unlike(model: Path, store: Store) -> str:
 def _train(command: list[str], reporter: Reporter) -> None:
     """Run the trainer, with its lines as progress and notes; its error becomes one of this process."""
     last = ""
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
+    output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    with subprocess.Popen(command, errors="replace", **output) as process:
         assert process.stderr is not None
         try:
             for line in map(str.rstrip, process.stderr):
@@ -211,4 +214,53 @@ def read_verdict(out: Path, start: str) -> Verdict:
         following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
     if (out / "run.html").is_file():
         following.append(f"page: {out / 'run.html'}")
-    return Verdict(ended["outcome"], visible(ended["message"]), best, scores, tuple(following))
+    said = in_words(ended["outcome"], scores) or ended["message"]
+    return Verdict(ended["outcome"], visible(said), best, scores, tuple(following))
+
+
+def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
+    """What gained and what lost, by the corpus's own texts without labels; empty where nothing came out."""
+    half, found = (scores.get(name) for name in ("half_neighbours", "found_by_half"))
+    if outcome != "better" or half is None or found is None:
+        return ""
+    change = 100 * (found["best"] - found["before"])
+    single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
+    caution = "; to search with it, compare it with the start first" if change <= -_POINTS else ""
+    return (
+        "better for topics and classes: of a text's ten nearest, "
+        f"{10 * half['best']:.1f} are found by either "
+        f"half of its words ({10 * half['before']:.1f} before); for finding the one text {single}: half of a "
+        f"text's words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} "
+        f"before){caution}"
+    )
+
+
+def encode_of(encoder: Any) -> Callable[[Sequence[str]], np.ndarray]:
+    """The method `encode` of an encoder, or of the one that a name or folder stands for; texts once each."""
+    if isinstance(encoder, str | Path):
+        from augment_cli.encoding.loading import load_encoder
+
+        return load_encoder(shipped(NAMES.get(str(encoder), str(encoder)))).encode
+    if not callable(getattr(encoder, "encode", None)):
+        kind = type(encoder).__name__
+        raise UsageError(f"{kind}: not an encoder; give a name, a folder, or what has a method `encode`")
+    known: dict[str, np.ndarray] = {}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(new, np.asarray(encoder.encode(new), np.float32), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return encode
+
+
+@contextlib.contextmanager
+def labelled_file(texts: Any) -> Iterator[Path]:
+    """A file of labelled texts: the one that is named, or one made of a table in memory."""
+    if isinstance(texts, str | Path):
+        yield Path(texts)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "texts.parquet"
+        pq.write_table(as_arrow(texts, "text"), file)
+        yield file
