@@ -124,7 +124,8 @@ class Lookup(Encoder):
             copy_model(source, folder / name)
         arrays = {f"mean_{place}": mean for place, mean in enumerate(self.means)}
         arrays |= {"keys": self.keys.astype(np.float16), "idf": self.idf, "directions": self.directions}
-        save_file(arrays, folder / ARRAYS)
+        # safetensors writes memory as it lies, in whatever order.
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / ARRAYS)
         said: dict[str, Any] = {
             "kind": "lookup",
             "encoders": names,

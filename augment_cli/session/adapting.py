@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import html
 import importlib.util
 import json
@@ -25,6 +26,7 @@ from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError, UserError
 from augment_cli.errors.visible import visible
+from augment_cli.ingest.look import look_at
 from augment_cli.ingest.memory import as_arrow
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources.sample import SAMPLE
@@ -37,6 +39,7 @@ _RUNS = Path("runs")
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
 # What runs the trainer from any folder, in a checkout and from a wheel.
 _TRAINER = [sys.executable, "-c", "from augment_cli.places import run; run('train')"]
+_LOOKED_AT = 2_000  # rows
 _STEP = re.compile(r"step (\d+)/(\d+) .*?(?:ETA (.+))?$")
 _EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
@@ -85,6 +88,8 @@ def adapt(
     texts = SAMPLE if texts is None else texts
     in_memory = not isinstance(texts, str | Path)
     out = out or _RUNS / _name_of(texts, name, in_memory)
+    if not in_memory:
+        options = _with_column(Path(texts), options, reporter)
     session = Session(out / "store", Engine.for_this_machine(None), reporter)
     with session:
         try:
@@ -102,6 +107,18 @@ def adapt(
     if lookup:
         _make_lookup(out, store, reporter)
     return read_verdict(out, encoder)
+
+
+def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
+    """The options with the column of texts, encoding and format that a file seems to have."""
+    found = look_at(file, options, _LOOKED_AT)
+    column, encoding = found["text_column"], found["encoding"]
+    if column and not options.text_column:
+        others = [name for name in found["columns"] if name != column]
+        beside = f" (others: {', '.join(others)})" if others else ""
+        reporter.say(f"text column: {column}{beside}; --text-column names another")
+    encoding = options.encoding if encoding is None else encoding
+    return dataclasses.replace(options, text_column=column or options.text_column, encoding=encoding)
 
 
 def check_packages() -> None:

@@ -1,0 +1,137 @@
+"""The front door of adaptation: from a file or a list to an encoder and a verdict, and encoders by labels."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import augment_cli
+from augment_cli.cli import load_commands
+from augment_cli.cli.application import app
+from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.session import adapting
+from augment_cli.session.adapting import Verdict, in_words
+from tests.train.watching.test_neighbours import sentence
+
+TEXTS = [sentence(row) for row in range(240)]
+QUICK = ("steps=4", "evaluate_every=2", "batch=16", "threads=1")
+
+
+@pytest.fixture(scope="module")
+def adapted(tmp_path_factory):
+    """A run on an export as people have it: line breaks in fields, blank rows, repeats, an index column."""
+    folder = tmp_path_factory.mktemp("a folder with ä")
+    rows = [f'{row},"{text}",x' for row, text in enumerate(TEXTS)]
+    rows[3] = f'3,"{TEXTS[3]}\nand more of it",x'
+    rows[5:5] = [",,", rows[4], ",,"]
+    file = folder / "my texts.csv"
+    file.write_text("\n".join([",message,agent", *rows]) + "\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("DATA", str(folder))  # no STS-B
+        changes = [word for change in QUICK for word in ("--set", change)]
+        load_commands()
+        done = CliRunner().invoke(
+            app, ["adapt", str(file), "--encoder", "static", "--lookup", "--out", "run", *changes]
+        )
+        assert done.exit_code == 0, done.output
+    return folder, done
+
+
+@pytest.mark.slow
+def test_an_export_becomes_an_encoder(adapted):
+    folder, done = adapted
+    run = folder / "run"
+    assert augment_cli.open_store(run / "store").rows == len(TEXTS) + 1
+    assert "text column: message" in done.stderr
+    assert "SentenceTransformer(" in done.stdout
+    for name in ("best", "lookup"):
+        vectors = augment_cli.load_encoder(run / name).encode(TEXTS[:3])
+        assert np.isfinite(vectors).all()
+
+
+@pytest.mark.slow
+def test_a_second_encoder_and_other_texts(adapted, monkeypatch):
+    folder, _ = adapted
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DATA", str(folder))
+    with pytest.raises(MixError, match="run: holds the run of other texts; name another folder"):
+        augment_cli.adapt("static", TEXTS[:100], out="run", settings=QUICK)
+    encoder, verdict = augment_cli.adapt("static", TEXTS, out="other", settings=QUICK)
+    assert verdict.outcome in ("better", "same", "worse")
+    assert encoder.encode(["The river flows."]).shape == (1, 256)
+    assert "<table>" in verdict._repr_html_() and str(verdict).startswith(verdict.message)
+    frame = pl.DataFrame({"text": TEXTS, "label": [str(row % 3) for row in range(len(TEXTS))]})
+    found = augment_cli.evaluate("static", encoder, frame)
+    assert found.columns == ["measure", "before", "after", "difference", "low", "high", "p"]
+    assert "K-means" in found["measure"].to_list()
+    assert ((found["after"] - found["before"]) - found["difference"]).abs().max() < 1e-9
+
+
+def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.setattr(adapting.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingError, match=r"augment-cli\[train\]"):
+        augment_cli.adapt("static", TEXTS, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_encoder_that_is_not_there(tmp_path):
+    with pytest.raises(MissingError, match="not on this machine"):
+        augment_cli.adapt("nobody/nothing", TEXTS, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_has_no_encode_is_no_encoder():
+    with pytest.raises(UsageError, match="int: not an encoder"):
+        augment_cli.evaluate(3, "static", pl.DataFrame({"text": ["a"], "label": ["b"]}))
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "compare it with the start")]
+)
+def test_the_verdict_says_what_gains_and_what_loses(found, said):
+    scores = {
+        "half_neighbours": {"before": 0.2, "best": 0.3},
+        "found_by_half": {"before": 0.9, "best": found},
+    }
+    assert said in in_words("better", scores)
+    assert "3.0 are found by either half of its words (2.0 before)" in in_words("better", scores)
+    assert in_words("same", scores) == ""
+
+
+def test_a_verdict_cannot_write_into_a_page(tmp_path):
+    scores = {"<b>": {"before": 1.0, "best": 1.0}}
+    page = Verdict("same", "<script>", tmp_path, scores, ("<i>",))._repr_html_()
+    assert "<script>" not in page and "<i>" not in page and "&lt;b&gt;" in page
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_said"),
+    [
+        (["Die Verfassungsgerichtsbarkeit überprüft Rechtsverordnungen der Bundesländer."] * 3, True),
+        (["中国经济增长超过预期"] * 3, True),
+        (["How do I change my order?", "the river flows past the old mill"] * 3, False),
+    ],
+)
+def test_an_encoder_of_another_language_is_told(texts, is_said, tmp_path):
+    from augment_cli.vectors.embed_parameters import find_encoder
+
+    augment_cli.ingest_corpus(store=tmp_path / "store", texts=texts)
+    store = augment_cli.open_store(tmp_path / "store")
+    warning = adapting._unlike(find_encoder("all-MiniLM-L6-v2").path, store)
+    assert ("hardly knows the language" in warning) == is_said
+
+
+def test_runs_of_two_files_and_two_encoders_have_folders_of_their_own():
+    names = {adapting._name_of(*each, False) for each in [("a/x.csv", "minilm"), ("a/x.csv", "static")]}
+    assert names == {"adapt-x", "adapt-x-static"}
+
+
+def test_the_command_says_as_json_what_came_out(monkeypatch, tmp_path):
+    verdict = Verdict("same", "nothing", tmp_path, {}, ("next",))
+    monkeypatch.setattr("augment_cli.cli.actions.adapt_for", lambda *given: verdict)
+    load_commands()
+    done = CliRunner().invoke(app, ["adapt", "mine.txt", "--json"])
+    assert json.loads(done.stdout)["outcome"] == "same"
