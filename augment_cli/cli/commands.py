@@ -11,6 +11,7 @@ from augment_cli.cli import options
 from augment_cli.cli.command import add
 from augment_cli.cli.options import switch, valued
 
+add(api.look, [options.JSON])
 add(api.inspect, [options.STORE, options.JSON])
 add(api.stats, [options.STORE, options.JSON])
 add(
