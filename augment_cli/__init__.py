@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import list_augmentations as list_augmentations
     from augment_cli.api import list_recipes as list_recipes
     from augment_cli.api import llm_paraphrase as llm_paraphrase
+    from augment_cli.api import look as look
     from augment_cli.api import mine as mine
     from augment_cli.api import open_store as open_store
     from augment_cli.api import pack_table as pack_table
@@ -79,6 +80,7 @@ __all__ = [
     "list_recipes",
     "llm_paraphrase",
     "load_encoder",
+    "look",
     "mine",
     "open_store",
     "pack_table",

@@ -16,6 +16,7 @@ from augment_cli.api.looking import inspect as inspect
 from augment_cli.api.looking import judge as judge
 from augment_cli.api.looking import list_augmentations as list_augmentations
 from augment_cli.api.looking import list_recipes as list_recipes
+from augment_cli.api.looking import look as look
 from augment_cli.api.looking import publish as publish
 from augment_cli.api.looking import remove as remove
 from augment_cli.api.looking import report as report

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli.contract.operation import Option, Store, operation, positional
+from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.operation import Offers, Option, Store, operation, positional
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
@@ -27,6 +28,38 @@ def _opened(store: Any) -> StoreOfStages:
     from augment_cli.store.store import Store
 
     return store if isinstance(store, Store) else Store.open(store)
+
+
+@operation()
+def look(
+    file: Annotated[str | Path, positional("whose text is to be read", metavar="FILE")],
+    *,
+    reading: Annotated[
+        IngestOptions | None, Offers(("text_column", "format", "quoting", "encoding", "separator"))
+    ] = None,
+    rows: Annotated[int, Option("how many to look at", minimum=1)] = 10_000,
+) -> dict[str, Any]:
+    """Look at a file before it is read: how it is written, its columns, what would be set aside.
+
+    Nothing is made. It says encoding and separator, the columns with examples, of the text lengths, languages
+    (by script and frequent words) and repeats, which rows would be rejected and why, and the command to go on
+    with. Of a long file the first rows are looked at.
+
+    Commands
+    --------
+    augment-cli look titles.csv
+    augment-cli look titles.csv --text-column title --json
+
+    Examples
+    --------
+    >>> import augment_cli, pathlib
+    >>> _ = pathlib.Path("titles.csv").write_text("title;topic\\nThe river flows.;water\\n")
+    >>> augment_cli.look("titles.csv")["command"]
+    'augment-cli ingest --corpus titles.csv --text-column title --store store'
+    """
+    from augment_cli.ingest.look import look_at
+
+    return look_at(file, reading or IngestOptions(), rows)
 
 
 @operation("list")

@@ -136,6 +136,11 @@ def adapt(values: dict[str, Any]) -> None:
         print(verdict)
 
 
+def look(values: dict[str, Any]) -> None:
+    """What a file holds, and how to go on."""
+    views.show_look(_called(api.look, values), values["as_json"])
+
+
 def inspect(values: dict[str, Any]) -> None:
     """Rows of a stage, and what to ask for where there are few."""
     rows = _called(api.inspect, values)

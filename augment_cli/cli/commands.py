@@ -13,6 +13,7 @@ from augment_cli.cli.options import switch, valued
 
 add(api.adapt, [options.JSON, options.QUIET])
 
+add(api.look, [options.JSON])
 add(api.inspect, [options.STORE, options.JSON])
 add(api.stats, [options.STORE, options.JSON])
 add(

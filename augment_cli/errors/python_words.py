@@ -31,7 +31,7 @@ _FUNCTIONS = {
     "pack": "pack_table",
     "list": "list_augmentations",
     **{name: name for name in ("fit", "parse", "embed", "score", "mine", "report", "inspect", "stats")},
-    **{name: name for name in ("status", "verify", "card", "judge", "remove", "publish", "fetch")},
+    **{name: name for name in ("status", "verify", "card", "judge", "remove", "publish", "fetch", "look")},
 }
 _SHELL_ONLY = {"doctor", "convert-weights"}
 _COMMAND = re.compile(r"`augment-cli ([^`]+)`")

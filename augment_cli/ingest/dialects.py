@@ -74,10 +74,7 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
     kind = "text" if is_plain_text(path, options) else options.format or kind_of(path) or "jsonl"
     if kind == "parquet":
         return Dialect(kind)
-    head, encoding = read_head(path), options.encoding
-    if encoding == "utf-8":
-        encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), encoding)
-    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    text, encoding = text_of_head(read_head(path), options)
     words = [] if encoding == options.encoding else [f"the encoding is {encoding}"]
     ends_in_return = _ends_in_return(text, kind in _SEPARATORS and options.quoting)
     if ends_in_return:
@@ -102,6 +99,14 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
             "it is one JSON array" if _ARRAY.match(text) else "its JSON takes several lines an object"
         )
     return Dialect(kind, encoding, separator, ends_in_return, named is not None, "; ".join(words))
+
+
+def text_of_head(head: bytes, options: IngestOptions) -> tuple[str, str]:
+    """The beginning of a file as text, and its encoding: what a byte order mark says, unless one is named."""
+    encoding = options.encoding
+    if encoding == "utf-8":
+        encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), encoding)
+    return head.decode(encoding, "replace").removeprefix("\ufeff"), encoding
 
 
 def _refuse_columns(path: CorpusFile) -> None:

@@ -15,14 +15,13 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.ingest import checks
+from augment_cli.ingest import checks, tables
 from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.dialects import Dialect, dialect_of, is_json, kind_of
 from augment_cli.ingest.json_documents import read_objects
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import read_blocks, split_lines
-from augment_cli.ingest.tables import read_table
 from augment_cli.remote.files import RemoteFile
 from augment_cli.store.parquet import open_parquet, rows_in_memory
 
@@ -45,7 +44,7 @@ def read_file(
     if dialect.kind == "parquet":
         yield from _read_parquet(path, source, options)
     elif dialect.kind == "csv":
-        yield from read_table(path, source, dialect, options)
+        yield from tables.read_table(path, source, dialect, options)
     elif dialect.kind == "text":
         yield from _read_lines(path, source, dialect)
     else:
@@ -197,6 +196,27 @@ def fields_of(value: Any, within: str = "") -> Iterator[tuple[str, Any]]:
         yield from fields_of(value[0], f"{within}.0" if within else "0")
     elif within:
         yield within, value
+
+
+def read_records(path: CorpusFile, options: IngestOptions) -> Iterator[dict[str, Any]]:
+    """All fields of the rows that can be read, those within others by the names of `field_of`."""
+    dialect = dialect_of(path, options)
+    if dialect.kind == "csv":
+        yield from tables.read_records(path, dialect, options)
+    elif dialect.kind == "parquet":
+        with (
+            contextlib.suppress(pa.ArrowException, OSError, ValueError),
+            _opened(path) as source_file,
+            open_parquet(source_file, is_ours=False) as file,
+        ):
+            for record_batch in file.iter_batches(rows_in_memory(file), use_threads=False):
+                yield from (dict(fields_of(row)) for row in record_batch.to_pylist())
+    elif dialect.kind != "text":
+        read = read_objects if dialect.kind == "json" else _read_lines
+        for raw_lines in read(path, "", dialect):
+            for line in raw_lines.raw.to_pylist():
+                with contextlib.suppress(ValueError, RecursionError):
+                    yield dict(fields_of(json.loads(line)))
 
 
 def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iterator[RawLines]:

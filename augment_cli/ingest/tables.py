@@ -55,14 +55,7 @@ def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestO
     # damage of the file.
     text_name, id_name, keep = options.text_column or "text", options.id_column, options.kept
     lines = _Lines(path, dialect)
-    if dialect.names_separator:
-        next(lines)
-    rows = csv.reader(
-        lines,
-        delimiter=dialect.separator,
-        quoting=csv.QUOTE_MINIMAL if options.quoting else csv.QUOTE_NONE,
-        strict=True,
-    )
+    rows = _rows_of(lines, dialect, options)
     header = _header(path, rows, [text_name, id_name], keep)
     text_at = header.index(text_name) if header else 0
     id_at = header.index(id_name) if header and id_name else None
@@ -93,6 +86,34 @@ def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestO
         builder.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
     if len(builder):
         yield builder.finished()
+
+
+def _rows_of(lines: _Lines, dialect: Dialect, options: IngestOptions) -> Iterator[list[str]]:
+    if dialect.names_separator:
+        next(lines)
+    return csv.reader(
+        lines,
+        delimiter=dialect.separator,
+        quoting=csv.QUOTE_MINIMAL if options.quoting else csv.QUOTE_NONE,
+        strict=True,
+    )
+
+
+def read_records(path: CorpusFile, dialect: Dialect, options: IngestOptions) -> Iterator[dict[str, str]]:
+    """All fields of the rows that can be read, by their column."""
+    lines = _Lines(path, dialect)
+    rows, header = _rows_of(lines, dialect, options), list[str]()
+    while True:
+        lines.taken.clear()
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            continue
+        if header and len(row) == len(header):
+            yield dict(zip(header, row, strict=True))
+        header = header or row
 
 
 def _header(

@@ -132,6 +132,18 @@ def share(entry: dict[str, Any]) -> str:
 
 
 @or_json
+def show_look(found: dict[str, Any]) -> None:
+    """What a file holds, and the command to go on with."""
+    for line in found["notes"]:
+        say_line(line)
+    columns = ("name", "filled", "distinct", "characters", "example")
+    rows = [[entry[name] for name in columns] for entry in found["columns"]]
+    if rows:
+        show_table(columns, rows, right=columns[1:4])
+    say_line(f"To go on: {found['command']}", style="bold")
+
+
+@or_json
 def show_verdicts(entries: Sequence[dict[str, Any]]) -> None:
     """What was found in rows that were read: counts of a stage, and the interval of those that are wrong."""
     counts = ("read", "good", "awkward", "wrong")

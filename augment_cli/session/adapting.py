@@ -114,7 +114,7 @@ def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> Inge
     found = look_at(file, options, _LOOKED_AT)
     column, encoding = found["text_column"], found["encoding"]
     if column and not options.text_column:
-        others = [name for name in found["columns"] if name != column]
+        others = [one["name"] for one in found["columns"] if one["name"] != column]
         beside = f" (others: {', '.join(others)})" if others else ""
         reporter.say(f"text column: {column}{beside}; --text-column names another")
     encoding = options.encoding if encoding is None else encoding

@@ -169,6 +169,5 @@ class CorpusSteps(StoreSteps):
 
     def _say_joined(self, count: int, of: str = "") -> None:
         self.reporter.say(
-            f"{count:,} texts {of + ' ' * bool(of)}had line breaks, each made one space (--line-breaks keep "
-            "leaves them)"
+            f"{count:,} texts {of + ' ' * bool(of)}had line breaks, each made one space; see --line-breaks"
         )

@@ -1,0 +1,224 @@
+"""A file looked at before it is read: how it is written, what is in it, and which command reads it."""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+import itertools
+import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import regex
+
+from augment_cli.contract.reasons import Reason, in_words
+from augment_cli.ingest import checks
+from augment_cli.ingest.dialects import Dialect, dialect_of, header_of, text_of_head
+from augment_cli.ingest.finding import find_files
+from augment_cli.ingest.local_files import CorpusFile
+from augment_cli.ingest.options import IngestOptions
+from augment_cli.ingest.readers import read_file, read_records
+from augment_cli.ingest.streams import read_head, size_of
+
+_SHOWN = 60  # characters of an example
+_USUAL_NAMES = ("text", "sentence", "title", "question", "query", "anchor", "content", "body")
+_EAST_ASIAN = ("gb18030", "shift_jis", "euc_kr", "cp1251")  # the first that decodes all
+# Frequent words that few other languages have.
+_WORDS = {
+    "English": "the of and is that for was with you are he she has to",
+    "German": "der die und das ist nicht ein mit den von",
+    "French": "le les des est une dans pour que qui pas",
+    "Spanish": "el los las una por con para del es y",
+    "Italian": "il che di non per una sono della è gli",
+    "Portuguese": "o os não uma um para com do da em",
+    "Dutch": "het een van en niet dat op te zijn voor",
+}
+_LANGUAGES = {name: frozenset(words.split()) for name, words in _WORDS.items()}
+_SCRIPTS = {
+    "Japanese": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
+    "Chinese": regex.compile(r"\p{Han}"),
+    "Korean": regex.compile(r"\p{Hangul}"),
+    **{
+        f"{name} script": regex.compile(rf"\p{{{name}}}")
+        for name in ("Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai")
+    },
+}
+
+
+def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, Any]:
+    """What `augment_cli.look` returns."""
+    (path, source), *others = find_files([file])
+    asked, options = options.text_column, _with_columns(path, _with_encoding(path, options))
+    columns = _columns(list(itertools.islice(read_records(path, options), count)))
+    if columns and not asked:
+        options = dataclasses.replace(options, text_column=_text_column(columns))
+    texts, reasons, lines, is_whole = _texts(path, options, count)
+    if options.quoting and Reason.UNCLOSED_QUOTE in reasons:  # then " is a character like any other
+        return look_at(file, dataclasses.replace(options, quoting=False), count)
+    dialect = dialect_of(path, options)
+    rows, repeats = len(texts) + sum(reasons.values()), len(texts) - len(set(texts))
+    languages = _languages(texts)
+    notes = [
+        f"{source}: {size_of(path):,} bytes, {_written(dialect)}",
+        f"{rows:,} rows looked at{'' if is_whole else ' (there are more)'}, {len(texts):,} would be kept",
+    ]
+    if others:
+        notes.append(f"the first of {len(others) + 1:,} files")
+    if texts:
+        least, half, most = np.percentile([len(text) for text in texts], [0, 50, 100]).astype(int).tolist()
+        notes.append(f"characters: {least:,} to {most:,}, half of the texts have up to {half:,}")
+        notes.append("language: " + ", ".join(f"{name} {share:.0%}" for name, share in languages.items()))
+        if not columns:
+            notes.append(f"example: {texts[0][:_SHOWN]}")
+    if repeats:
+        notes.append(f"repeated: {repeats:,} (--deduplicate leaves them out)")
+    notes += [
+        f"set aside: {number:,} {reason} ({in_words(reason)}), first in line {lines[reason]:,}"
+        for reason, number in reasons.items()
+    ]
+    return {
+        "file": str(path),
+        "kind": dialect.kind,
+        "encoding": dialect.encoding,
+        "separator": dialect.separator if dialect.kind == "csv" else None,
+        "rows": rows,
+        "kept": len(texts),
+        "rejects": dict(reasons),
+        "repeated": repeats,
+        "languages": languages,
+        "text_column": options.text_column,
+        "columns": columns,
+        "notes": notes,
+        "command": shlex.join(_command(file, options, dialect, sum(reasons.values()) / max(rows, 1))),
+    }
+
+
+def _with_encoding(path: CorpusFile, options: IngestOptions) -> IngestOptions:
+    """The options with the likely encoding of a file that is not UTF-8."""
+    head = read_head(path)
+    if options.encoding != "utf-8" or text_of_head(head, options)[1] != "utf-8" or head.startswith(b"PAR1"):
+        return options
+    zeros = [head[at::2].count(0) / max(len(head), 1) for at in (0, 1)]
+    if max(zeros) > 0.2:
+        return dataclasses.replace(options, encoding="utf-16-be" if zeros[0] > zeros[1] else "utf-16-le")
+    if _decodes(head, "utf-8"):
+        return options
+    is_latin = 4 * sum(byte >= 0x80 for byte in head) < len(head)
+    likely = "cp1252" if is_latin else next((one for one in _EAST_ASIAN if _decodes(head, one)), "latin-1")
+    return dataclasses.replace(options, encoding=likely)
+
+
+def _decodes(head: bytes, encoding: str) -> bool:
+    try:  # its last character may be cut
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _with_columns(path: CorpusFile, options: IngestOptions) -> IngestOptions:
+    """Of what is called plain text and is a table, the first column, so that it is read as one."""
+    if options.text_column or dialect_of(path, options).kind != "text" or options.format:
+        return options
+    lines = (
+        text_of_head(read_head(path), options)[0].replace("\r\n", "\n").replace("\r", "\n").split("\n")[:20]
+    )
+    for separator in "\t;":
+        rows = [header_of(line, separator) for line in lines if line]
+        if len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1:
+            return dataclasses.replace(options, text_column=rows[0][0])
+    return options
+
+
+def _columns(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the columns hold."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            values = found.setdefault(name, [])
+            if value is not None and value != "":
+                values.append(
+                    value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+                )
+    return [
+        {
+            "name": name,
+            "filled": len(values),
+            "distinct": len(set(values)),
+            "characters": int(np.median([len(value) for value in values])) if values else 0,
+            "words": float(np.mean([len(value.split()) for value in values])) if values else 0.0,
+            "example": (values or [""])[0][:_SHOWN],
+        }
+        for name, values in found.items()
+    ]
+
+
+def _text_column(columns: Sequence[dict[str, Any]]) -> str:
+    """The column that most likely holds the text: by its name, else the one with the longest texts."""
+    names = [column["name"] for column in columns if column["words"] > 1]
+    usual = [name for one in _USUAL_NAMES for name in names if name.lower().split(".")[-1] == one]
+    return str(usual[0] if usual else max(columns, key=lambda column: column["words"])["name"])
+
+
+def _texts(
+    path: CorpusFile, options: IngestOptions, count: int
+) -> tuple[list[str], Counter[str], dict[str, int], bool]:
+    """What would be kept, reasons for the rest with the first line of each, and whether that is all."""
+    texts: list[str] = []
+    reasons: Counter[str] = Counter()
+    lines: dict[str, int] = {}
+    for raw_lines in read_file(path, "", options):
+        joined, _ = checks.without_line_breaks(raw_lines.texts)
+        raw_lines = dataclasses.replace(raw_lines, texts=joined)
+        room = count - len(texts) - reasons.total()
+        found = checks.reasons_to_reject(raw_lines, options.max_characters)[:room]
+        texts += checks.select_texts(raw_lines, np.flatnonzero(found == "")).to_pylist()
+        for at in np.flatnonzero(found != "").tolist():
+            reasons[str(found[at])] += 1
+            lines.setdefault(str(found[at]), int(raw_lines.lines[at]))
+        if len(found) < len(raw_lines.lines):
+            return texts, reasons, lines, False
+    return texts, reasons, lines, True
+
+
+def _languages(texts: Sequence[str]) -> dict[str, float]:
+    """Shares of languages among some texts, the most frequent three."""
+    counts = Counter(map(_language, texts[:1_000]))
+    return {name: number / counts.total() for name, number in counts.most_common(3)}
+
+
+def _language(text: str) -> str:
+    letters = sum(character.isalpha() for character in text)
+    for name, script in _SCRIPTS.items():
+        if len(script.findall(text)) > (0.1 if name == "Japanese" else 0.5) * letters:
+            return name
+    words = text.lower().split()
+    name, hits = max(
+        ((name, sum(word in known for word in words)) for name, known in _LANGUAGES.items()),
+        key=lambda one: one[1],
+    )
+    return name if hits else "unknown"
+
+
+def _written(dialect: Dialect) -> str:
+    """How a file is written, for people."""
+    kinds = {"text": "lines of text", "jsonl": "a JSON object a line", "json": "JSON", "parquet": "Parquet"}
+    encoding = "" if dialect.kind == "parquet" else dialect.encoding
+    return "; ".join(filter(None, [kinds.get(dialect.kind, "a table"), encoding, dialect.words]))
+
+
+def _command(file: str | Path, options: IngestOptions, dialect: Dialect, rejected: float) -> list[str]:
+    """The command that reads it, as words."""
+    words = ["augment-cli", "ingest", "--corpus", str(file)]
+    if dialect.kind != "text" and options.text_column not in (None, "text"):
+        words += ["--text-column", str(options.text_column)]
+    for name, usual in (("format", None), ("separator", None), ("encoding", "utf-8")):
+        if (value := getattr(options, name)) != usual:
+            words += [f"--{name}", value]
+    words += ["--no-quoting"] * (not options.quoting)
+    words += ["--max-rejects", f"{min(rejected + 0.005, 1):.2f}"] if rejected > 0.01 else []
+    return [*words, "--store", "store"]
