@@ -36,7 +36,10 @@ from sklearn.decomposition import PCA
 
 from augment_cli import api
 from augment_cli.encoding import whitening
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder
 from benchmarks.result_lines import add_line, read_lines
@@ -102,8 +105,13 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
     start = partial(load_encoder, options.encoder, precision=options.precision)
     texts = corpus_of(table, options.rows)[0]
     adapted = partial(adapt, table.task.name, texts, options, seed)
+    looked_up = partial(look_up, texts, not is_static(find_encoder(options.encoder).path))
     if not options.untrained:
-        return {"start": lambda: start().encode, "best": lambda: load_encoder(str(adapted() / "best")).encode}
+        return {
+            "start": lambda: start().encode,
+            "best": lambda: load_encoder(str(adapted() / "best")).encode,
+            "lookup of best": lambda: looked_up(load_encoder(str(adapted() / "best"))),
+        }
 
     def whitened() -> Encode:
         white, encode = whitening.fit(start().encode(texts)), start().encode
@@ -141,6 +149,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
     return {
         "start": lambda: start().encode,
         "static": lambda: load_encoder(str(STATIC)).encode,
+        "lookup": lambda: looked_up(start()),
         "model2vec": model2vec,
         "whitened": whitened,
         "128 components": partial(principal, 128),
@@ -148,6 +157,12 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         "beside static": lambda: beside(1.0),
         "beside static, half": lambda: beside(0.5),
     }
+
+
+def look_up(texts: Sequence[str], helped: bool, encoder: Encoder) -> Encode:
+    """A lookup in the corpus, with the static encoder beside one that has layers."""
+    parts = [(encoder, 1.0)] + [(load_encoder(str(STATIC)), 0.5)] * helped
+    return Lookup.fit(parts, texts).encode
 
 
 def adapt(
@@ -178,18 +193,20 @@ def adapt(
 def difference_table(lines: list[dict[str, Any]]) -> str:
     """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
     rows = [
-        "| model | domain | score | before | after − before | up in | STS-B test |",
-        "|---|---|---|---:|---:|---:|---:|",
+        "| model | domain | encoder | score | before | after − before | up in | STS-B test |",
+        "|---|---|---|---|---:|---:|---:|---:|",
     ]
-    for model, domain in dict.fromkeys((line["model"], line["domain"]) for line in lines):
+    for model, domain, encoder in dict.fromkeys(
+        (line["model"], line["domain"], line["encoder"]) for line in lines if line["encoder"] != "start"
+    ):
         own = [line for line in lines if (line["model"], line["domain"]) == (model, domain)]
         before = next(line for line in own if line["encoder"] == "start")
-        after = [line for line in own if line["encoder"] == "best"]
+        after = [line for line in own if line["encoder"] == encoder]
         changes = {key: [line[key] - before[key] for line in after] for key in SCORES if key in before}
         price = _spread(changes.pop("stsb"))
         for key, values in changes.items():
             up = f"{sum(value > 0 for value in values)} of {len(values)}"
-            cells = (model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
+            cells = (model, domain, encoder, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -243,7 +260,7 @@ def main() -> None:
             table = read_table(load_registry()[name], options.data)
             for kind, load in encoders(options, table, seed).items():
                 key = {"model": options.model, "domain": name, "encoder": kind}
-                key |= {"seed": seed} if kind == "best" else {}
+                key |= {"seed": seed} if kind.endswith("best") else {}
                 if any(key.items() <= line.items() for line in lines):
                     continue
                 measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
