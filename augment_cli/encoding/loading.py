@@ -52,7 +52,14 @@ def load_encoder(
     counts: TokenCounts | None = None,
     prompt_name: str = "",
 ) -> Encoder:
-    """Load an encoder from a folder, or a hub name that is already on this machine."""
+    """Load an encoder from a folder, or a hub name that is already on this machine.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.load_encoder("data/models/static").encode(["The river flows."]).shape
+    (1, 256)
+    """
     files = JsonFiles()
     folder, revision = find_folder(str(path_or_name), allow_download, "model", files)
     if precision not in ("fp32", "bf16"):

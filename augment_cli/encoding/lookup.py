@@ -35,6 +35,15 @@ class Lookup(Encoder):
     smoothed as `augment-cli combine` does.
 
     Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> encoder = augment_cli.load_encoder("data/models/static")
+    >>> texts = ["The river flows.", "A heron waits.", "A boat waits."]
+    >>> lookup = augment_cli.Lookup.fit([(encoder, 1.0)], texts)
+    >>> lookup.encode(["The heron waits."]).shape[0]
+    1
     """
 
     parts: list[tuple[Encoder, float]] = field(default_factory=list)  # with their weights
