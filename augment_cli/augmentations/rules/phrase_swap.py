@@ -3,14 +3,15 @@
 Who does what to whom, where from and where to, before what and after what: an encoder that sees words and not
 their places takes both for the same. The plain phrase changes place (articles, adjectives and names before
 the noun, and the noun); what is said of it behind stays. Both are singular or both plural, so that verbs
-agree; both are names, or things of one sort by WordNet. Phrases that are joined (`Ann and Bob`), of which one
+agree; both are names, or things of one sort by WordNet, or stand
+behind prepositions. Phrases that are joined (`Ann and Bob`), of which one
 is said of the other (`the king of Spain`, `Rome is the capital`), and those of verbs that hold both ways
 (`Ann met Bob`) stay.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -32,14 +33,17 @@ _LONGEST = 5  # tokens of a phrase
 _JOINED = words("and or & nor between among both either plus versus vs")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
 _BOTH_WAYS = words(
-    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter coincide "
-    "overlap correspond rhyme be become remain represent mean constitute include comprise contain call name "
+    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
+    "coincide overlap correspond rhyme be become remain represent mean constitute include comprise contain call name "
     "consider share compare combine mix connect link join unite divorce"
 )
 _SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
+# Nothing to exchange: fixed phrases, and times, of which only another one stands there.
 _EMPTY = words(
-    "time times way ways year years day days part parts kind sort number lot fact order case example place name "
-    "names one ones thing things course addition rest end beginning"
+    "time times way ways year years day days part parts kind sort number lot fact order case example place "
+    "name names one ones thing things course addition rest end beginning january february march april may "
+    "june july august september october november december monday tuesday wednesday thursday friday saturday "
+    "sunday"
 )
 _STEPS = 12  # from a word up to a verb
 
@@ -62,12 +66,13 @@ def _swap(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     reasons[view.rows[heads]] = Reason.RULE_DOES_NOT_APPLY
     determined = parses.tags.at(left).among({"DT", "PRP$"})
     numbered = spans.count(parses.tags.among({"CD"}), left, heads) > 0
-    lemmas = parses.lemmas_at(heads)
+    lemmas, behind = parses.lemmas_at(heads), parses.deps.at(heads).among({"pobj", "obl"})  # a preposition
     kinds, sorts = kinds_of(view, heads), parses.tags.at(heads).map(lambda tag: _NOUNS.get(tag, -1), np.int64)
     chosen = []
     for low, high in _stretches(view.rows[heads]):
         for one, other in combinations(range(low, high), 2):
-            alike = sorts[one] == sorts[other] and (kinds[one] == kinds[other] or sorts[one] > 1)
+            same_kind = kinds[one] == kinds[other] or sorts[one] > 1 or (behind[one] and behind[other])
+            alike = sorts[one] == sorts[other] and same_kind
             alike &= determined[one] == determined[other] and numbered[one] == numbered[other]
             alike &= lemmas.codes[one] != lemmas.codes[other]
             if alike and left[other] > heads[one] and _turns(view, heads[one], heads[other], left[other]):
@@ -106,7 +111,7 @@ def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
 def _stretches(rows: np.ndarray) -> list[tuple[int, int]]:
     """Where the phrases of each row begin and end."""
     edges = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
-    return [(low, high) for low, high in zip(edges, edges[1:], strict=False) if high - low > 1]
+    return [(low, high) for low, high in pairwise(edges) if high - low > 1]
 
 
 def _turns(view: ClauseView, one: int, other: int, left: int) -> bool:
