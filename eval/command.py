@@ -17,6 +17,7 @@ from eval.results import tables
 from eval.results.files import ModelResults, unlike_settings
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
+from eval.tasks.meaning import meaning_table
 from eval.tasks.minimal_pairs import minimal_pairs_table
 from eval.tasks.registry import Task, load_registry
 from eval.tasks.table import Table
@@ -124,6 +125,10 @@ def _read_tasks(options: ScoreOptions) -> tuple[dict[str, Task], list[Table]]:
     sets: list[Table] = [*read_beir_folders(options.beir or [], list(registry))]
     if options.minimal_pairs:
         sets.append(minimal_pairs_table())
+    if options.meaning:
+        if options.data is None:
+            raise UsageError("--meaning reads sets of the data folder; add --data DIR")
+        sets.append(meaning_table(options.data))
     if options.labelled:
         columns = options.text_column, options.label_column, options.separator
         labelled, messages = read_labelled(options.labelled, *columns)

@@ -62,6 +62,9 @@ class ScoreOptions:
     minimal_pairs: bool = option(
         False, "score the shipped minimal pairs too (negation, antonym, number, role switch, entity)"
     )
+    meaning: bool = option(
+        False, "score paraphrases against turned sentences too, of sets of --data and the shipped pairs"
+    )
     pooling: str | None = option(
         None, "instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …"
     )

@@ -3,10 +3,9 @@
 Who does what to whom, where from and where to, before what and after what: an encoder that sees words and not
 their places takes both for the same. The plain phrase changes place (articles, adjectives and names before
 the noun, and the noun); what is said of it behind stays. Both are singular or both plural, so that verbs
-agree; both are names, or things of one sort by WordNet, or stand
-behind prepositions. Phrases that are joined (`Ann and Bob`), of which one
-is said of the other (`the king of Spain`, `Rome is the capital`), and those of verbs that hold both ways
-(`Ann met Bob`) stay.
+agree; both are names, or things of one sort by WordNet, or stand behind prepositions. Phrases that are joined
+(`Ann and Bob`), of which one is said of the other (`the king of Spain`, `Rome is the capital`), and those of
+verbs that hold both ways (`Ann met Bob`) stay.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _JOINED = words("and or & nor between among both either plus versus vs")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
 _BOTH_WAYS = words(
     "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
-    "coincide overlap correspond rhyme be become remain represent mean constitute include comprise contain call name "
-    "consider share compare combine mix connect link join unite divorce"
+    "coincide overlap correspond rhyme be become remain represent mean constitute include comprise contain "
+    "call name consider share compare combine mix connect link join unite divorce"
 )
 _SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
 # Nothing to exchange: fixed phrases, and times, of which only another one stands there.

@@ -1,0 +1,86 @@
+"""Meaning: its three figures against slow counts, and the sets that it reads."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from augment_cli.errors import MissingError
+from eval.contract.options import Options, Progress
+from eval.protocols.meaning import PROTOCOL, auc, score
+from eval.tasks.meaning import _FILES, meaning_table
+
+VALUES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=12)
+
+
+@given(VALUES, VALUES)
+def test_auc_counts_pairs_and_half_of_the_ties(same, turned):
+    slow = np.mean([(one > other) + 0.5 * (one == other) for one in same for other in turned])
+    assert auc(np.array(same), np.array(turned)) == pytest.approx(slow)
+
+
+def test_what_is_nearest_and_what_a_threshold_lets_through():
+    cosines = np.array([0.9, 0.8, 0.95, 0.7, 0.9, *np.linspace(0.5, 1, 10), 0.4, 0.99])
+    sets = np.array(["a"] * 5 + ["b"] * 12)
+    groups = np.array(["1", "1", "1", "2", "2"] + [""] * 12)
+    is_same = np.array([True, False, False, False, True] + [True] * 10 + [False, False])
+    found = score(cosines, sets, groups, is_same)
+    assert found.scores["right_a"] == 0.5  # of the first, a turned sentence is nearer
+    limit = np.quantile(cosines[is_same], 0.1)
+    assert found.scores["let_through"] == pytest.approx(
+        np.mean([c > limit for c in (0.8, 0.95, 0.7, 0.4, 0.99)])
+    )
+    assert found.scores["let_through_b"] == 0.5 and "auc_b" in found.scores and "auc_a" not in found.scores
+    assert found.items["correct"].tolist() == [False, True]
+
+
+ROWS = {
+    "semantoneg": "sentence\tsame\tturned1\tturned2\n"
+    "It is good.\tIt is not bad.\tIt is bad.\tIt is not good.\n",
+    "refuted": "sentence\tturned\nHe left.\tHe stayed.\n",
+    "snli": "split\tlabel\tpremise\thypothesis\nt\tentailment\tA man runs.\tHe moves.\n"
+    "t\tcontradiction\tA man runs.\tHe sits.\nt\tneutral\tA man runs.\tHe is late.\n",
+    "sick": "entailment\tsentence1\tsentence2\nENTAILMENT\ta b\tb a\n"
+    "NEUTRAL\ta\tc\nCONTRADICTION\ta b\tno b\n",
+    "mrpc": "split\tlabel\tsentence1\tsentence2\nt\t1\tone two\ttwo one\nt\t0\tone\tthree\n",
+    "quora": "split\tsentence1\tsentence2\nt\twhy?\thow so?\n",
+    "turkcorpus": "split\tsentence1\tsentence2\nt\ta long one\ta short one\n",
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    for name, file in _FILES.items():
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(ROWS[name].encode()))
+    return tmp_path
+
+
+def test_the_sets_are_read_and_scored(data):
+    table = meaning_table(data)
+    pairs = list(zip(*(table.columns[name] for name in ("set", "kind", "sentence2")), strict=True))
+    assert [pair[1:] for pair in pairs if pair[0] == "semantoneg"] == [
+        ("same", "It is not bad."),
+        ("turned", "It is bad."),
+        ("turned", "It is not good."),
+    ]
+    assert ("snli", "turned", "He sits.") in pairs and not any(pair[2] == "He is late." for pair in pairs)
+    assert [pair for pair in pairs if pair[0] == "mrpc"] == [("mrpc", "same", "two one")]
+
+    def encode(texts):
+        return np.array([np.random.default_rng(len(text)).normal(size=3) for text in texts])
+
+    found = PROTOCOL.score(table, encode, Options(), Progress()).scores
+    assert {"auc", "auc_sick", "let_through_refuted", "right_semantoneg", "right_triples"} <= set(found)
+    assert found["right_triples"] == pytest.approx(
+        np.mean([value for name, value in found.items() if name.startswith("right_triples ")])
+    )
+
+
+def test_a_set_that_is_missing_is_named(data):
+    (data / _FILES["sick"]).unlink()
+    with pytest.raises(MissingError, match=r"sick\.tsv\.gz does not exist"):
+        meaning_table(data)
