@@ -93,6 +93,8 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
             words.append(f"fields are separated by {'a tab' if separator == chr(9) else repr(separator)}")
     elif has_columns and kind == "text":
         _refuse_columns(path)
+    elif kind == "text" and options.format is None and (names := table_in(text)):
+        words.append(f"it may be a table ({', '.join(names)}); name one of these with --text-column")
     elif kind == "jsonl" and _is_document(text):
         kind = "json"
         words.append(
@@ -144,6 +146,20 @@ def _columns_by(text: str, options: IngestOptions, usual: str = "") -> str | Non
     # None has them: what cuts the header is what a message is to name columns by.
     most = max(headers, key=lambda one: len(headers[one]))
     return most if usual and len(headers[usual]) < 2 and len(headers[most]) > 1 else None
+
+
+def table_in(text: str) -> list[str]:
+    """The header of what is called plain text and may be a table; else nothing."""
+    for separator in "\t;":
+        rows = [header_of(line, separator) for line in text.splitlines()[:20] if line]
+        if (
+            len(rows) > 2
+            and len(rows[0]) > 1
+            and {len(row) for row in rows} == {len(rows[0])}
+            and all(rows[0])
+        ):
+            return rows[0]
+    return []
 
 
 def _is_document(text: str) -> bool:

@@ -17,7 +17,7 @@ import regex
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
-from augment_cli.ingest.dialects import Dialect, dialect_of, header_of, text_of_head
+from augment_cli.ingest.dialects import Dialect, dialect_of, table_in, text_of_head
 from augment_cli.ingest.finding import find_files
 from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
@@ -66,6 +66,10 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
         f"{source}: {size_of(path):,} bytes, {_written(dialect)}",
         f"{rows:,} rows looked at{'' if is_whole else ' (there are more)'}, {len(texts):,} would be kept",
     ]
+    if rows == 1 and (within := [one["name"] for one in columns if ".0." in one["name"]]):
+        notes.append(
+            f"one object with a list of others ({within[0]} …): write the list alone to read all of them"
+        )
     if others:
         notes.append(f"the first of {len(others) + 1:,} files")
     if texts:
@@ -122,16 +126,10 @@ def _decodes(head: bytes, encoding: str) -> bool:
 
 def _with_columns(path: CorpusFile, options: IngestOptions) -> IngestOptions:
     """Of what is called plain text and is a table, the first column, so that it is read as one."""
-    if options.text_column or dialect_of(path, options).kind != "text" or options.format:
+    if options.text_column or options.format or dialect_of(path, options).kind != "text":
         return options
-    lines = (
-        text_of_head(read_head(path), options)[0].replace("\r\n", "\n").replace("\r", "\n").split("\n")[:20]
-    )
-    for separator in "\t;":
-        rows = [header_of(line, separator) for line in lines if line]
-        if len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1:
-            return dataclasses.replace(options, text_column=rows[0][0])
-    return options
+    names = table_in(text_of_head(read_head(path), options)[0])
+    return dataclasses.replace(options, text_column=names[0]) if names else options
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -131,6 +131,7 @@ def _parse_json_lines(raw_lines: RawLines, options: IngestOptions, takes_strings
         # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
         reasons + raw_lines.reasons,
         {key: pa.array(values, pa.string()) for key, values in more.items()},
+        is_json=True,
     )
 
 
@@ -185,6 +186,11 @@ def field_of(record: Mapping[str, Any], name: str) -> Any:
         else:
             return _NO_VALUE
     return value
+
+
+def has_field(record: Mapping[str, Any], name: str) -> bool:
+    """Whether an object has a field, itself or within another."""
+    return field_of(record, name) is not _NO_VALUE
 
 
 def fields_of(value: Any, within: str = "") -> Iterator[tuple[str, Any]]:

@@ -175,6 +175,23 @@ def test_fields_within_columns_of_parquet(read_bytes, tmp_path):
         read_bytes(data, "a.parquet")
 
 
+def test_columns_that_no_object_has_are_named(read_bytes):
+    data = b'{"text": "One.", "key": 1}\n'
+    with pytest.raises(UsageError, match="no field 'id', it has text, key; name one with --id-column"):
+        read_bytes(data, "a.jsonl", id_column="id")
+    notes = read_bytes(data, "a.jsonl", keep_columns=("key", "labl")).report.notes
+    assert notes == ("no row has a 'labl' (--keep-column): it stays empty",)
+
+
+def test_a_table_that_is_read_as_lines_is_told(read_bytes):
+    for data in (b"title\tn\nOne\t1\nTwo\t2\n", "title\tn\nOne\t1\nTwo\t2\n".encode("utf-16")):
+        result = read_bytes(data, "a.txt")
+        assert len(result.texts) == 3
+        [note] = result.report.notes
+        assert note.endswith("it may be a table (title, n); name one of these with --text-column")
+    assert read_bytes(b"I came; I saw.\nOne\tmore.\nAnd on.\n").report.notes == ()
+
+
 def test_nothing_is_read_of_json_that_has_no_field(read_bytes):
     with pytest.raises(UsageError, match="has no field 'text', it has none"):
         read_bytes(b"{}\n", "a.jsonl")

@@ -75,6 +75,12 @@ def test_languages_are_told_by_script_and_frequent_words(tmp_path, text, languag
     assert augment_cli.look(tmp_path / "a.txt")["languages"] == {language: 1}
 
 
+def test_a_list_within_one_object_is_told(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "data": [{"text": "One."}, {"text": "Two."}]}))
+    notes = augment_cli.look(tmp_path / "a.json")["notes"]
+    assert any("write the list alone" in note for note in notes)
+
+
 def test_of_a_long_file_the_first_rows_are_looked_at(tmp_path):
     (tmp_path / "a.txt").write_text("The river flows.\n" * 30)
     found = augment_cli.look(tmp_path / "a.txt", rows=20)
