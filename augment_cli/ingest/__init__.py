@@ -24,6 +24,7 @@ from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage
+from augment_cli.store.parquet import iterate_row_groups
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 
@@ -128,7 +129,7 @@ def repeated_ids(store: Store, options: IngestOptions) -> list[str]:
 
     known = [polars.Series([], dtype=polars.UInt64)]
     for index in range(len(store.parts)):
-        for table in store.iterate_part("corpus", index, ["id"]):
+        for table in iterate_row_groups(store.part_path("corpus", index), ["id"]):
             known.append(polars.from_arrow(table["id"]).hash())  # type: ignore[union-attr]
     hashes = polars.concat(known)
     repeated = len(hashes) - hashes.n_unique()

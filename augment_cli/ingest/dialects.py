@@ -97,9 +97,7 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
         words.append(f"it may be a table ({', '.join(names)}); name one of these with --text-column")
     elif kind == "jsonl" and _is_document(text):
         kind = "json"
-        words.append(
-            "it is one JSON array" if _ARRAY.match(text) else "its JSON takes several lines an object"
-        )
+        words.append("it is one JSON array" if _ARRAY.match(text) else "its JSON is not an object a line")
     return Dialect(kind, encoding, separator, ends_in_return, named is not None, "; ".join(words))
 
 
@@ -163,7 +161,7 @@ def table_in(text: str) -> list[str]:
 
 
 def _is_document(text: str) -> bool:
-    """Whether JSON is an array of objects or texts, or has objects that take several lines."""
+    """Whether JSON is an array of objects or texts, or its objects are no lines."""
     lines = [line for line in text.split("\n", 50)[:50] if line.strip()]
     if not lines or _is_whole(lines[0]):
         return False if len(lines) != 1 else bool(_ARRAY.match(text))
@@ -173,7 +171,8 @@ def _is_document(text: str) -> bool:
         _, end = json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))
     except (ValueError, RecursionError):
         return False
-    return text.lstrip().startswith("{") and "\n" in text[:end].strip()
+    goes_on = "\n" in text[:end].strip() or text[end:].lstrip().startswith(",")
+    return text.lstrip().startswith("{") and goes_on
 
 
 def _is_whole(line: str) -> bool:

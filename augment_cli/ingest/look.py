@@ -59,6 +59,8 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
     texts, reasons, lines, is_whole = _texts(path, options, count)
     if options.quoting and Reason.UNCLOSED_QUOTE in reasons:  # then " is a character like any other
         return look_at(file, dataclasses.replace(options, quoting=False), count)
+    if not options.separator and Reason.FIELD_COUNT in reasons and len(columns) == 1:  # commas of its texts
+        return look_at(file, dataclasses.replace(options, separator="\t"), count)
     dialect = dialect_of(path, options)
     rows, repeats = len(texts) + sum(reasons.values()), len(texts) - len(set(texts))
     languages = _languages(texts)
@@ -216,7 +218,7 @@ def _command(file: str | Path, options: IngestOptions, dialect: Dialect, rejecte
         words += ["--text-column", str(options.text_column)]
     for name, usual in (("format", None), ("separator", None), ("encoding", "utf-8")):
         if (value := getattr(options, name)) != usual:
-            words += [f"--{name}", value]
+            words += [f"--{name}", "tab" if value == "\t" else value]
     words += ["--no-quoting"] * (not options.quoting)
     words += ["--max-rejects", f"{min(rejected + 0.005, 1):.2f}"] if rejected > 0.01 else []
     return [*words, "--store", "store"]

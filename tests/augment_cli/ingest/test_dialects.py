@@ -103,6 +103,7 @@ DOCUMENTS = {
     "an object a line": "[\n" + ",\n".join(map(json.dumps, OBJECTS)) + "\n]\n",
     "no array": "\n".join(json.dumps(one, indent=1) for one in OBJECTS),
     "no array, with commas": ",\n".join(json.dumps(one, indent=1) for one in OBJECTS),
+    "lines with commas": ",\n".join(map(json.dumps, OBJECTS)) + ",\n",
     "lines": "\n".join(map(json.dumps, OBJECTS)),
     "texts": json.dumps([one["text"] for one in OBJECTS]),
 }

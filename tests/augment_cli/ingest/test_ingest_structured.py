@@ -121,6 +121,12 @@ def test_bad_rows_keep_their_bytes(read_bytes, line, reason):
     assert result.rejects == [{"source": "a.csv", "line": 3, "reason": reason, "raw": line[: 64 << 10]}]
 
 
+def test_what_helps_against_separators_in_fields_is_said(read_bytes):
+    result = read_bytes(b"text\nHello, there\nBye\n", "a.csv")
+    with pytest.raises(IncompleteError, match=r"1 field_count.*another is named with --separator"):
+        result.report.check(0.01)
+
+
 def test_a_quotation_mark_never_closed_is_damage(read_bytes):
     result = read_bytes(b'text\nfirst\n"open\nswallowed\nand more\n', "a.csv")
     assert result.texts == ["first"]

@@ -27,6 +27,7 @@ FILES = {
     "no mark, big-endian": ("a.csv.gz", gzip.compress(TABLE.encode("utf-16-be")), 30),
     "nested": ("a.jsonl", jsonl(NESTED), 2),
     "quotation marks that are characters": ("a.tsv", b'text\tn\n"Well,\t1\nsaid she. He left.\t2\n', 2),
+    "one column with commas": ("a.csv", b"text\nHello, there\nBye\n", 2),
     "mixed": ("a.txt", b"The river flows.\n\n\x01bell\nThe heron waits.\nThe river flows.\n", 3),
     "Chinese": ("a.txt", "我们去公园，天气很好。\n".encode("gb18030") * 3, 3),
     "a word a line": ("a.txt", b"one\n", 1),
