@@ -172,7 +172,7 @@ def test_fields_within_columns_of_parquet(read_bytes, tmp_path):
     data = (tmp_path / "a.parquet").read_bytes()
     result = read_bytes(data, "a.parquet", text_column="data.text", keep_columns=("x.y",))
     assert result.texts == ["One.", "One."] and result.reasons == [(3, "missing")]
-    with pytest.raises(UsageError, match=r"has no column 'text', it has \['data', 'data\.text', 'turns'"):
+    with pytest.raises(UsageError, match=r"no column 'text', it has \['data', .*, 'data\.text'\]"):
         read_bytes(data, "a.parquet")
 
 
