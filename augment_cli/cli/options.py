@@ -71,7 +71,8 @@ def parameter_of(argument: Argument) -> inspect.Parameter:
         of_corpus = any(argument.field in declared(kind) for kind in (IngestOptions, Tolerance))
         made = option_of(argument.field, _READING if of_corpus else None)
         if argument.default is None and made.default is not None:
-            return made.replace(default=None, annotation=made.annotation | None)
+            kind, typed = get_args(made.annotation)
+            return made.replace(default=None, annotation=Annotated[kind | None, typed])
         return made
     option, is_required = argument.option, argument.default is operation.NOTHING
     kind = _kind_of(argument.kind, option.repeats)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import sentences
@@ -18,11 +19,12 @@ from augment_cli.ingest.dialects import is_plain_text
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import fields_of, read_file
+from augment_cli.ingest.readers import fields_of, has_field, read_file
 from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage
+from augment_cli.store.parquet import iterate_row_groups
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 
@@ -127,7 +129,7 @@ def repeated_ids(store: Store, options: IngestOptions) -> list[str]:
 
     known = [polars.Series([], dtype=polars.UInt64)]
     for index in range(len(store.parts)):
-        for table in store.iterate_part("corpus", index, ["id"]):
+        for table in iterate_row_groups(store.part_path("corpus", index), ["id"]):
             known.append(polars.from_arrow(table["id"]).hash())  # type: ignore[union-attr]
     hashes = polars.concat(known)
     repeated = len(hashes) - hashes.n_unique()
@@ -162,12 +164,8 @@ def read_into(
             break
     if writer.kept == first:
         counts = ", ".join(f"{count:,} lines {reason}" for reason, count in sorted(writer.reasons.items()))
-        if writer.without_text is not None:
-            known = ", ".join(name for name, _ in fields_of(json.loads(writer.without_text)))
-            name = options.text_column or "text"
-            raise UsageError(
-                f"{files[0][0]}: has no field {name!r}, it has {known or 'none'}; name one with --text-column"
-            )
+        if writer.without_field is not None:
+            _refuse_fields(files[0][0], json.loads(writer.without_field), options)
         raise BadInputError(
             f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
             f"({counts or 'the input is empty'}){IngestReport(0, dict(writer.reasons)).remedy}"
@@ -175,6 +173,19 @@ def read_into(
     for file, _ in files:
         if not isinstance(file, Path):
             file.refuse_change()
+
+
+def _refuse_fields(file: CorpusFile, record: Any, options: IngestOptions) -> None:
+    """Name the fields that an object has, where it lacks one that was asked for."""
+    if not isinstance(record, dict):
+        return
+    known = ", ".join(name for name, _ in fields_of(record)) or "none"
+    for name, option in (
+        (options.text_column or "text", "--text-column"),
+        (options.id_column, "--id-column"),
+    ):
+        if name is not None and not has_field(record, name):
+            raise UsageError(f"{file}: has no field {name!r}, it has {known}; name one with {option}")
 
 
 def _read_pieces(

@@ -11,6 +11,7 @@ from augment_cli.ingest import as_read, corpus_settings, files_of, memory, read_
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.manifest import Stage
+from augment_cli.store.parquet import iterate_row_groups
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf import forms
@@ -54,7 +55,7 @@ def _same_names(store: Store, names: Sequence[str]) -> list[str]:
     asked = set(names) - {"stdin", memory.SOURCE}
     there: set[str] = set()
     for index in range(len(store.parts) if asked else 0):
-        for table in store.iterate_part("corpus", index, ["source"]):
+        for table in iterate_row_groups(store.part_path("corpus", index), ["source"]):
             there.update(asked.intersection(table["source"].unique().to_pylist()))
     return [
         f"{name}: the corpus has a source of this name already; lines of this one have row ids from "

@@ -46,6 +46,7 @@ class RawLines:
     reasons: Reasons
     # further columns of the input that are kept, null where a line has no such field
     more: Mapping[str, pa.StringArray] = field(default_factory=dict)
+    is_json: bool = False
 
 
 def without_line_breaks(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:

@@ -93,11 +93,11 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
             words.append(f"fields are separated by {'a tab' if separator == chr(9) else repr(separator)}")
     elif has_columns and kind == "text":
         _refuse_columns(path)
+    elif kind == "text" and options.format is None and (names := table_in(text)):
+        words.append(f"it may be a table ({', '.join(names)}); name one of these with --text-column")
     elif kind == "jsonl" and _is_document(text):
         kind = "json"
-        words.append(
-            "it is one JSON array" if _ARRAY.match(text) else "its JSON takes several lines an object"
-        )
+        words.append("it is one JSON array" if _ARRAY.match(text) else "its JSON is not an object a line")
     return Dialect(kind, encoding, separator, ends_in_return, named is not None, "; ".join(words))
 
 
@@ -146,8 +146,22 @@ def _columns_by(text: str, options: IngestOptions, usual: str = "") -> str | Non
     return most if usual and len(headers[usual]) < 2 and len(headers[most]) > 1 else None
 
 
+def table_in(text: str) -> list[str]:
+    """The header of what is called plain text and may be a table; else nothing."""
+    for separator in "\t;":
+        rows = [header_of(line, separator) for line in text.splitlines()[:20] if line]
+        if (
+            len(rows) > 2
+            and len(rows[0]) > 1
+            and {len(row) for row in rows} == {len(rows[0])}
+            and all(rows[0])
+        ):
+            return rows[0]
+    return []
+
+
 def _is_document(text: str) -> bool:
-    """Whether JSON is an array of objects or texts, or has objects that take several lines."""
+    """Whether JSON is an array of objects or texts, or its objects are no lines."""
     lines = [line for line in text.split("\n", 50)[:50] if line.strip()]
     if not lines or _is_whole(lines[0]):
         return False if len(lines) != 1 else bool(_ARRAY.match(text))
@@ -157,7 +171,8 @@ def _is_document(text: str) -> bool:
         _, end = json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))
     except (ValueError, RecursionError):
         return False
-    return text.lstrip().startswith("{") and "\n" in text[:end].strip()
+    goes_on = "\n" in text[:end].strip() or text[end:].lstrip().startswith(",")
+    return text.lstrip().startswith("{") and goes_on
 
 
 def _is_whole(line: str) -> bool:

@@ -14,9 +14,8 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.ingest.checks import MAX_RAW_BYTES, RawLines, Reasons
 from augment_cli.ingest.dialects import Dialect
 from augment_cli.ingest.local_files import CorpusFile
-from augment_cli.ingest.streams import MAX_LINE_BYTES, DamageError, read_pieces
+from augment_cli.ingest.streams import BLOCK_BYTES, MAX_LINE_BYTES, DamageError, read_pieces
 
-_OBJECTS_AT_A_TIME = 8_192
 _BETWEEN = re.compile(r"[\s,]*")
 _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
 
@@ -26,21 +25,23 @@ def read_objects(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[Ra
 
     What cannot be read ends the file with one rejected row, as damage does.
     """
-    found: list[tuple[int, bytes]] = []
     damage: list[str] = []
-    for one in _objects(path, dialect, damage):
+    objects = _objects(path, dialect, damage)
+    while found := _some_of(objects):
+        lines, raw = zip(*found, strict=True)
+        data = pa.array(raw, pa.large_binary())
+        reasons: Reasons = [(len(raw) - 1, reason) for reason in damage]
+        yield RawLines(source, np.array(lines), data, data, None, reasons)
+
+
+def _some_of(objects: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    found, size = [], 0
+    for one in objects:
         found.append(one)
-        if len(found) == _OBJECTS_AT_A_TIME:
-            yield _as_lines(source, found, damage)
-            found = []
-    if found:
-        yield _as_lines(source, found, damage)
-
-
-def _as_lines(source: str, found: list[tuple[int, bytes]], damage: list[str]) -> RawLines:
-    raw = pa.array([data for _, data in found], pa.large_binary())
-    reasons: Reasons = [(len(found) - 1, reason) for reason in damage]
-    return RawLines(source, np.array([line for line, _ in found]), raw, raw, None, reasons)
+        size += len(one[1])
+        if size > BLOCK_BYTES:
+            break
+    return found
 
 
 def _objects(path: CorpusFile, dialect: Dialect, damage: list[str]) -> Iterator[tuple[int, bytes]]:

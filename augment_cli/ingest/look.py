@@ -17,7 +17,7 @@ import regex
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
-from augment_cli.ingest.dialects import Dialect, dialect_of, header_of, text_of_head
+from augment_cli.ingest.dialects import Dialect, dialect_of, table_in, text_of_head
 from augment_cli.ingest.finding import find_files
 from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
@@ -59,6 +59,8 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
     texts, reasons, lines, is_whole = _texts(path, options, count)
     if options.quoting and Reason.UNCLOSED_QUOTE in reasons:  # then " is a character like any other
         return look_at(file, dataclasses.replace(options, quoting=False), count)
+    if not options.separator and Reason.FIELD_COUNT in reasons and len(columns) == 1:  # commas of its texts
+        return look_at(file, dataclasses.replace(options, separator="\t"), count)
     dialect = dialect_of(path, options)
     rows, repeats = len(texts) + sum(reasons.values()), len(texts) - len(set(texts))
     languages = _languages(texts)
@@ -66,6 +68,10 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
         f"{source}: {size_of(path):,} bytes, {_written(dialect)}",
         f"{rows:,} rows looked at{'' if is_whole else ' (there are more)'}, {len(texts):,} would be kept",
     ]
+    if rows == 1 and (within := [one["name"] for one in columns if ".0." in one["name"]]):
+        notes.append(
+            f"one object with a list of others ({within[0]} …): write the list alone to read all of them"
+        )
     if others:
         notes.append(f"the first of {len(others) + 1:,} files")
     if texts:
@@ -122,16 +128,10 @@ def _decodes(head: bytes, encoding: str) -> bool:
 
 def _with_columns(path: CorpusFile, options: IngestOptions) -> IngestOptions:
     """Of what is called plain text and is a table, the first column, so that it is read as one."""
-    if options.text_column or dialect_of(path, options).kind != "text" or options.format:
+    if options.text_column or options.format or dialect_of(path, options).kind != "text":
         return options
-    lines = (
-        text_of_head(read_head(path), options)[0].replace("\r\n", "\n").replace("\r", "\n").split("\n")[:20]
-    )
-    for separator in "\t;":
-        rows = [header_of(line, separator) for line in lines if line]
-        if len({len(row) for row in rows}) == 1 and len(rows) > 1 and len(rows[0]) > 1:
-            return dataclasses.replace(options, text_column=rows[0][0])
-    return options
+    names = table_in(text_of_head(read_head(path), options)[0])
+    return dataclasses.replace(options, text_column=names[0]) if names else options
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -218,7 +218,7 @@ def _command(file: str | Path, options: IngestOptions, dialect: Dialect, rejecte
         words += ["--text-column", str(options.text_column)]
     for name, usual in (("format", None), ("separator", None), ("encoding", "utf-8")):
         if (value := getattr(options, name)) != usual:
-            words += [f"--{name}", value]
+            words += [f"--{name}", "tab" if value == "\t" else value]
     words += ["--no-quoting"] * (not options.quoting)
     words += ["--max-rejects", f"{min(rejected + 0.005, 1):.2f}"] if rejected > 0.01 else []
     return [*words, "--store", "store"]

@@ -77,6 +77,8 @@ class IngestReport:
         """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
         if Reason.NO_TEXT_FIELD in self.reasons:
             return "; `augment-cli look FILE` shows which fields the lines have"
+        if Reason.FIELD_COUNT in self.reasons:
+            return "; fields that hold the separator are quoted, or another is named with --separator"
         if Reason.NOT_UTF8 not in self.reasons:
             return ""
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"

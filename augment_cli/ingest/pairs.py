@@ -88,19 +88,19 @@ def refuse_empty(column: str) -> None:
     )
 
 
-def make_given(store: Store, column: str, role: str) -> int:
+def make_given(store: Store, column: str, role: str) -> Counter[str]:
     """Make the stage of a column of pairs; finished parts are kept. The caller holds the store's lock.
 
-    The value says of how many texts the line breaks were joined.
+    The value is what was counted of the parts that were made.
     """
-    joined = 0
+    counted: Counter[str] = Counter()
     for index in _begin(store, column, role):
         table, statistics = part_of(store, index, column, role)
-        joined += statistics.get(JOINED, 0)
+        counted.update(statistics)
         groups = (table.slice(low, ROW_GROUP_ROWS) for low in range(0, table.num_rows, ROW_GROUP_ROWS))
         settings = given_settings(store, column, role)
         store.commit(store.write_part(column, index, GIVEN_TEXTS, groups, settings, statistics))
-    return joined
+    return counted
 
 
 def part_of(store: Store, index: int, column: str, role: str) -> tuple[pa.Table, dict[str, int]]:

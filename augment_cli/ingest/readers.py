@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
@@ -131,6 +130,7 @@ def _parse_json_lines(raw_lines: RawLines, options: IngestOptions, takes_strings
         # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
         reasons + raw_lines.reasons,
         {key: pa.array(values, pa.string()) for key, values in more.items()},
+        is_json=True,
     )
 
 
@@ -185,6 +185,11 @@ def field_of(record: Mapping[str, Any], name: str) -> Any:
         else:
             return _NO_VALUE
     return value
+
+
+def has_field(record: Mapping[str, Any], name: str) -> bool:
+    """Whether an object has a field, itself or within another."""
+    return field_of(record, name) is not _NO_VALUE
 
 
 def fields_of(value: Any, within: str = "") -> Iterator[tuple[str, Any]]:
@@ -250,30 +255,27 @@ def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iter
 
 def names_in(schema: pa.Schema) -> list[str]:
     """The columns of a table, and the fields within those that are structures, as `data.text`."""
-    return [name for field in schema for name in _names_of(field.name, field.type)]
+    inner = _flat(schema.empty_table()).schema.names
+    return [*schema.names, *(name for name in inner if name not in schema.names)]
 
 
-def _names_of(name: str, kind: pa.DataType) -> list[str]:
-    inner = [kind.field(at) for at in range(kind.num_fields)] if pa.types.is_struct(kind) else []
-    return [name, *(more for field in inner for more in _names_of(f"{name}.{field.name}", field.type))]
-
-
-def _type_of(schema: pa.Schema, name: str) -> pa.DataType:
-    if name in schema.names:
-        return schema.field(name).type
-    first, *keys = name.split(".")
-    kind = schema.field(first).type
-    for key in keys:
-        kind = kind.field(key).type
-    return kind
+def _flat(table: pa.Table) -> pa.Table:
+    while any(pa.types.is_struct(kind) for kind in table.schema.types):
+        table = table.flatten()
+    return table
 
 
 def column_in(batch: pa.RecordBatch, name: str) -> pa.Array:
     """A column without a dictionary, or a field within one that is a structure."""
     if name in batch.schema.names:
         return _decoded(batch[name])
-    first, *keys = name.split(".")
-    return _decoded(pc.struct_field(batch[first], keys))
+    column = _flat(pa.Table.from_batches([batch]))[name]
+    return _decoded(column.chunk(0) if column.num_chunks else pa.array([], column.type))
+
+
+def _type_of(schema: pa.Schema, name: str) -> pa.DataType:
+    table = schema.empty_table()
+    return (table if name in schema.names else _flat(table)).schema.field(name).type
 
 
 def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:

@@ -104,4 +104,5 @@ def split_raw_lines(raw_lines: RawLines) -> RawLines:
         None if raw_lines.ids is None else raw_lines.ids.take(pa.array(rows)),
         [(first[position], reason) for position, reason in raw_lines.reasons],
         {name: column.take(pa.array(rows)) for name, column in raw_lines.more.items()},
+        raw_lines.is_json,
     )

@@ -68,8 +68,9 @@ def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestO
             row = next(rows)
         except StopIteration:
             break
-        except csv.Error:
-            reason = Reason.UNCLOSED_QUOTE if len(lines.taken) > 1 else Reason.BROKEN_ROW
+        except csv.Error as error:
+            reason = Reason.TOO_LONG if "field limit" in str(error) else Reason.BROKEN_ROW
+            reason = Reason.UNCLOSED_QUOTE if len(lines.taken) > 1 else reason
             builder.reject(line, lines.taken, reason)
         else:
             if not row:

@@ -53,7 +53,8 @@ class CorpusWriter:
         self._joined: list[int] = []  # row_ids of waiting texts whose line breaks were joined
         self._given = dict.fromkeys(pairs.roles_of(options), 0)  # texts in each column of pairs
         self._unusual: dict[str, list[str]] = {}
-        self.without_text: bytes | None = None  # the first object that lacks the text's field
+        self._filled: Counter[str] = Counter()  # values in each column that is kept
+        self.without_field: bytes | None = None  # the first object that seems to lack the text or an id
         self.kept = 0
         self.reasons: Counter[str] = Counter()
         if appends:
@@ -91,7 +92,8 @@ class CorpusWriter:
     @property
     def notes(self) -> list[str]:
         """How files were read, where that was unusual, for people."""
-        return [
+        empty = [name for name in self._options.keep_columns if not self._filled[name]]
+        return [f"no row has a {name!r} (--keep-column): it stays empty" for name in empty] + [
             f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}: {words}"
             for words, names in self._unusual.items()
         ]
@@ -150,6 +152,8 @@ class CorpusWriter:
         if raw_lines.ids is not None:
             columns["id"] = raw_lines.ids.take(pa.array(keep))
         columns |= {name: column.take(pa.array(keep)) for name, column in raw_lines.more.items()}
+        for name in raw_lines.more:
+            self._filled[name] += len(keep) - columns[name].null_count
         self._waiting.append(pa.table(columns, schema=self._schema))
         self._waiting_rows += len(keep)
         self.kept += len(keep)
@@ -167,8 +171,9 @@ class CorpusWriter:
         }
         if self._is_near:
             columns["repeats"] = pa.array(repeated, mask=repeated < 0)
-        if self.without_text is None and (lacks := np.flatnonzero(reasons == Reason.NO_TEXT_FIELD)).size:
-            self.without_text = raw_lines.raw[int(bad[lacks[0]])].as_py()
+        lacks = np.flatnonzero((reasons == Reason.NO_TEXT_FIELD) | (reasons == Reason.WRONG_TYPE))
+        if self.without_field is None and lacks.size and raw_lines.is_json:
+            self.without_field = raw_lines.raw[int(bad[lacks[0]])].as_py()
         self.reasons.update(reasons.tolist())
         self._rejects.append(pa.table(columns, schema=self._reject_schema))
         rows = sum(table.num_rows for table in self._rejects)

@@ -14,6 +14,7 @@ from augment_cli.ingest import (
     STDIN,
     IngestOptions,
     IngestReport,
+    checks,
     corpus_settings,
     find_files,
     ingest,
@@ -163,9 +164,14 @@ class CorpusSteps(StoreSteps):
 
     def _make_given(self, column: str, role: str) -> None:
         with self.timed(column, None) as progress:
-            if joined := pairs.make_given(self.store, column, role):
-                self._say_joined(joined, f"of {column}")
+            counted = pairs.make_given(self.store, column, role)
             progress(self.store.rows)
+        if joined := counted.pop(checks.JOINED, 0):
+            self._say_joined(joined, f"of {column}")
+        total, given = counted.total(), counted.pop("given", 0)
+        if counted:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counted.items()))
+            self.reporter.say(f"{column}: {given:,} of {total:,} rows have a text; without one: {reasons}")
 
     def _say_joined(self, count: int, of: str = "") -> None:
         self.reporter.say(

@@ -103,6 +103,7 @@ DOCUMENTS = {
     "an object a line": "[\n" + ",\n".join(map(json.dumps, OBJECTS)) + "\n]\n",
     "no array": "\n".join(json.dumps(one, indent=1) for one in OBJECTS),
     "no array, with commas": ",\n".join(json.dumps(one, indent=1) for one in OBJECTS),
+    "lines with commas": ",\n".join(map(json.dumps, OBJECTS)) + ",\n",
     "lines": "\n".join(map(json.dumps, OBJECTS)),
     "texts": json.dumps([one["text"] for one in OBJECTS]),
 }
@@ -171,8 +172,25 @@ def test_fields_within_columns_of_parquet(read_bytes, tmp_path):
     data = (tmp_path / "a.parquet").read_bytes()
     result = read_bytes(data, "a.parquet", text_column="data.text", keep_columns=("x.y",))
     assert result.texts == ["One.", "One."] and result.reasons == [(3, "missing")]
-    with pytest.raises(UsageError, match=r"has no column 'text', it has \['data', 'data\.text', 'turns'"):
+    with pytest.raises(UsageError, match=r"no column 'text', it has \['data', .*, 'data\.text'\]"):
         read_bytes(data, "a.parquet")
+
+
+def test_columns_that_no_object_has_are_named(read_bytes):
+    data = b'{"text": "One.", "key": 1}\n'
+    with pytest.raises(UsageError, match="no field 'id', it has text, key; name one with --id-column"):
+        read_bytes(data, "a.jsonl", id_column="id")
+    notes = read_bytes(data, "a.jsonl", keep_columns=("key", "labl")).report.notes
+    assert notes == ("no row has a 'labl' (--keep-column): it stays empty",)
+
+
+def test_a_table_that_is_read_as_lines_is_told(read_bytes):
+    for data in (b"title\tn\nOne\t1\nTwo\t2\n", "title\tn\nOne\t1\nTwo\t2\n".encode("utf-16")):
+        result = read_bytes(data, "a.txt")
+        assert len(result.texts) == 3
+        [note] = result.report.notes
+        assert note.endswith("it may be a table (title, n); name one of these with --text-column")
+    assert read_bytes(b"I came; I saw.\nOne\tmore.\nAnd on.\n").report.notes == ()
 
 
 def test_nothing_is_read_of_json_that_has_no_field(read_bytes):

@@ -112,12 +112,19 @@ def test_without_quoting_a_quotation_mark_is_a_character(read_bytes):
         (b"", "empty"),
         (b"2,a\x00b", "control_character"),
         (b"2," + b"x" * 6000, "too_long"),
+        (b"2," + b"x" * 140_000, "too_long"),
     ],
 )
 def test_bad_rows_keep_their_bytes(read_bytes, line, reason):
     result = read_bytes(b"id,text\n1,first\n" + line + b"\n3,last\n", "a.csv")
     assert result.texts == ["first", "last"]
-    assert result.rejects == [{"source": "a.csv", "line": 3, "reason": reason, "raw": line}]
+    assert result.rejects == [{"source": "a.csv", "line": 3, "reason": reason, "raw": line[: 64 << 10]}]
+
+
+def test_what_helps_against_separators_in_fields_is_said(read_bytes):
+    result = read_bytes(b"text\nHello, there\nBye\n", "a.csv")
+    with pytest.raises(IncompleteError, match=r"1 field_count.*another is named with --separator"):
+        result.report.check(0.01)
 
 
 def test_a_quotation_mark_never_closed_is_damage(read_bytes):

@@ -27,6 +27,7 @@ FILES = {
     "no mark, big-endian": ("a.csv.gz", gzip.compress(TABLE.encode("utf-16-be")), 30),
     "nested": ("a.jsonl", jsonl(NESTED), 2),
     "quotation marks that are characters": ("a.tsv", b'text\tn\n"Well,\t1\nsaid she. He left.\t2\n', 2),
+    "one column with commas": ("a.csv", b"text\nHello, there\nBye\n", 2),
     "mixed": ("a.txt", b"The river flows.\n\n\x01bell\nThe heron waits.\nThe river flows.\n", 3),
     "Chinese": ("a.txt", "我们去公园，天气很好。\n".encode("gb18030") * 3, 3),
     "a word a line": ("a.txt", b"one\n", 1),
@@ -73,6 +74,12 @@ def test_columns_lengths_languages_and_repeats(tmp_path):
 def test_languages_are_told_by_script_and_frequent_words(tmp_path, text, language):
     (tmp_path / "a.txt").write_text(text)
     assert augment_cli.look(tmp_path / "a.txt")["languages"] == {language: 1}
+
+
+def test_a_list_within_one_object_is_told(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "data": [{"text": "One."}, {"text": "Two."}]}))
+    notes = augment_cli.look(tmp_path / "a.json")["notes"]
+    assert any("write the list alone" in note for note in notes)
 
 
 def test_of_a_long_file_the_first_rows_are_looked_at(tmp_path):

@@ -13,6 +13,7 @@ from augment_cli.pack import choose
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.session import Session
+from augment_cli.session.reporter import Logged
 from augment_cli.store.store import Store
 from augment_cli.vectors.score import ScoreOptions
 
@@ -146,6 +147,14 @@ def test_nothing_is_committed_where_one_column_of_pairs_is_empty(tmp_path):
     with Session(store.path, Engine(1)) as session, pytest.raises(UsageError, match="column 'more'"):
         session.append([tmp_path / "more.csv"], IngestOptions(positive_columns=["pos", "more"]))
     assert Store.open(store.path).stages() == ["rejects", "corpus"] and store.rows == 2
+
+
+def test_rows_without_a_text_are_counted(tmp_path, caplog):
+    (tmp_path / "in.csv").write_text('text,pos\none,uno\ntwo,\nthree,tr\x07e\nfour,"quat\ntro"\n')
+    with Session(tmp_path / "store", Engine(1), Logged()) as session, caplog.at_level("INFO"):
+        session.ingest([tmp_path / "in.csv"], IngestOptions(positive_columns=["pos"]))
+    assert "pos: 2 of 4 rows have a text; without one: 1 control_character, 1 missing" in caplog.messages
+    assert "1 texts of pos had line breaks, each made one space; see line_breaks=" in caplog.messages
 
 
 def test_pairs_are_there_whatever_was_set_aside(tmp_path):
