@@ -221,6 +221,8 @@ def loop(training: Training, request: StopRequest) -> int:
             broken = next((number for number in numbers if not math.isfinite(number)), None)
             watched = numbers[0] if broken is None else broken
             progress.early_stopping.check(watched, progress.done + 1, floor)
+            progress.early_stopping.still += not norm
+            harm.gradient(norm, progress.done + 1)
             optimizer.step()
             optimizer.zero_grad()
             progress.done += 1

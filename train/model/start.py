@@ -10,7 +10,7 @@ from torch import nn
 from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import StaticEncoder
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.models.claims import check_model
 from train import components
 from train.additions import make_views
@@ -33,6 +33,12 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)
+    for name, parameter in encoder.model.named_parameters():
+        if not parameter.isfinite().all():
+            raise BadInputError(
+                f"{folder}: the weights {name} hold NaN or infinity, and nothing can be learned from them; "
+                "fetch or train this encoder again, or name another with --encoder"
+            )
     _refuse_what_would_be_lost(encoder)
     if isinstance(encoder, StaticEncoder):
         components.part("extras.static").check(recipe, encoder.name)
