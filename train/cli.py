@@ -197,6 +197,8 @@ def _run(args: Arguments, typed: list[str]) -> int:
     ranks = join()
     try:
         check_batch(recipe, ranks)
+        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
+            return 0
         if args.recipe in columns.RECIPES:
             if args.dry_run and (names := columns.missing(recipe, Store.open(args.store))):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")

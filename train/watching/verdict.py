@@ -74,6 +74,4 @@ def _unlearned(stopping: EarlyStopping, recipe: Recipe) -> str:
         return f"no word was hidden; raise mask_rate ({recipe.masking.rate:g}), or give longer texts"
     if stopping.loss < NOTHING_TO_LEARN:
         return "no batch held two texts that could be told apart; give more and different ones"
-    if recipe.temperature > 1:
-        return f"temperature ({recipe.temperature:g}) is too high; 0.05 is usual"
-    return "the starting encoder may give all texts the same vector; take another with --encoder"
+    return f"temperature ({recipe.temperature:g}) is too high, or the start gives all texts the same vector"
