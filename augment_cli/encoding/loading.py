@@ -175,8 +175,10 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     finally:
         quiet.set_verbosity(shown)
         quiet.enable_progress_bar()
-    # An untrained pooler does no harm, it is never used; any other missing weight would be random numbers.
+    # A missing weight is random numbers now. A pooler is never used, so that one is left out again.
     missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+    if len(missing) < len(report["missing_keys"]):
+        model.pooler = None
     if missing:
         raise BadInputError(
             f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "
