@@ -23,6 +23,7 @@ from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import read_table
 from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.errors.packages import require
 from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
@@ -147,6 +148,7 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
 
 
 def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
+    require("transformers", "safetensors")
     import transformers
 
     quiet = transformers.logging

@@ -58,14 +58,11 @@ class EarlyStopping:
         """Take note of a step's loss; `floor`: near it nothing is left to learn; -inf: none."""
         if not math.isfinite(loss):
             kept = f"; best/ holds the best encoder so far, of step {self.best_step}"
-            remedy = "Lower learning_rate (halve it), set clip=1.0, or use precision=fp32"
-            if step == 1:  # before any update
-                remedy = (
-                    "No step was made yet: raise temperature, use precision=fp32, or take another --encoder"
-                )
+            is_first = "No step was made yet: raise temperature, take another --encoder,"
+            remedy = "Lower learning_rate (halve it), set clip=1.0," if step > 1 else is_first
             raise DivergedError(
-                f"step {step}: the loss is {loss}. {remedy}, and name a new --out: this folder's last "
-                "checkpoint, with the old settings, would come to the same step again"
+                f"step {step}: the loss is {loss}. {remedy} or use precision=fp32, and name a new --out: "
+                "this folder's last checkpoint, with the old settings, would come to the same step again"
                 f"{kept if math.isfinite(self.best) else ''}"
             )
         if math.isfinite(floor):
