@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
+from augment_cli.errors.packages import require
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
 from augment_cli.store.targets import check_output_folder
@@ -43,6 +44,7 @@ _COMMAND = Command(
     interrupted="interrupted; finished tasks and stored embeddings are kept",
     writes="the folder of the results",
     kept="stored embeddings are kept",
+    extra="train",
 )
 
 
@@ -77,6 +79,7 @@ def _score(options: ScoreOptions) -> None:
     check_output_folder(options.out, "--out", files=("table.md", "table.csv", "scores.png"))
     if options.cache and not options.no_cache:
         check_output_folder(options.cache, "--cache")
+    require("torch", "transformers", "safetensors", extra="train")
     from augment_cli.neural.runtime import check_device
     from eval import scoring  # loads torch
 

@@ -33,6 +33,7 @@ from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
 _PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
+_LONG = 10.0  # seconds to go, from which on a log gets to know them
 _BAR = (
     TextColumn("{task.description}", markup=False),
     BarColumn(),
@@ -155,19 +156,30 @@ class _Bars(Progress):
 
     def __init__(self, bars: RichBars, label: str) -> None:
         self.bars, self.label = bars, label
+        for finished in bars.task_ids:  # one line at a time
+            bars.remove_task(finished)
         self.bar = bars.add_task(visible_line(label), total=None, rate="")
 
     def start(self, what: str, total: int) -> None:
         """Begin to count something."""
         if not self.bars.console.is_terminal:
             _say(f"{self.label}: {total:,} {what}")
+        self.what, self.total, self.done, self.first, self.said = what, total, 0, 0, False
         shown = visible_line(f"{self.label}: {what}")
         self.bars.update(self.bar, description=shown, total=total, completed=0)
 
     def advance(self, count: int) -> None:
         """Count some of it as done."""
         self.bars.advance(self.bar, count)
-        speed = self.bars.tasks[self.bar].speed
+        self.done += count
+        if not self.first:  # it has loaded libraries, too
+            self.first, self.began = self.done, time.perf_counter()
+        elif not self.said:
+            each = (time.perf_counter() - self.began) / (self.done - self.first)
+            self.said, left = True, each * (self.total - self.done)
+            if left > _LONG and not self.bars.console.is_terminal:
+                _say(f"{self.label}: {self.done:,} of {self.total:,} {self.what}, ETA {left / 60:.1f} min")
+        speed = self.bars.tasks[-1].speed
         self.bars.update(self.bar, rate=f"{speed:,.0f}/s" if speed else "")
 
 

@@ -16,6 +16,7 @@ import typer
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
+from augment_cli.errors.packages import require
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
 from eval.contract.arguments import call, option, taking
@@ -130,6 +131,7 @@ def _command(given: list[str]) -> Command:
         no_memory=f"train {' '.join(given[:1])}: this machine has not enough memory; {remedy}",
         writes="the run's folder",
         kept="it continues from the newest checkpoint",
+        extra="train",
     )
 
 
@@ -167,6 +169,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     from train.loading import load_recipe
 
     check_address_space(LEAST_FOR_MODELS)
+    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
     columns = part(_COLUMNS)
     changes, data = args.set or [], args.data or _data()
     recipe = load_recipe(args.recipe, changes)
@@ -197,6 +200,8 @@ def _run(args: Arguments, typed: list[str]) -> int:
     ranks = join()
     try:
         check_batch(recipe, ranks)
+        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
+            return 0
         if args.recipe in columns.RECIPES:
             own = columns.set_name(encoder, args.allow_download)
             recipe = columns.named(recipe, encoder, args.allow_download)

@@ -24,7 +24,7 @@ from augment_cli.store.conditions import conditions_by_stage, scores_of
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from train import components
-from train.data.order import epoch_rows, row_groups, steps_per_epoch
+from train.data.order import epoch_rows, row_groups
 from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
 from train.draws import draw_key
@@ -172,7 +172,7 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
             f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}), shorten "
             f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or where, or raise corpus_weights"
         )
-    per_epoch = steps_per_epoch(count, recipe.batch)
+    per_epoch = -(-count // recipe.batch)  # the last batch may be short and is then padded
     steps = 0 if run.untrained else recipe.steps or per_epoch * recipe.epochs
     return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
 

@@ -196,13 +196,13 @@ def loop(training: Training, request: StopRequest) -> int:
     model, objective, optimizer = training.trainee.model, training.trainee.objective, training.optimizer
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
+    speed = Speed(progress.done * recipe.batch)
     if evaluate and not progress.done:
-        with ranks.watchdog.busy():
+        with speed.paused(), ranks.watchdog.busy():
             score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back
     stopped_by = 0
     if progress.finished:  # by an earlier run of the same command
         return stopped_by
-    speed = Speed(progress.done * recipe.batch)
     harm = HarmWatch(steps, log.warn)
     floor = losses.find(recipe.loss).floor if recipe.contrast.weight else -math.inf
     # A static encoder's step is so short that two threads at Python's lock cost more than preparing takes.
@@ -221,6 +221,8 @@ def loop(training: Training, request: StopRequest) -> int:
             broken = next((number for number in numbers if not math.isfinite(number)), None)
             watched = numbers[0] if broken is None else broken
             progress.early_stopping.check(watched, progress.done + 1, floor)
+            progress.early_stopping.still += not norm
+            harm.gradient(norm, progress.done + 1)
             optimizer.step()
             optimizer.zero_grad()
             progress.done += 1
@@ -228,7 +230,10 @@ def loop(training: Training, request: StopRequest) -> int:
 
             if progress.done % recipe.watching.log_every == 0 or progress.finished:
                 measured = speed.since_last(progress.done * recipe.batch)
-                log.write("step", progress.done, metrics | {"learning_rate": rate, "norm": norm} | measured)
+                values = metrics | {"learning_rate": rate, "norm": norm} | measured
+                every, to_come = recipe.evaluate_every or steps, steps - progress.done
+                left = speed.left(to_come, -(-steps // every) - progress.done // every)
+                log.write("step", progress.done, values, left)
             harm.loss(progress.early_stopping.loss, progress.done)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
                 with speed.paused(), ranks.watchdog.busy():  # evaluation does not count as training time

@@ -7,6 +7,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from train.components import part
 from train.machine.distributed import Ranks
@@ -30,11 +31,11 @@ def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
             return 128 + result.stopped_by
         results.append((out, result))
     if ranks.is_first:
-        _summarise(run.out, seeds, results)
+        _summarise(run, seeds, results)
     return 0
 
 
-def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResult]]) -> None:
+def _summarise(run: Run, seeds: list[int], results: list[tuple[Path, RunResult]]) -> None:
     names = list(dict.fromkeys(name for _, result in results for name in result.facts["scores"]))
     scores = {name: [result.facts["scores"][name][0] for _, result in results] for name in names}
     for out, result in results:
@@ -43,12 +44,18 @@ def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResu
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             write_card(out / kind, facts)
     summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    print(f"{'score':<28} {'mean':>8} {'sd':>8}   over seeds {', '.join(map(str, seeds))}")
-    for name, values in scores.items():
+    summary |= part("extras.finished").known_by(run, results[0][0] / "best")
+    (run.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    show(summary)
+
+
+def show(summary: dict[str, Any]) -> None:
+    """Print the scores of all seeds, and what to do next."""
+    print(f"{'score':<28} {'mean':>8} {'sd':>8}   over seeds {', '.join(map(str, summary['seeds']))}")
+    for name, values in summary["scores"].items():
         mean, deviation = mean_and_deviation(values)
         print(f"{name:<28} {mean:>8.4f} {deviation:>8}")
-    print(next_lines(results[0][0] / "best"))
+    print(next_lines(Path(summary["model"])))
 
 
 def next_lines(model: Path) -> str:
@@ -56,10 +63,8 @@ def next_lines(model: Path) -> str:
     from augment_cli.encoding.layout import is_static
 
     name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
-    load = f'SentenceTransformer({json.dumps(str(model))}, backend="onnx")'
-    program = f"from sentence_transformers import SentenceTransformer; {load}"
-    program += f".save_pretrained({json.dumps(str(model) + '-onnx')})"
-    convert = f"python -c {shlex.quote(program)}  (needs sentence-transformers[onnx])"
+    old, new = json.dumps(str(model)), json.dumps(f"{model}-onnx")
+    convert = f'SentenceTransformer({old}, backend="onnx").save_pretrained({new})'
     if is_static(model):  # sentence-transformers has no ONNX form of StaticEmbedding
         convert = "none, as a static encoder has no layers to convert: a text is looked up in its table"
     return "\n".join([f"model: {model}", f"publish: hf upload {hub} {name} .", f"ONNX: {convert}"])

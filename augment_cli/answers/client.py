@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.errors.addresses import shown
+from augment_cli.errors.packages import needed
 
 KEY = "AUGMENT_API_KEY"
 _SECONDS_TO_CONNECT = 30.0
@@ -104,11 +105,8 @@ class Client:
     def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
         is_here = check_endpoint(endpoint, allow_remote)
         self._key = _key()
-        try:
+        with needed("httpx"):
             self._httpx = importlib.import_module("httpx")
-        except ImportError as error:
-            message = "generate needs the package httpx; pip install 'augment-cli[generate]'"
-            raise MissingError(message) from error
         self._url = endpoint.rstrip("/") + "/chat/completions"
         # No proxy comes between this machine and itself; redirects are not followed.
         self._http = self._httpx.Client(

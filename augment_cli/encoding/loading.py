@@ -24,6 +24,7 @@ from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import read_table
 from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.errors.packages import require
 from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
@@ -159,6 +160,7 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
 
 
 def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
+    require("transformers", "safetensors")
     import transformers
 
     quiet = transformers.logging
@@ -187,8 +189,10 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     finally:
         quiet.set_verbosity(shown)
         quiet.enable_progress_bar()
-    # An untrained pooler does no harm, it is never used; any other missing weight would be random numbers.
+    # A missing weight is random numbers now. A pooler is never used, so that one is left out again.
     missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+    if len(missing) < len(report["missing_keys"]):
+        model.pooler = None
     if missing:
         raise BadInputError(
             f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "

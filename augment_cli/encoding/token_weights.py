@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -69,9 +69,14 @@ def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:
 
 def count_store(store: Store, tokenizer: Any, most: int = 0) -> TokenCounts:
     """Count the tokens of a store's corpus."""
+    return count_tokens(texts_of(store, most), tokenizer)
 
-    def texts() -> Iterable[str]:
+
+def texts_of(store: Store, most: int = 0) -> Iterator[str]:
+    """The first texts of a store's corpus, in its order; all where `most` is 0."""
+
+    def every() -> Iterator[str]:
         for index in sorted(store.stage("corpus").parts):
             yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
 
-    return count_tokens(islice(texts(), most) if most else texts(), tokenizer)
+    return islice(every(), most or None)

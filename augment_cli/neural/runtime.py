@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from augment_cli.contract.runtime_parameters import RuntimeParameters
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors.packages import needed
 from augment_cli.neural.loading import ModelFolder
 
 Item = TypeVar("Item")
@@ -35,12 +36,8 @@ def pinned(parameters: Parameters, **models: ModelFolder | None) -> Parameters:
 def pin_runtime(parameters: Parameters) -> Parameters:
     """The same parameters with `auto` and 0 replaced by what they mean on this machine."""
     check_address_space(LEAST_FOR_MODELS)
-    try:
+    with needed("torch"):
         import torch
-    except ImportError:
-        raise MissingError(
-            "models need PyTorch, not installed here; `pip install 'augment-cli[neural]'`"
-        ) from None
     device, precision = parameters.device, parameters.precision
     if device == "cuda" and not torch.cuda.is_available():
         raise UsageError("--device cuda: PyTorch finds no GPU here; use --device cpu")

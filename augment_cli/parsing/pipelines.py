@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from augment_cli.engine.address_space import LEAST_FOR_PARSES, check_address_space
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors.packages import needed
 from augment_cli.models import shipped_pipeline
 from augment_cli.models.claims import check_pipeline
 from augment_cli.models.digest import model_digest
@@ -45,7 +46,6 @@ _DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 _MOST_LAYERS = 1_000
 # What reading a folder ends in that holds something else.
 _NO_PIPELINE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, configparser.Error)
-_GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,8 @@ def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] =
 
 def _load(source: PipelineSource) -> Language:
     check_address_space(LEAST_FOR_PARSES)
-    try:
+    with needed("spacy"):
         import spacy
-    except ImportError:
-        raise MissingError(f"parsing needs spaCy, which is not installed; {_GET_SPACY}") from None
     try:
         nlp = spacy.load(source.package or source.folder, exclude=list(source.disabled))
         (probe,) = nlp.pipe(["The heron waits."])

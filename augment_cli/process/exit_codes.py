@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from augment_cli.errors import MissingError, UserError
+from augment_cli.errors import MissingError, UserError, packages
 from augment_cli.errors.visible import visible
 from augment_cli.places import as_typed
 from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
@@ -29,6 +29,7 @@ class Command:
     no_memory: str = "memory ran out; end other programs, or run it on a machine with more"
     writes: str = "a file"  # what an error of the file system is about where it names no file
     kept: str = "what is finished is kept"  # what the same command, run again, need not do again
+    extra: str = ""  # of the package, which brings all that the command may lack
     option: str = "--out"  # what names the folder that is written to
 
     def exit_code(self, error: BaseException) -> int | None:
@@ -47,6 +48,8 @@ class Command:
             return error
         if means_no_memory(error):
             return MissingError(f"{self.no_memory} ({str(error) or type(error).__name__})")
+        if (missing := packages.from_import(error, self.extra)) is not None:
+            return missing
         if isinstance(error, OSError) and error.errno is not None:  # else not from the operating system
             return explain(error, self.writes, self.kept, self.option)
         return None

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import json
 import os
+import re
+import signal
 import socket
 import sys
 import threading
@@ -19,6 +21,7 @@ from augment_cli.errors import MissingError
 Kind = TypeVar("Kind", bound=type)
 
 _OFTEN = 5.0  # seconds between two signs of life
+_GONE = re.compile("gloo/transport|NCCL.*(remote|connection|socket)|[Cc]onnection (reset|closed|refused)")
 
 
 class Board(Protocol):
@@ -77,7 +80,7 @@ class Watchdog:
     def _watch(self, board: Board, seconds: float, end: threading.Event) -> None:
         often = min(_OFTEN, seconds / 4)
         entered, since = -1, 0.0
-        # A RuntimeError is torch's: the launcher has gone, and takes its ranks with it.
+        # A RuntimeError is torch's: the launcher has gone.
         with contextlib.suppress(RuntimeError):
             while True:
                 self._tell(board)
@@ -94,6 +97,12 @@ class Watchdog:
                     if entered == self._entered and (late := self._late(before, self._read(board))):
                         self._leave(late, seconds)
                     since = time.monotonic()
+        while not end.wait(often):
+            if (
+                not self._is_busy
+            ):  # a launcher that was killed takes no rank with it: a checkpoint, and the end
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
 
     def _tell(self, board: Board) -> None:
         self._beats += 1
@@ -132,12 +141,21 @@ class Watchdog:
 
 def watched(*names: str) -> Callable[[Kind], Kind]:
     """A decorator of a class: in the methods of these names its `watchdog` knows that a rank waits."""
+    # Where a rank has died the others' libraries say so, by an error of their own.
 
     def waiting(method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
         def wrapper(self: Any, *arguments: Any, **options: Any) -> Any:
-            with self.watchdog.waiting():
-                return method(self, *arguments, **options)
+            try:
+                with self.watchdog.waiting():
+                    return method(self, *arguments, **options)
+            except RuntimeError as error:
+                if not _GONE.search(str(error)):
+                    raise
+                raise MissingError(
+                    "another process of this training has ended or cannot be reached; see what it said, then "
+                    "run the same command again: it continues from the newest checkpoint"
+                ) from error
 
         return wrapper
 

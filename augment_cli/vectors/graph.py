@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import MissingError
+from augment_cli.errors.packages import needed
 from augment_cli.vectors.search import Neighbours
 
 _FILE = "graph.usearch"
@@ -23,13 +23,8 @@ _LEAST = 64  # candidates followed at once, which keeps a search for few neighbo
 
 def graph_library() -> Any:
     """usearch.index."""
-    try:
+    with needed("usearch", "--search exact"):
         import usearch.index
-    except ImportError:
-        raise MissingError(
-            "--search graph needs usearch, not installed here; `pip install 'augment-cli[graph]'`, or "
-            "--search exact"
-        ) from None
     return usearch.index
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import MissingError
+from augment_cli.errors.packages import needed
 from augment_cli.store.parquet import write_array
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
@@ -32,12 +32,8 @@ _BLOCK_CANDIDATES = 131_072
 
 def sparse_library() -> Any:
     """scipy.sparse."""
-    try:
+    with needed("scipy"):
         import scipy.sparse
-    except ImportError:
-        raise MissingError(
-            "lexical mining needs SciPy, not installed here; `pip install 'augment-cli[mine]'`"
-        ) from None
     return scipy.sparse
 
 

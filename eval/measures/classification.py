@@ -90,7 +90,10 @@ def nested_cross_validation(
         strength = search_folds(part, classifier, folds, nested=True)
         return classifier.fit(part, strength, None)(vectors[outside]), strength
 
-    results = parallel(jobs)(delayed(one)(inside, outside) for inside, outside in cuts)
+    # A fit is some hundred passes over the numbers, or some thousand small steps of SentEval's classifier.
+    fit = 2e-8 * vectors.size * len(np.unique(labels)) if classifier.torch is None else 0.3
+    seconds = fit * folds * folds * len(classifier.nested_strengths)
+    results = parallel(jobs, seconds)(delayed(one)(inside, outside) for inside, outside in cuts)
     predicted = np.empty_like(labels)
     accuracies, strengths = [], []
     for (_, outside), (answers, strength) in zip(cuts, results, strict=True):

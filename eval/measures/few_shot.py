@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
 
 from eval.measures.senteval import one_thread
 
@@ -35,22 +34,24 @@ def train_and_predict(
     x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))
     y, held_y = (torch.as_tensor(np.searchsorted(names, labels[rows])) for rows in (train, validation))
     bound = x.shape[1] ** -0.5
-    weight = ((torch.rand((len(names), x.shape[1]), generator=generator) * 2 - 1) * bound).requires_grad_()
-    bias = torch.zeros(len(names), requires_grad=True)
-    optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
+    weight = (torch.rand((len(names), x.shape[1]), generator=generator) * 2 - 1) * bound
+    bias = torch.zeros(len(names))
+    optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE, fused=True)
+    wanted = torch.nn.functional.one_hot(y, len(names)).float()
     best, kept = -1.0, (weight, bias)
     order = torch.empty(0, dtype=torch.long)
     for step in range(1, ITERATIONS + 1):
         if not len(order):
             order = torch.randperm(len(x), generator=generator)
         rows, order = order[:BATCH], order[BATCH:]
-        optimizer.zero_grad()
-        cross_entropy(x[rows] @ weight.T + bias, y[rows]).backward()
+        # The gradient of the cross-entropy by hand, as autograd takes longer than so small a step.
+        chosen = x[rows]
+        slope = (torch.addmm(bias, chosen, weight.T).softmax(dim=1) - wanted[rows]) / len(rows)
+        weight.grad, bias.grad = slope.T @ chosen, slope.sum(dim=0)
         optimizer.step()
         if step % VALIDATE_EVERY == 0:
-            with torch.no_grad():
-                accuracy = float(((held @ weight.T + bias).argmax(dim=1) == held_y).float().mean())
+            accuracy = float(((held @ weight.T + bias).argmax(dim=1) == held_y).float().mean())
             if accuracy > best:
-                best, kept = accuracy, (weight.detach().clone(), bias.detach().clone())
+                best, kept = accuracy, (weight.clone(), bias.clone())
     answers = (torch.as_tensor(test, dtype=torch.float32) @ kept[0].T + kept[1]).argmax(dim=1)
-    return np.asarray(names[answers.detach().numpy()])
+    return np.asarray(names[answers.numpy()])

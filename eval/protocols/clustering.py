@@ -40,7 +40,8 @@ def score(
         return undefined("accuracy", reason, settings)
     notes = caution(vectors)
     columns: dict[str, list[float]] = {"accuracy": [], "nmi": [], "ari": [], "v_measure": []}
-    runs = parallel(jobs, return_as="generator")(
+    seconds = 2e-8 * np.size(vectors) * classes * len(seeds)
+    runs = parallel(jobs, seconds, return_as="generator")(
         delayed(cluster)(np.asarray(vectors), classes, seed) for seed in seeds
     )
     for seed, (clusters, degenerate) in zip(seeds, runs, strict=True):

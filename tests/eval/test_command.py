@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -164,3 +166,20 @@ def test_word_vectors_are_scored_like_any_encoder(world, capsys):
     words.write_text("the 1.0 2 1\ndog 2 4 1\nplays 3 9 1\n")
     printed = run(capsys, f"glove={words}", *common(world), "--tasks", "sts", "--no-plots")
     assert "glove: STS spearman" in printed.err
+
+
+@pytest.mark.parametrize(
+    "words", ["eval", "eval table", "eval tasks", "train", "train adapt", "train nearest", "train distil"]
+)
+def test_help_loads_nothing_that_takes_long(words):
+    package, *subcommand = words.split()
+    where = {"eval": "eval.command", "train": "train.cli"}[package]
+    code = (
+        f"import sys, {where} as command\n"
+        f"try: command.main({[*subcommand, '--help']})\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'sklearn', 'scipy.stats', 'polars', 'pyarrow.compute', 'matplotlib'}\n"
+        "print(heavy & sys.modules.keys())"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--help" in result.stdout and result.stdout.endswith("set()\n")

@@ -2,13 +2,16 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
 
+from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.helpers.training import options, python
 from train.cli import main
+from train.run import train
 
 
 def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
@@ -56,6 +59,32 @@ def test_an_error_shows_what_was_typed_and_does_not_obey_it(words, capsys):
         main([*words, "--no\x1b[31m\u202ex"])
     shown = capsys.readouterr().err
     assert stop.value.code == 2 and r"--no\x1b[31m<U+202E>x" in shown and "\x1b" not in shown
+
+
+def test_what_is_finished_says_so_at_once_and_only_where_all_is_the_same(
+    store_copy, tiny_encoder, tmp_path, capsys, monkeypatch
+):
+    trained = []
+    command = ["simcse", "--store", str(store_copy), "--encoder", str(tiny_encoder), "--out"]
+    command += [str(tmp_path / "run"), *options("batch=16", "evaluate_every=0", "steps=2")]
+
+    def again(*more):
+        with pytest.raises(SystemExit) as exit_, monkeypatch.context() as patch:
+            patch.setattr("train.seeds.train", lambda run, ranks: trained.append(run) or train(run, ranks))
+            main([*command, *more])
+        said, made = capsys.readouterr().out, len(trained)
+        trained.clear()
+        assert not exit_.value.code and ("finished before" in said) == (not made)
+        return made
+
+    assert [again(), again(), again("--set", "log_every=1")] == [1, 0, 1]
+    assert [again("--seeds", "42,43"), again("--seeds", "42,43"), again("--seeds", "43,42")] == [2, 0, 2]
+    shutil.rmtree(tmp_path / "run/seed-43/best")
+    assert [again("--seeds", "43,42"), again("--seeds", "43,42")] == [2, 0]
+    store = Store.open(store_copy)
+    with store.lock():
+        store.remove("una")
+    assert again("--seeds", "43,42") == 2  # whatever changes in the store, the run itself looks at it
 
 
 def test_too_little_memory_is_said_with_a_remedy(capsys, monkeypatch):

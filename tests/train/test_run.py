@@ -1,16 +1,17 @@
 """Whole runs on the tiny store: what is learned, watched, stopped and written."""
 
+import contextlib
 import itertools
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.token_weights import count_store
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from tests.helpers.training import logged_steps, quick_run
@@ -18,6 +19,8 @@ from train import losses
 from train.losses import info_nce
 from train.outputs.log import read_log
 from train.watching.early_stopping import DivergedError
+
+PT = {"format": "pt"}
 
 
 def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
@@ -251,6 +254,39 @@ def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_p
     facts = quick_run(tiny_store, tiny_encoder, tmp_path, steps=2).facts
     assert facts["verdict"].startswith("the starting encoder has no dev score to compare with; all 2 steps")
     assert read_log(tmp_path / "log.jsonl")[-1]["outcome"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "said"),
+    [
+        (["One sentence."], {}, "zero in all 4 steps: no batch held two texts"),
+        (["One sentence."] * 50, {}, "zero in all 4 steps: no batch held two texts"),
+        (None, {"objective": "mlm", "mask_rate": 0.0}, "raise mask_rate (0)"),
+        (None, {"temperature": 1e30}, "temperature (1e+30) is too high"),
+    ],
+)
+def test_a_training_that_learns_nothing_says_so(
+    tiny_store, tiny_encoder, tmp_path, build_store, texts, settings, said
+):
+    store = tiny_store if texts is None else build_store(tmp_path / "store", texts)
+    learned = quick_run(store, tiny_encoder, tmp_path / "run", steps=4, log_every=1, **settings)
+    *events, verdict = read_log(tmp_path / "run/log.jsonl")
+    assert verdict["outcome"] == "same" and "nothing was learned" in verdict["message"]
+    assert said in verdict["message"] and learned.facts["verdict"] == verdict["message"]
+    warned = [event["step"] for event in events if event["event"] == "warning"]
+    assert warned == [3]
+
+
+@pytest.mark.parametrize(("value", "said"), [(0, "all texts the same vector"), (np.nan, "hold NaN")])
+def test_a_start_of_zeros_learns_nothing_and_one_with_nan_is_refused(
+    tiny_store, tiny_encoder, tmp_path, value, said
+):
+    encoder = Path(shutil.copytree(tiny_encoder, tmp_path / "encoder"))
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: array * value for name, array in weights.items()}, encoder / "model.safetensors", PT)
+    expected = pytest.raises(BadInputError, match=said) if value else contextlib.nullcontext()
+    with expected:
+        assert said in quick_run(tiny_store, encoder, tmp_path / "run", steps=2).facts["verdict"]
 
 
 def test_without_any_dev_score_it_says_what_to_do(tiny_store, tiny_encoder, tmp_path):

@@ -100,11 +100,6 @@ class GlobalBatch:
         return self.texts[:, 0] >= 0
 
 
-_RENAMED = {
-    "on_train_begin": "open", "false_negatives": "alike", "logit_bias": "bonus", "on_step_end": "finish",
-}  # fmt: skip
-
-
 class Addition(nn.Module):
     """The base class: hooks that do nothing.
 
@@ -139,13 +134,6 @@ class Addition(nn.Module):
         super().__init__()
         self.settings = settings
         self.noted: dict[str, float] = {}
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        """Hooks under their names of before 1.0 are still called."""
-        super().__init_subclass__(**more)
-        for now, before in _RENAMED.items():
-            if before in vars(cls):
-                setattr(cls, now, vars(cls)[before])
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:

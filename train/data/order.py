@@ -91,11 +91,6 @@ def is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.nda
     return used if keep is None else used & keep[ids]
 
 
-def steps_per_epoch(rows: int, batch: int) -> int:
-    """Batches an epoch takes; the last one may be short and is then padded."""
-    return -(-rows // batch)
-
-
 def rank_slice(batch: int, rank: int, ranks: int) -> slice:
     """The rows of a global batch that a rank encodes: contiguous, together exactly the batch."""
     return slice(batch * rank // ranks, batch * (rank + 1) // ranks)

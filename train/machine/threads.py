@@ -1,4 +1,4 @@
-"""Settings of the machine that decide speed: threads, attention, the compiler."""
+"""Settings of the machine that decide speed: threads, the compiler."""
 
 from __future__ import annotations
 
@@ -32,10 +32,3 @@ def check_compiler() -> None:
             f"compile = true needs a C++ compiler, and there is no {name}; install it (apt-get install "
             "g++), name another in the variable CXX, or leave compile = false"
         )
-
-
-def attention_for(device: torch.device) -> str:
-    """The attention implementation that trains faster on a device."""
-    # On a CPU at 32 tokens the plain products beat torch's fused kernel, whose backward pass is the slowest
-    # single operation of a step; on a GPU the fused kernel wins.
-    return "sdpa" if device.type == "cuda" else "eager"

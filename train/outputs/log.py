@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.errors.visible import is_unicode
@@ -51,11 +51,11 @@ class Log:
         self._terminal = sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
-            TimeRemainingColumn(), console=Console(stderr=True), disable=not self._terminal,
+            console=Console(stderr=True), disable=not self._terminal,
         )  # fmt: skip
         self._task = self._bar.add_task("training", total=steps, completed=done)
         self._bar.start()
-        self._steps, self._first, self._began = steps, done, time.monotonic()
+        self._steps = steps
 
     def _lock(self) -> None:
         """Whoever writes the log is the run's only writer, until it is closed."""
@@ -91,8 +91,8 @@ class Log:
         self._file.close()
         self._file = file
 
-    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
-        """One line of `log.jsonl`, its numbers also to TensorBoard."""
+    def write(self, event: str, step: int, values: dict[str, Any], left: float | None = None) -> None:
+        """One line of `log.jsonl`, its numbers also to TensorBoard; `left`: seconds to the end."""
         self._file.write(json.dumps({"event": event, "step": step} | values) + "\n")
         self._file.flush()
         numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
@@ -102,18 +102,14 @@ class Log:
         if self._tracker is not None:
             self._tracker.write(event, step, values)
         shown = " ".join(f"{key} {float(f'{value:.4g}'):g}" for key, value in numbers.items())
+        eta = "" if left is None else f" ETA {left / 60:.1f} min"
         if self._terminal:
             if event == "step":
-                self._bar.update(self._task, completed=step, description=shown.split(" norm")[0])
+                self._bar.update(self._task, completed=step, description=shown.split(" norm")[0] + eta)
             else:
                 self._bar.console.print(f"{event} at step {step}: {shown}")
         else:
-            if step == self._first:  # the start's evaluation, of which nothing follows for the steps
-                self._began = time.monotonic()
-            else:
-                each = (time.monotonic() - self._began) / (step - self._first)
-                shown += f" ETA {each * (self._steps - step) / 60:.1f} min"
-            print(f"{event} {step}/{self._steps} {shown}", file=sys.stderr, flush=True)
+            print(f"{event} {step}/{self._steps} {shown}{eta}", file=sys.stderr, flush=True)
 
     def warn(self, step: int, message: str) -> None:
         """Something that should not be missed: a line of `log.jsonl`, and one on stderr."""
@@ -152,6 +148,7 @@ class Speed:
 
     def __init__(self, rows: int) -> None:
         self._began, self._rows, self._waited = time.perf_counter(), rows, 0.0
+        self._evaluation, self._since, self._made = 0.0, self._began, 0
 
     def waiting_for(self, items: Iterable[T]) -> Iterator[T]:
         """The same items; the time until each is there counts as waiting."""
@@ -160,13 +157,23 @@ class Speed:
             self._waited += time.perf_counter() - asked_at
             yield item
             asked_at = time.perf_counter()
+            self._made += 1
+            if self._made == 1:  # what is slow the first time is not counted
+                self._since = asked_at
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """Leave the time within the block out."""
         before = time.perf_counter()
         yield
-        self._began += time.perf_counter() - before
+        self._evaluation = time.perf_counter() - before
+        self._began += self._evaluation
+        self._since += self._evaluation
+
+    def left(self, steps: int, evaluations: int) -> float:
+        """Seconds that so many steps and evaluations will take; asked within a step."""
+        each = (time.perf_counter() - self._since) / max(1, self._made)
+        return each * steps + self._evaluation * evaluations
 
     def since_last(self, rows: int) -> dict[str, float]:
         """The speed since the last call, or since the start."""

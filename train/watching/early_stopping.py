@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from augment_cli.errors import UserError
+from augment_cli.errors import IncompleteError
 
 # A low loss alone is not a collapse (dropout's twins among 64 rows end at 2e-4 nats), nor is a falling
 # score: it is both, a loss with nothing left to teach and a score well below its best.
@@ -14,10 +14,8 @@ COLLAPSED_LOSS = NOTHING_TO_LEARN = 1e-3  # nats
 COLLAPSED_FALL = 0.05  # of the dev score, below its best
 
 
-class DivergedError(UserError):
+class DivergedError(IncompleteError):
     """Training cannot go on: the loss is not finite, or a new encoder has collapsed."""
-
-    exit_code = 1
 
 
 @dataclass
@@ -31,6 +29,7 @@ class EarlyStopping:
     # best dev score after training began, from which a collapse falls. The starting encoder's does not count
     # here: training may rightly lose what another objective had taught
     reached: float = -math.inf
+    still: int = 0  # steps whose gradient was exactly zero
     collapsed: int = 0  # the step of the evaluation that saw a collapse; 0: none did
 
     def score(self, score: float, step: int) -> bool:
@@ -59,10 +58,12 @@ class EarlyStopping:
         """Take note of a step's loss; `floor`: near it nothing is left to learn; -inf: none."""
         if not math.isfinite(loss):
             kept = f"; best/ holds the best encoder so far, of step {self.best_step}"
+            is_first = "No step was made yet: raise temperature, take another --encoder,"
+            remedy = "Lower learning_rate (halve it), set clip=1.0," if step > 1 else is_first
             raise DivergedError(
-                f"step {step}: the loss is {loss}. Lower learning_rate (halve it), set clip=1.0, or use "
-                "precision=fp32, and name a new --out: this folder's last checkpoint, with the old settings, "
-                f"would come to the same step again{kept if math.isfinite(self.best) else ''}"
+                f"step {step}: the loss is {loss}. {remedy} or use precision=fp32, and name a new --out: "
+                "this folder's last checkpoint, with the old settings, would come to the same step again"
+                f"{kept if math.isfinite(self.best) else ''}"
             )
         if math.isfinite(floor):
             excess = loss - floor

@@ -6,7 +6,7 @@ import math
 
 from augment_cli.places import as_typed
 from train.recipe import Recipe
-from train.watching.early_stopping import EarlyStopping
+from train.watching.early_stopping import NOTHING_TO_LEARN, EarlyStopping
 
 Scores = dict[str, dict[str, float]]
 LOOK = "look at it with `python -m train nearest`, score it with `python -m eval`"
@@ -32,10 +32,14 @@ def verdict(
         return "same", f"same: best/ is the starting encoder, and nothing was trained: {untrained}"
     if not done:
         return "unknown", f"nothing was trained (no steps); next: {look}"
+    if stopping.still == done:
+        nothing = f"same: nothing was learned, as the gradient was exactly zero in all {done:,} steps"
+        return "same", f"{nothing}: {_unlearned(stopping, recipe)}; name another --out"
     why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
     if stopping.collapsed or done >= steps:
         collapse = f"stopped at step {done:,} by a collapse"
         why = collapse if stopping.collapsed else f"all {steps:,} steps were made"
+    why += f", {stopping.still:,} of them with a gradient of exactly zero" if stopping.still else ""
     if "before" not in scores:
         return "unknown", f"the starting encoder has no dev score to compare with; {why}; next: {look}"
     name, before = next(iter(scores["before"].items()))
@@ -62,3 +66,12 @@ def verdict(
         f"{outcome}: training beat the starting encoder in no evaluation ({name} {before:.4f} before, "
         f"{last:.4f} at the end): best/ is the starting encoder; {why}; next: {change}"
     )
+
+
+def _unlearned(stopping: EarlyStopping, recipe: Recipe) -> str:
+    """Why a training may have learned nothing, and what to do next."""
+    if recipe.objective == "mlm":
+        return f"no word was hidden; raise mask_rate ({recipe.masking.rate:g}), or give longer texts"
+    if stopping.loss < NOTHING_TO_LEARN:
+        return "no batch held two texts that could be told apart; give more and different ones"
+    return f"temperature ({recipe.temperature:g}) is too high, or the start gives all texts the same vector"

@@ -2,10 +2,12 @@
 
 import os
 import re
+import signal
 import threading
 
 import pytest
 
+from augment_cli.errors import MissingError
 from augment_cli.process import watchdog
 from augment_cli.process.watchdog import Watchdog
 
@@ -88,3 +90,39 @@ def test_a_rank_with_work_of_its_own_is_waited_for():
             for one in (here, other):
                 one._tell(board)
             assert list(here._late(before, here._read(board))) == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("[gloo/transport/tcp/pair.cc:537] Read error: Connection reset by peer", MissingError),
+        ("NCCL communicator was aborted: remote process exited", MissingError),
+        ("mat1 and mat2 shapes cannot be multiplied", RuntimeError),
+    ],
+)
+def test_that_another_rank_died_is_said_in_one_line(said, error):
+    @watchdog.watched("gather")
+    class Ranks:
+        watchdog = Watchdog()
+
+        def gather(self):
+            raise RuntimeError(said)
+
+    with pytest.raises(error) as found:
+        Ranks().gather()
+    assert ("another process of this training has ended" in str(found.value)) == (error is MissingError)
+
+
+def test_a_rank_whose_launcher_was_killed_asks_itself_to_stop_but_not_while_it_is_busy(monkeypatch):
+    class Gone(Board):
+        def set(self, key, value):
+            raise RuntimeError("Broken pipe")
+
+    asked, stopped = [], threading.Event()
+    monkeypatch.setattr(watchdog.os, "kill", lambda *what: (asked.append(what), stopped.set()))
+    here = Watchdog(0, 2, Gone())
+    with here.watching(0.01):
+        assert not stopped.wait(0.2)
+        with here.busy(False):
+            assert stopped.wait(60)
+    assert asked == [(os.getpid(), signal.SIGTERM)]

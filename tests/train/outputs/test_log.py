@@ -7,16 +7,23 @@ from unittest.mock import patch
 
 import pytest
 
-from train.outputs.log import Log
+from train.outputs.log import Log, Speed
 
 
-def test_the_time_left_is_that_of_the_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with patch("time.monotonic", return_value=0.0) as clock:
-        log = Log(tmp_path, 0, 60)
-        clock.return_value = 90.0  # the starting encoder is evaluated
-        log.write("before", 0, {"neighbours": 1.0})
-        clock.return_value = 120.0
-        log.write("step", 10, {"loss": 0.5})
-        log.close()
+def test_the_time_left_is_that_of_the_later_steps_and_of_the_evaluations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, seconds = Log(tmp_path, 0, 60), {"before": 40, "first": 30, "later": 2}
+    with patch("time.perf_counter", return_value=0.0) as clock:
+        speed = Speed(0)
+        with speed.paused():
+            clock.return_value += seconds["before"]
+        for step, _ in enumerate(speed.waiting_for(range(10)), start=1):
+            clock.return_value += seconds["first" if step == 1 else "later"]
+            left = speed.left(50, 3)
+    assert left == 50 * seconds["later"] + 3 * seconds["before"]
+    log.write("before", 0, {"neighbours": 1.0})
+    log.write("step", 10, {"loss": 0.5}, 150.0)
+    log.close()
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["before 0/60 neighbours 1", "step 10/60 loss 0.5 ETA 2.5 min"]

@@ -51,3 +51,10 @@ def test_a_negative_loss_collapses_at_its_own_floor(loss, floor, collapsed):
         watch.check(loss, step, floor=floor)
         watch.score(score, step)
     assert watch.collapsed == collapsed
+
+
+@pytest.mark.parametrize(("step", "remedy"), [(1, "No step was made yet"), (2, "Lower learning_rate")])
+def test_before_the_first_update_the_rate_is_not_blamed(step, remedy):
+    with pytest.raises(DivergedError, match=f"step {step}: the loss is nan. {remedy}") as error:
+        EarlyStopping().check(math.nan, step)
+    assert error.value.exit_code == 3  # 1 is a fault of ours

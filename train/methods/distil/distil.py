@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from augment_cli.encoding import whitening
 from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.token_weights import TokenCounts, count_tokens
+from augment_cli.encoding.token_weights import TokenCounts, count_tokens, texts_of
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.neural.runtime import has_fast_bf16
@@ -28,6 +27,7 @@ from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings
 from train.outputs.export import export, front_matter, how_to_load
 
+_CHUNK = 4096  # texts cut into words at once
 LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
 Say = Callable[[str], None]
 
@@ -147,8 +147,10 @@ def _regressed(
     turn = projection(targets, settings.dimension)
     ids = [
         item.ids
-        for part in vocabulary.chunks(texts)
-        for item in tokenizer.backend_tokenizer.encode_batch_fast(part, add_special_tokens=False)
+        for at in range(0, len(texts), _CHUNK)
+        for item in tokenizer.backend_tokenizer.encode_batch_fast(
+            texts[at : at + _CHUNK], add_special_tokens=False
+        )
     ]
     start = turn(vectors) + (turn.mean - vectors.mean(axis=0)) @ turn.kernel  # centred on the tokens
     fitted = regress(
@@ -184,16 +186,6 @@ def teacher_vectors(
             break
     say(f"teacher: vectors of {min(len(texts), settings.regress):,} sentences read from {stage}")
     return texts[: settings.regress], unit(np.concatenate(rows)[: settings.regress])
-
-
-def texts_of(store: Store, most: int) -> Iterator[str]:
-    """The first texts of a store's corpus, in its order; all where `most` is 0."""
-
-    def every() -> Iterator[str]:
-        for index in sorted(store.stage("corpus").parts):
-            yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
-
-    return islice(every(), most or None)
 
 
 def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> str:

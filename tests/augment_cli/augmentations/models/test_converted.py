@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import augment_cli
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.neural import converted
 from augment_cli.neural.converted import Converted
 from augment_cli.neural.generation import Decoding, Seq2Seq
@@ -119,12 +119,6 @@ def test_other_models_and_sampling_are_refused(marian, package, tmp_path):
         Converted(find_model(str(marian)), DECODING, "auto", 1)
     with pytest.raises(UsageError, match="--sample: is for --engine transformers"):
         make_run("back-translate", engine="ctranslate2", sample=True)
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    with pytest.raises(MissingError, match=r"needs ctranslate2.*augment-cli\[ctranslate2\]"):
-        converted.resources()
 
 
 def test_the_real_package_writes_what_transformers_does_but_for_rounding(marian, monkeypatch):
