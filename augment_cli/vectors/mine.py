@@ -1,8 +1,9 @@
 """`mine`: hard negatives from the corpus itself, lexical ones by TF-IDF or dense ones by sentence vectors.
 
 Of sentences that differ only in case, punctuation and spaces one stands for all, and a sentence is never its
-own negative: equal texts are out of the question from the start, and so are the positives of an equal sentence.
-What scores `near_duplicate` or more is left out as well. The rest is ranked; ranks, scores and margins to the positive say which may be taken.
+own negative: equal texts are out of the question from the start. What scores `near_duplicate` or more is left
+out as well, and so is every positive of an equal sentence. The rest is ranked; ranks, scores and margins to
+the positive say which may be taken.
 """
 
 from __future__ import annotations

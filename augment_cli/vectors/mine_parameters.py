@@ -38,10 +38,9 @@ def mined_names(parameters: MineParameters, stage: str | None = None) -> list[st
 
 
 def known_positives(store: Store, parameters: MineParameters) -> list[str]:
-    """The stages whose texts are nobody's negatives where the sentence is equal: the given ones, and the named."""
-    return list(
-        dict.fromkeys([*([parameters.positive] if parameters.positive else []), *given_positives(store)])
-    )
+    """The stages whose texts are nobody's negatives where the sentence is equal: the named one, the given."""
+    named = [parameters.positive] if parameters.positive else []
+    return list(dict.fromkeys([*named, *given_positives(store)]))
 
 
 def mine_settings(

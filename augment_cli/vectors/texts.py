@@ -51,7 +51,7 @@ def equal_rows(store: Store, *stages: str, normalized: bool = False) -> tuple[np
 
 
 def sentences_and_pairs(store: Store, positives: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the first with an equal sentence, and the pairs of sentences that are each other's positives."""
+    """For each row the first with an equal sentence, and the pairs that are each other's positives."""
     # A pair of first rows a, b is the number a·n + b, and is there both ways; int64, rising, without repeats.
     rows = store.rows
     first, _ = equal_rows(store, CORPUS_STAGE, *positives, normalized=True)
