@@ -71,7 +71,8 @@ def check_endpoint(endpoint: str, allow_remote: bool) -> bool:
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         parts, host = urlsplit(""), ""
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+    is_plain = endpoint.isprintable() and " " not in endpoint
+    if not is_plain or parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise UsageError(f"the endpoint {shown(endpoint)}: give an address such as http://127.0.0.1:8000/v1")
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"the endpoint {shown(endpoint)}: leave the key out of it, and set {KEY} instead")
@@ -101,9 +102,9 @@ def _key() -> str:
 class Client:
     """A server, and the model there; threads may share it."""
 
-    def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
+    def __init__(self, endpoint: str, allow_remote: bool, timeout: float, total: float = 0.0) -> None:
         is_here = check_endpoint(endpoint, allow_remote)
-        self._key = _key()
+        self._key, self._total = _key(), total or math.inf
         try:
             self._httpx = importlib.import_module("httpx")
         except ImportError as error:
@@ -111,9 +112,10 @@ class Client:
             raise MissingError(message) from error
         self._url = endpoint.rstrip("/") + "/chat/completions"
         # No proxy comes between this machine and itself; redirects are not followed.
+        seconds = min((one for one in (timeout, total) if one), default=None)
         self._http = self._httpx.Client(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=self._httpx.Timeout(timeout or None, connect=_SECONDS_TO_CONNECT),
+            timeout=self._httpx.Timeout(seconds, connect=_SECONDS_TO_CONNECT),
             limits=self._httpx.Limits(max_connections=None),
             trust_env=not is_here,
         )
@@ -124,13 +126,15 @@ class Client:
 
     def ask(self, messages: Sequence[Mapping[str, str]], body: Mapping[str, Any]) -> Answer:
         """One try."""
-        content = bytearray()
+        content, until = bytearray(), time.monotonic() + self._total
         try:
             with self._http.stream("POST", self._url, json={**body, "messages": list(messages)}) as reply:
                 for piece in reply.iter_bytes():
                     content += piece
                     if len(content) > _MOST_BYTES:
                         raise FailedError(f"a reply of more than {_MOST_BYTES:,} bytes", is_passing=False)
+                    if time.monotonic() > until:
+                        raise FailedError(f"no whole answer within {self._total:g} seconds")
         except self._httpx.HTTPError as error:
             raise FailedError(self._clean(f"{type(error).__name__}: {error}")) from None
         said = " ".join(content[: 4 * _MOST_SHOWN].decode("utf-8", "replace").split())

@@ -3,8 +3,8 @@
 A file of judgements has a JSON object in each line, with at least `stage`, `row_id` and `verdict`; what the
 page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them,
 so that a judgement stays readable without its store, and is known to be stale once the augmentation or one of
-its word lists has changed. A verdict counts once, however often it is read: copies of a file, or further spellings
-of its path, are no further readers, whom `judge` tells apart.
+its word lists has changed. A verdict counts once, however often it is read: copies of a file, or further
+spellings of its path, are no further readers, whom `judge` tells apart.
 """
 
 from __future__ import annotations
@@ -262,8 +262,8 @@ def check_rows(store: Store, judgements: Iterable[Judgement]) -> None:
             original, text = texts.get(one.row_id, (None, None))
             if text is None or (one.text is not None and (one.original, one.text) != (original, text)):
                 raise BadInputError(
-                    f"row {one.row_id} of {stage!r}: is not in {store.path} as the file says that it was read "
-                    "there; take that line out, or sample anew with `augment-cli judge`"
+                    f"row {one.row_id} of {stage!r}: is not in {store.path} as the file says that it was "
+                    "read there; take that line out, or sample anew with `augment-cli judge`"
                 )
 
 

@@ -164,7 +164,7 @@ def test_a_row_that_the_store_does_not_have_is_refused(store, tmp_path, command,
     nobody = [Judgement("una", 1, "good"), Judgement("una", 10**6, "good")]
     assert read_elsewhere(store, nobody) == {"una": "1 of 2 rows are not among its changed ones"}
     (tmp_path / "b.jsonl").write_text('{"stage": "una", "row_id": -1, "verdict": "good"}')
-    with pytest.raises(BadInputError, match="line 1: .*>= 0"):
+    with pytest.raises(BadInputError, match=r"line 1: .*>= 0"):
         verdicts.read([tmp_path / "b.jsonl"])
 
 
