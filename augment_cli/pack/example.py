@@ -24,7 +24,7 @@ def training_lines(store: Store, stage: str) -> str:
     parts = store.stage(stage).parts
     names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
     columns = [name for name in names if name.startswith(_TEXTS)]
-    if not columns or {"label", "score"} & set(names):
+    if not store.stage(stage).rows or not columns or {"label", "score"} & set(names):
         return ""
     steps = steps_of(store.stage(stage).rows)
     chosen = ", ".join(f'"{name}"' for name in columns)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import UsageError, UserError, did_you_mean
-from augment_cli.languages import language_of
+from augment_cli.languages import against, language_of, registered
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
@@ -19,6 +19,7 @@ from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tfidf.term_table import TermTable
 
 DEFAULT_SEED = 42
+_PARTS, _TEXTS = 5, 200  # that are looked at, to tell the language
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class AugmentationRun:
     draw: int = 0
     fit: str | None = None  # which fit and which parse it reads, where there are several
     parses: str | None = None
+    anyway: bool = field(default=False, compare=False)  # though the corpus looks to be in another language
 
     def __post_init__(self) -> None:
         check_parameters(self.parameters)
@@ -113,6 +115,23 @@ class AugmentationRun:
             f"{pipeline} parses; with it run {others}"
         )
 
+    def check_texts(self, store: Store, pipeline: str | None) -> None:
+        """Refuse a corpus that looks to be in another language than the rules, or the pipeline, are for."""
+        codes = [pipeline.partition("_")[0]] if pipeline else self.augmentation.languages
+        if self.anyway or not codes or not store.parts:
+            return
+        texts = _some_texts(store)
+        reasons = {code: against(texts, code) for code in codes}
+        if all(reasons.values()):
+            names = " or ".join(registered()[code].name for code in reasons)
+            made_for = f"reads what pipeline {pipeline} parses, which is for" if pipeline else "is for"
+            parse = "`augment-cli parse --pipeline` parses it with another; " if pipeline else ""
+            raise UsageError(
+                f"{self.name}: {made_for} {names}, and the corpus does not look so "
+                f"({next(iter(reasons.values()))}); {parse}--anyway insists, and `augment-cli list` has what "
+                "needs no language"
+            )
+
     def folder(self, stage: str | None = None) -> str:
         """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
         base = stage or self.name
@@ -172,7 +191,7 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     known = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
     common = {key: options.pop(key) for key in _COMMON if key in options}
     for key, value in common.items():
-        if value is not None or _COMMON[key] is int:
+        if value is not None or _COMMON[key] in (int, bool):
             common[key] = _coerce(f"{name}: {key!r}", value, _COMMON[key])
     if unknown := sorted(options.keys() - known.keys()):
         alike = did_you_mean(unknown[0], [*known, *_COMMON])
@@ -182,6 +201,15 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     return AugmentationRun(name, descriptor.parameters(**options), **common)
 
 
+def _some_texts(store: Store) -> list[str]:
+    """Sentences from all over the corpus."""
+    texts: list[str] = []
+    for part in range(0, len(store.parts), -(-len(store.parts) // _PARTS)):
+        own = store.read_part("corpus", part, ["text"], [0])["text"]
+        texts += own[:: -(-len(own) // _TEXTS)].to_pylist()
+    return texts
+
+
 def _needs_no_language(name: str) -> bool:
     try:
         return not augmentations.get(name).languages
@@ -189,7 +217,8 @@ def _needs_no_language(name: str) -> bool:
         return False
 
 
-_COMMON: dict[str, type] = {"seed": int, "draw": int, "fit": str, "parses": str}  # of every augmentation
+# Of every augmentation.
+_COMMON: dict[str, type] = {"seed": int, "draw": int, "fit": str, "parses": str, "anyway": bool}
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
