@@ -12,7 +12,15 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, did_you_mean
 from augment_cli.store.files import refuse_links, sha256_of_file
-from augment_cli.store.manifest import Part, RowRanges, Stage, is_stage_name, part_name, read_manifest
+from augment_cli.store.manifest import (
+    MOST_CHARACTERS,
+    Part,
+    RowRanges,
+    Stage,
+    is_stage_name,
+    part_name,
+    read_manifest,
+)
 from augment_cli.store.notes import noted_parts, noted_removals
 from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, row_group_sizes
 
@@ -152,7 +160,8 @@ class StoreContents:
         """Where a part lies, or will lie."""
         if not is_stage_name(stage):
             raise UsageError(
-                f"{stage!r} is not a valid stage name; use lower-case letters, digits, '.', '_' and '-'"
+                f"{stage[:MOST_CHARACTERS]!r} is not a valid stage name; use at most {MOST_CHARACTERS} "
+                "lower-case letters, digits, '.', '_' and '-'"
             )
         return self.path / stage / part_name(index)
 
