@@ -146,9 +146,11 @@ def pack(
         # Sentences that were read: a packed part may have fewer rows than those, or several of each.
         progress(store.parts[pending[0].index][1])
 
+    known = store.work / name / _KNOWN
+    known.unlink(missing_ok=True)  # of a killed run, maybe of another corpus
     if missing_anywhere and has_repeats(store) and options.negatives:
-        (store.work / name).mkdir(parents=True, exist_ok=True)
-        write_array(store.work / name / _KNOWN, known_pairs(store, options))
+        known.parent.mkdir(parents=True, exist_ok=True)
+        write_array(known, known_pairs(store, options))
     calls = [
         {
             "store_path": store.path,
