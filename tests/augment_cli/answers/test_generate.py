@@ -162,8 +162,17 @@ def test_one_that_fails_for_good_keeps_its_error(store, answers, status, body, a
     assert sum(part.statistics["errors"] for part in parts) == 1
 
 
-def test_an_answer_that_comes_too_slowly_is_asked_for_again(store, answers):
-    slow = number_3(lambda handler, number, body: handler.drip(answer("x"), 0.05))
+def slow_headers(handler, number, body):
+    for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}":
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "behave", [slow_headers, lambda handler, number, body: handler.drip(answer("x"), 0.05)]
+)
+def test_an_answer_that_comes_too_slowly_is_asked_for_again(store, answers, behave):
+    slow = number_3(behave)
     with serving(slow) as server:
         ask(store, server, timeout=2.0, total_timeout=0.2)
     assert len(server.requests) == ROWS - 1 + 4
