@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from augment_cli.syntax.language import UNKNOWN, Language
 
+# Of words of four letters and more in lower case (names are known nowhere) in English it is 0.84 to 0.99, in
+# tweets 0.62; in French 0.31 to 0.38, in Malay 0.24, in German 0.1.
+_HALF, _LEAST = 0.5, 15
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_BEHIND_LATIN = "\u0250"
 _USUAL = "en"  # of rows that no script fills, where the pipeline's language has a script of its own
 
 
@@ -40,6 +47,28 @@ def language_of(pipeline: str) -> Language:
     if known is None:
         return dataclasses.replace(UNKNOWN, code=code, name=f"the language {code!r}")
     return registered()[_USUAL] if known.script else known
+
+
+def against(texts: Sequence[str], code: str) -> str:
+    """What speaks against some texts being in a language of ours: their script, or words that it has not."""
+    language, letters = registered().get(code), [one for text in texts for one in text if one.isalpha()]
+    if language is None or len(letters) < _LEAST:
+        return ""
+    shares = {
+        other.code: sum(any(low <= ord(one) <= high for low, high in other.script) for one in letters)
+        for other in registered().values()
+    }
+    shares["latin"] = sum(one < _BEHIND_LATIN for one in letters)
+    own = shares[code if language.script else "latin"] / len(letters)
+    if own < _HALF:
+        return f"{own:.0%} of its letters are {language.name if language.script else 'Latin'}"
+    words = [word for text in texts for word in _LONG_WORD.findall(text) if word.islower()]
+    if language.vocabulary is None or len(words) < _LEAST:
+        return ""
+    known = language.vocabulary()
+    if sum(known.get(word, 0) for word in words) >= _HALF * len(words):
+        return ""
+    return f"{sum(word in known for word in words) / len(words):.0%} of its longer words are known"
 
 
 def languages_of(pipeline: str) -> tuple[Language, ...]:

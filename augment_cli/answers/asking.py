@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from augment_cli.answers.client import Answer, FailedError
 
@@ -16,6 +17,7 @@ _TRIES = 4  # of a request that fails
 _WAITS = 100  # of a request that comes too soon
 _FIRST_WAIT = 1.0  # seconds, doubled from try to try
 _MOST_DOUBLED = 6
+_MOMENT = 0.1  # seconds
 
 Item = TypeVar("Item")
 
@@ -29,7 +31,7 @@ class Pace:
 
     def __init__(self, most: int) -> None:
         self.most, self._under_way, self._not_before = most, 0, 0.0
-        self._condition, self._is_over = threading.Condition(), False
+        self._condition, self._is_over, self._waits_until = threading.Condition(), False, 0.0
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[int]:
@@ -65,11 +67,21 @@ class Pace:
             while not self._is_over and (left := end - time.monotonic()) > 0:
                 self._condition.wait(left)
 
-    def stop(self) -> None:
-        """Begin no further request."""
+    def stop(self, seconds: float = 0.0) -> None:
+        """Begin no further request, and wait so long for those under way."""
         with self._condition:
-            self._is_over = True
+            self._is_over, self._waits_until = True, time.monotonic() + seconds
             self._condition.notify_all()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further request begins."""
+        return self._is_over
+
+    @property
+    def is_late(self) -> bool:
+        """Whether those under way are not waited for any more."""
+        return self._is_over and time.monotonic() > self._waits_until
 
 
 class TooManyFailures:
@@ -114,31 +126,51 @@ def answered(ask: Callable[[], Answer], pace: Pace) -> Answer:
 
 def ask_all(
     items: Sequence[Item], ask: Callable[[Item], Answer], pace: Pace
-) -> Iterator[tuple[Item, Answer]]:
-    """Each item with its answer, as they come; those under way when nobody listens any more are lost."""
+) -> Iterator[list[tuple[Item, Answer]]]:
+    """The items with their answers, as many at a time as have come; the next call says that they are kept."""
+    # Whoever has an answer that is not kept yet asks nothing: a kill loses what was under way, and no more.
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Item, Answer | Exception]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Item, Answer | Exception] | None] = queue.SimpleQueue()
     for item in items:
         todo.put(item)
+    running = min(pace.most, len(items))
+    kept = threading.Semaphore(running)
 
     def work() -> None:
-        while True:
-            try:
+        with contextlib.suppress(StoppedError, queue.Empty):
+            while True:
+                kept.acquire()
                 item = todo.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                done.put((item, answered(lambda: ask(item), pace)))  # noqa: B023 (called before the next)
-            except StoppedError:
-                return
-            except Exception as error:
-                done.put((item, error))
+                try:
+                    done.put((item, answered(functools.partial(ask, item), pace)))
+                except StoppedError:
+                    raise
+                except Exception as error:
+                    done.put((item, error))
+        done.put(None)
 
-    for _ in range(min(pace.most, len(items))):
+    for _ in range(running):
         # A daemon: a request without a time limit keeps no process from its end.
         threading.Thread(target=work, daemon=True).start()
-    for _ in items:
-        item, answer = done.get()
-        if isinstance(answer, Exception):
-            raise answer
-        yield item, answer
+    while running and not pace.is_late:
+        found, error = [], None
+        for one in _come(done):
+            if one is None:
+                running -= 1
+            elif isinstance(one[1], Exception):
+                error = one[1]
+            else:
+                found.append((one[0], one[1]))
+        if found:
+            yield found
+            kept.release(len(found))
+        if error is not None:
+            raise error
+
+
+def _come(done: queue.SimpleQueue[Any]) -> Iterator[Any]:
+    """What has come meanwhile; where nothing has, it waits a moment."""
+    with contextlib.suppress(queue.Empty):
+        yield done.get(timeout=_MOMENT)
+        while True:
+            yield done.get_nowait()

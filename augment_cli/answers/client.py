@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import importlib
 import ipaddress
@@ -9,6 +10,8 @@ import json
 import math
 import os
 import re
+import socket
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,7 +75,8 @@ def check_endpoint(endpoint: str, allow_remote: bool) -> bool:
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         parts, host = urlsplit(""), ""
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+    is_plain = endpoint.isprintable() and " " not in endpoint
+    if not is_plain or parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise UsageError(f"the endpoint {shown(endpoint)}: give an address such as http://127.0.0.1:8000/v1")
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"the endpoint {shown(endpoint)}: leave the key out of it, and set {KEY} instead")
@@ -99,20 +103,50 @@ def _key() -> str:
     return key
 
 
+class _Connection:
+    """The connection of a request, which is cut after some seconds, however its bytes come; 0: never."""
+
+    def __init__(self, seconds: float) -> None:
+        self.is_cut, self._socket = False, None
+        self._timer = threading.Timer(seconds, self._cut) if seconds else None
+
+    def __enter__(self) -> None:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def __exit__(self, *exception: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note the socket once it is there, and again once it is encrypted."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def _cut(self) -> None:
+        self.is_cut = True
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+
 class Client:
     """A server, and the model there; threads may share it."""
 
-    def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
+    def __init__(self, endpoint: str, allow_remote: bool, timeout: float, total: float = 0.0) -> None:
         is_here = check_endpoint(endpoint, allow_remote)
-        self._key = _key()
+        self._key, self._total = _key(), total
         with needed("httpx"):
             self._httpx = importlib.import_module("httpx")
         self._url = endpoint.rstrip("/") + "/chat/completions"
         # No proxy comes between this machine and itself; redirects are not followed.
+        seconds = min((one for one in (timeout, total) if one), default=None)
         self._http = self._httpx.Client(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=self._httpx.Timeout(timeout or None, connect=_SECONDS_TO_CONNECT),
-            limits=self._httpx.Limits(max_connections=None),
+            timeout=self._httpx.Timeout(seconds, connect=_SECONDS_TO_CONNECT),
+            # With a limit on the whole, each request has a connection of its own, which its end cuts.
+            limits=self._httpx.Limits(max_connections=None, max_keepalive_connections=0 if total else None),
             trust_env=not is_here,
         )
 
@@ -122,15 +156,19 @@ class Client:
 
     def ask(self, messages: Sequence[Mapping[str, str]], body: Mapping[str, Any]) -> Answer:
         """One try."""
-        content = bytearray()
+        content, connection = bytearray(), _Connection(self._total)
+        asked = {"json": {**body, "messages": list(messages)}, "extensions": {"trace": connection.trace}}
         try:
-            with self._http.stream("POST", self._url, json={**body, "messages": list(messages)}) as reply:
+            with connection, self._http.stream("POST", self._url, **asked) as reply:
                 for piece in reply.iter_bytes():
                     content += piece
                     if len(content) > _MOST_BYTES:
                         raise FailedError(f"a reply of more than {_MOST_BYTES:,} bytes", is_passing=False)
         except self._httpx.HTTPError as error:
-            raise FailedError(self._clean(f"{type(error).__name__}: {error}")) from None
+            if not connection.is_cut:
+                raise FailedError(self._clean(f"{type(error).__name__}: {error}")) from None
+        if connection.is_cut:  # which is the end of an answer that has no other
+            raise FailedError(f"no whole answer within {self._total:g} seconds")
         said = " ".join(content[: 4 * _MOST_SHOWN].decode("utf-8", "replace").split())
         if reply.status_code != 200:
             status = reply.status_code

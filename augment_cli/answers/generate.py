@@ -1,13 +1,14 @@
 """`generate`: one question a row, its answer kept as it came in the stage `answers-TEMPLATE`.
 
-Each answer is a piece of the journal as soon as it is there; some hundred are put together in one. A request
-that fails for good is none: the next run asks again, unless its part was finished with it.
+What has come is a piece of the journal before more is asked for; some hundred answers are put together in
+one. A request that fails for good is none: the next run asks again, unless its part was finished with it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ from augment_cli.answers.templates import Template, find_template
 from augment_cli.contract.draws import stream_key
 from augment_cli.contract.generate_parameters import DECIDING, DECIDING_LATER, JSON_SCHEMA, GenerateParameters
 from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.process.interrupts import deferred
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.journal import Journal, MissingPieceError
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -46,6 +48,8 @@ ANSWERS = pa.schema(
 )
 _SUMS = ("requests", "errors", "prompt_tokens", "completion_tokens")  # a part's statistics
 _TOGETHER = 256  # answers
+_SECONDS_TO_END = 20.0  # that an interrupted run waits for the answers under way
+_ENDING = "Interrupted: the answers under way are waited for, and kept; once more ends at once."
 _CHARACTERS_A_TOKEN = 4  # of English, roughly
 
 
@@ -197,7 +201,7 @@ def sample(store: Store, work: Work, count: int, progress: Callable[[int], None]
     for index in work.missing:
         if not questions(store, work, index).keys() - _kept(work, index).keys():
             continue
-        with contextlib.closing(_engine(work)) as engine:
+        with _asking(work) as engine:
             engine.load()
             began = time.monotonic()
             _ask_part(store, work, index, engine, (failures, account), progress, count)
@@ -211,9 +215,11 @@ def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account
     if not work.missing:
         return account
     failures = TooManyFailures(work.parameters.max_failures)
-    with contextlib.closing(_engine(work)) as engine:
+    with _asking(work) as engine:
         for index in work.missing:
             answers = _ask_part(store, work, index, engine, (failures, account), progress)
+            if engine.is_over:
+                break
             _commit(store, work, index, answers)
     store.clean_work(work.stage)
     return account
@@ -224,7 +230,8 @@ class _Server:
 
     def __init__(self, work: Work) -> None:
         parameters = work.parameters
-        self._client = Client(parameters.endpoint, parameters.allow_remote, parameters.timeout)
+        limits = parameters.timeout, parameters.total_timeout
+        self._client = Client(parameters.endpoint, parameters.allow_remote, *limits)
         self._pace, self._key = Pace(parameters.concurrency), work.key
         names = ("model", "temperature", "top_p", "max_tokens")
         self._body: dict[str, Any] = {name: getattr(parameters, name) for name in names}
@@ -232,28 +239,40 @@ class _Server:
         if self._has_schema:
             self._body["response_format"] = work.template.response_format
 
-    def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
+    def answers(self, asked: Mapping[int, Messages]) -> Iterator[list[tuple[int, Answer]]]:
         def ask(row: int) -> Answer:
             return self._client.ask(asked[row], self._body | {"seed": (self._key + row) % 2**31})
 
-        for row, answer in ask_all(list(asked), ask, self._pace):
-            if self._has_schema and answer.is_without_schema:
+        for found in ask_all(list(asked), ask, self._pace):
+            refused = [answer.error for _, answer in found if self._has_schema and answer.is_without_schema]
+            if refused:
                 raise UsageError(
-                    f"--response-format {JSON_SCHEMA}: the server refuses it ({answer.error}); leave it out, "
+                    f"--response-format {JSON_SCHEMA}: the server refuses it ({refused[0]}); leave it out, "
                     "and answers are read as plain text"
                 )
-            yield row, answer
+            yield found
 
     def load(self) -> None:
         pass
+
+    @property
+    def is_over(self) -> bool:
+        return self._pace.is_over
+
+    def stop(self) -> None:
+        self._pace.stop(_SECONDS_TO_END)
 
     def close(self) -> None:
         self._pace.stop()
         self._client.close()
 
 
-def _engine(work: Work) -> LocalModel | _Server:
-    return LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
+@contextlib.contextmanager
+def _asking(work: Work) -> Iterator[LocalModel | _Server]:
+    """Whom to ask; where the run is interrupted, what is under way is kept before it ends."""
+    engine = LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
+    with contextlib.closing(engine), deferred(engine.stop, _ENDING):
+        yield engine
 
 
 def _ask_part(
@@ -270,26 +289,27 @@ def _ask_part(
     asked, answers = questions(store, work, index), _kept(work, index)
     answers = {row: answer for row, answer in answers.items() if row in asked}
     latest, number = "", max(work.journal.finished(index), default=-1) + 1
-    single: dict[int, int] = {}  # pieces of one row each, by number
+    small: dict[int, list[int]] = {}  # the rows of pieces that will be put together, by number
     left = [row for row in asked if row not in answers]
     if 0 < most < len(left):
         left = [left[place * len(left) // most] for place in range(most)]
-    for row, answer in engine.answers({row: asked[row] for row in left}):
-        answers[row] = answer
-        account.add(answer)
-        progress(1)
-        # A question that is too long says nothing of whether the next one will be answered.
-        failures.add(answer.error is not None and not answer.is_too_long)
-        if answer.error is not None:
-            latest = answer.error
-        else:
-            work.journal.write(index, number, _table({row: answer}))
-            single[number] = row
+    for found in engine.answers({row: asked[row] for row in left}):
+        answers |= found
+        if kept := {row: answer for row, answer in found if answer.error is None}:
+            work.journal.write(index, number, _table(kept))
+            small[number] = list(kept)
             number += 1
-        if len(single) == _TOGETHER:
-            work.journal.write(index, number, _table({one: answers[one] for one in single.values()}))
-            work.journal.forget(index, single)
-            single, number = {}, number + 1
+        for _, answer in found:
+            account.add(answer)
+            # A question that is too long says nothing of whether the next one will be answered.
+            failures.add(answer.error is not None and not answer.is_too_long)
+            latest = answer.error or latest
+        progress(len(found))
+        together = list(itertools.chain(*small.values()))
+        if len(together) >= _TOGETHER:
+            work.journal.write(index, number, _table({row: answers[row] for row in together}))
+            work.journal.forget(index, small)
+            small, number = {}, number + 1
         if failures.is_reached():
             raise _given_up(failures, latest)
     if latest and failures.is_reached(at_end=True):

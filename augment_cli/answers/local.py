@@ -50,6 +50,7 @@ class LocalModel:
     def __init__(self, parameters: GenerateParameters, key: int) -> None:
         self._parameters, self._key = parameters, key
         self._runtime, self._guard = _runtime(parameters), MemoryGuard()
+        self.is_over = False
         self._folder = find_model(parameters.model).path
         self._config = read_config(self._folder)
         self._has_encoder = bool(self._config.is_encoder_decoder)
@@ -72,7 +73,11 @@ class LocalModel:
         kind = "AutoModelForSeq2SeqLM" if self._has_encoder else "AutoModelForCausalLM"
         return load_weights(self._folder, kind, dtype_of(self._runtime.precision), self._runtime.device)
 
-    def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
+    def stop(self) -> None:
+        """Begin no further batch."""
+        self.is_over = True
+
+    def answers(self, asked: Mapping[int, Messages]) -> Iterator[list[tuple[int, Answer]]]:
         """Each row with its answer, batch by batch, the longest questions first."""
         rows = list(asked)
         ids = [self._read(messages) for messages in asked.values()]
@@ -82,11 +87,13 @@ class LocalModel:
         for place in sorted(set(range(len(rows))) - set(fitting)):
             beside = "" if self._has_encoder else f", and {written:,} may be written"
             error = f"its context length is {longest:,} tokens; the question has {len(ids[place]):,}{beside}"
-            yield rows[place], Answer(error=error)
+            yield [(rows[place], Answer(error=error))]
         for batch in batches_by_length([len(ids[place]) for place in fitting], self._runtime.batch_tokens):
+            if self.is_over:
+                return
             places = [fitting[one] for one in batch]
             found = self._guard.run(lambda some: self._write(rows, ids, some), places)
-            yield from zip([rows[place] for place in places], found, strict=True)
+            yield list(zip([rows[place] for place in places], found, strict=True))
 
     def _read(self, messages: Messages) -> list[int]:
         """The ids of a conversation, by the model's own template where it has one."""

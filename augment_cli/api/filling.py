@@ -118,7 +118,7 @@ def run(
     draws: Annotated[int, Option("independent draws, each a stage of its own: NAME, NAME.1, …")] = 1,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
-    **parameters: Annotated[Any, Option("the augmentation's own, and seed, fit and parses")],
+    **parameters: Annotated[Any, Option("the augmentation's own, and seed, fit, parses, protect and anyway")],
 ) -> StoreOfStages:
     """Run an augmentation over a store, and before it whatever is missing (`augment-cli NAME`).
 
@@ -214,7 +214,9 @@ def augment(
         int | None,
         Option("how many independent draws of each sentence, one after the other; their number is `draw`"),
     ] = None,
-    **parameters: Annotated[Any, Option("the augmentation's own, and seed, draw, fit and parses")],
+    **parameters: Annotated[
+        Any, Option("the augmentation's own, and seed, draw, fit, parses, protect and anyway")
+    ],
 ) -> pa.Table:
     """Augment sentences in memory, with the term table of a store where the augmentation needs one.
 

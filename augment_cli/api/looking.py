@@ -375,6 +375,8 @@ def judge(
             raise UsageError(f"{option} belongs to a stage's sample; leave it out with --read")
     if not stages:
         found = verdicts.read([Path(path) for path in several(read)])
+        if not isinstance(store, (str, Path)) or (Path(store) / "manifest.json").exists():
+            verdicts.check_rows(_opened(store), found)
         return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
     opened = _opened(store)
     if write is not None:

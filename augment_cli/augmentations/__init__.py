@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FAMILIES = ("una", "sda", "models", "augcse", "eda", "rules")
 ENTRY_POINTS = "augment_cli.augmentations"
+_NAME = "[a-z][a-z0-9-]*"
 
 
 @cache
@@ -36,7 +37,8 @@ def _places() -> dict[str, list[Place]]:
         if re.search(rf"^{(constant := file.stem.upper())}\b.* = ", file.read_text("utf-8"), re.M)
     }
     for name, found in provided(ENTRY_POINTS).items():
-        places[name] = [*places.get(name, []), *found]
+        if re.fullmatch(_NAME, name):  # else no command, and no folder, can be called so
+            places[name] = [*places.get(name, []), *found]
     return places
 
 

@@ -235,10 +235,12 @@ def judge(values: dict[str, Any]) -> None:
 
 
 def _warn_of_others(files: list[str], store: Path) -> None:
-    """Warn of what was read and this store does not have."""
+    """Warn of what stands there more than once, and of what was read and this store does not have."""
+    judgements = verdicts.read(paths := [Path(path) for path in files])
+    if repeated := len(verdicts.read_all(paths)) - len(judgements):
+        print(f"{repeated:,} of the verdicts are there more than once, and count once", file=sys.stderr)
     if store == options.DEFAULT_STORE and not (store / "manifest.json").exists():
         return  # files can be counted where there is no store
-    judgements = verdicts.read([Path(path) for path in files])
     for name, why in verdicts.read_elsewhere(Store.open(store), judgements).items():
         print(visible(f"Warning: {name} was read elsewhere than in {store}: {why}"), file=sys.stderr)
 

@@ -21,6 +21,7 @@ from augment_cli.syntax.parses import stage_name
 
 # Options about an earlier stage, which an augmentation has only where it may read that stage.
 _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
+_OF_RUNS = ("seed", "fit", "parses", "protect", "anyway")
 _SHARED = [
     options.valued("seed", int, "seed of all draws", DEFAULT_SEED),
     options.valued(
@@ -30,6 +31,10 @@ _SHARED = [
     options.valued("fit", str | None, "which fit to read, where there are several"),
     options.valued("parses", str | None, "which parses to read, where there are several"),
     options.shared("pipeline", Pipeline),
+    options.valued(
+        "protect", str, "regular expression of what stays as it is, beside addresses and tags", ""
+    ),
+    options.switch("anyway", "though the corpus looks to be in another language"),
     options.STORE,
     *options.READING,
     *options.WORKERS,
@@ -68,7 +73,7 @@ def help_of(name: str, descriptor: Augmentation) -> str:
 
 def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
-    run = make_run(name, **parameters, **{key: values[key] for key in ("seed", "fit", "parses")})
+    run = make_run(name, **parameters, **{key: values[key] for key in _OF_RUNS})
     pipeline, stage, draws, store = (values[key] for key in ("pipeline", "stage", "draws", "store"))
     reading, tolerance = options.reading_of(values)
     if values["dry_run"]:
@@ -83,6 +88,7 @@ def run_augmentation(name: str, parameters: dict[str, Any], values: dict[str, An
     with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
         session.ingest(values["corpus"], reading, **vars(tolerance))
         if pipeline is not None:
+            session.check_texts(run, pipeline)
             session.parse(pipeline, values["parses"])
         folders = session.augment(run, stage, draws, parts)
         output.show(session.store, session.results, shared)

@@ -21,11 +21,12 @@ class AugmentationGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of all commands, augmentations first."""
-        return [*augmentations.names(), *super().list_commands(ctx)]
+        written = super().list_commands(ctx)
+        return [*(name for name in augmentations.names() if name not in written), *written]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command for the help's listing: of an augmentation, only its name and summary."""
-        if cmd_name in augmentations.names():
+        if self._is_augmentation(cmd_name):
             return TyperCommand(
                 cmd_name, help=augmentations.summary(cmd_name), rich_help_panel="Augmentations"
             )
@@ -47,7 +48,7 @@ class AugmentationGroup(TyperGroup):
             hint = did_you_mean(args[0], known) or " `augment-cli --help` lists all."
             ctx.fail(f"No such command '{args[0]}'.{hint}")
         name, command, rest = super().resolve_command(ctx, _with_value(args))
-        if name in augmentations.names():
+        if name is not None and self._is_augmentation(name):
             from augment_cli.cli.augmentation_command import make_command
             from augment_cli.cli.guard import guarded
 
@@ -57,6 +58,10 @@ class AugmentationGroup(TyperGroup):
         if command is not None:
             _show_switches_alone(command, ctx)
         return name, command, rest
+
+    def _is_augmentation(self, name: str) -> bool:
+        # A package may call one like a command of ours, which stays what it is.
+        return name in augmentations.names() and name not in self.commands
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options of the command itself."""

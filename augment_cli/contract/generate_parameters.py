@@ -56,6 +56,9 @@ class GenerateParameters:
     timeout: float = parameter(
         0.0, "seconds to wait for the next bytes of an answer, then ask again; 0: no limit", minimum=0
     )
+    total_timeout: float = parameter(
+        0.0, "seconds for a whole answer, however slowly it comes, then ask again; 0: no limit", minimum=0
+    )
     max_failures: float = parameter(
         0.5, "stop when a larger share of the last 20 requests got no answer", minimum=0, maximum=1
     )
@@ -65,6 +68,8 @@ class GenerateParameters:
     batch_tokens: int = batch_tokens_parameter()
 
     def __post_init__(self) -> None:
+        for name in ("endpoint", "model"):  # a line of a Windows file ends in a carriage return
+            object.__setattr__(self, name, getattr(self, name).strip())
         check_parameters(self)
         if self.runs_here and self.response_format != TEXT:
             raise UsageError(f"--response-format {self.response_format}: is for servers; leave it out")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
+
+_POINT = re.compile(r"([\w.]+)(?:\s*:\s*([\w.]+))?(?:\s*\[.*\])?")
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,14 @@ class Place:
     def load(self, what: str) -> Any:
         """Import it; messages call it `what`, such as "augmentation 'shout'", and name the package."""
         try:
+            if not self.module:
+                raise ValueError("its entry point is not MODULE:CONSTANT")
             module = importlib.import_module(self.module)
             return getattr(module, self.constant) if self.constant else module
-        except Exception as error:
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a package that ends the program ends it as if all were done
             if not self.package:
                 raise
             raise UsageError(
@@ -51,8 +59,9 @@ def provided(group: str) -> Mapping[str, Sequence[Place]]:
     """What packages provide of a group, by name: one place each, several where packages conflict."""
     places: dict[str, list[Place]] = {}
     for point in sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)):
-        package = point.dist.name if point.dist else point.module
-        place = Place(point.module, point.attr or "", package)
+        match = _POINT.fullmatch(point.value.strip())
+        module, constant = match.groups("") if match else ("", point.value)
+        place = Place(module, constant, point.dist.name if point.dist else module)
         if place not in places.setdefault(point.name, []):
             places[point.name].append(place)
     return places

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from augment_cli.english.clauses import affirmation, auxiliary, double_negation, negation
+from augment_cli.resources.english_terms import weighted_terms
 from augment_cli.syntax.language import Language
 
 ENGLISH = Language(
     code="en",
     name="English",
+    vocabulary=weighted_terms,
     aa={
         "faithful": affirmation.faithful,
         "paper": auxiliary.recommended,

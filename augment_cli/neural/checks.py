@@ -12,12 +12,14 @@ from augment_cli.contract.reasons import Reason
 _LONGEST_LOOP = 12  # words in the repeated piece
 _FOREIGN_SHARE = 0.2  # of the letters
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DIRECTIONS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # which turn around what is shown behind them
 _NEWLINE_MARK = "<n>"  # PEGASUS writes line breaks this way
 
 
 def one_line(text: str) -> str:
     """The text with every run of white space, line breaks and control characters as one space."""
-    return " ".join(_CONTROLS.sub(" ", text.replace(_NEWLINE_MARK, " ")).split())
+    text = _DIRECTIONS.sub("", text.replace(_NEWLINE_MARK, " "))
+    return " ".join(_CONTROLS.sub(" ", text).split())
 
 
 def reason_against(original: str, output: str, is_complete: bool = True) -> str | None:

@@ -3,7 +3,8 @@
 One row for each anchor and each positive stage, all negatives beside it, as
 `MultipleNegativesRankingLoss` and its kin expect: first column the anchor, second the positive, every
 further one a hard negative. No cell is ever empty: where a stage of negatives left a sentence unchanged,
-another of the sentence's own negatives stands in, and a row without any is dropped.
+another of the sentence's own negatives stands in, and a row without any is dropped. A negative that is a
+positive of an equal sentence, in any row, is left out.
 """
 
 from __future__ import annotations
@@ -19,20 +20,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.labels import has_row_labels, row_labels
+from augment_cli.augmentations.labels import has_row_labels
 from augment_cli.contract.draws import stream_key, uniform
-from augment_cli.contract.entailment import BY_LABEL, NEEDED
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack.export import check_export_path, export, reserved
+from augment_cli.pack.known import has_repeats, known_pairs, pairs_among, pairs_of, positive_stages, texts_of
 from augment_cli.pack.layouts import count_rows, rows_of
 from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
+from augment_cli.store.parquet import write_array
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.cosines import cosines, vectors_for
+from augment_cli.vectors.texts import given_positives
 
 __all__ = [
     "PACK_STAGE",
@@ -54,9 +57,11 @@ __all__ = [
     "sides_of",
 ]
 
-VERSION = 1
+VERSION = 2  # 2: a positive of an equal sentence is nobody's negative
 PACK_STAGE = "pack"
+_KNOWN = "known.npy"  # in the folder of the stage's work: pairs of sentences and their positives
 _LEFT_OUT = "left_out."  # statistics of a part: texts of a stage that --where leaves out
+_CONTRADICTORY = "contradictory."  # likewise: negatives that are a positive of an equal sentence
 _COUNTED = "filters."  # statistics of a part: rows without filters, and how many each filter costs
 
 
@@ -84,6 +89,10 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         further["scores"] = True
     if any(has_row_labels(store, name) for name in options.stages):
         further["labels"] = options.labels
+    if options.negatives:
+        stages += given_positives(store)
+        if repeats := has_repeats(store):
+            further["repeated_sentences"] = repeats
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
     return Settings(
@@ -98,7 +107,8 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in stages},
         libraries=library_versions(["pyarrow"]),
-        by_part=not options.where,  # scores are made anew when the corpus grows
+        # Scores are made anew when the corpus grows, and a sentence that is there may get a further positive.
+        by_part=not (options.where or "repeated_sentences" in further),
     )
 
 
@@ -121,6 +131,7 @@ def pack(
     sides = sides_of(options, name)
     made = {stage: (one, pack_settings(store, one)) for stage, one in sides.items()}
     missing = {stage: store.begin(stage, settings) for stage, (_, settings) in made.items()}
+    missing_anywhere = sorted(set().union(*missing.values()))
     has_rows = not options.is_filtered or any(store.stage(stage).rows for stage in sides)
     waiting: list[PendingPart] = []  # parts without a row, committed as soon as there is one with rows
 
@@ -135,6 +146,11 @@ def pack(
         # Sentences that were read: a packed part may have fewer rows than those, or several of each.
         progress(store.parts[pending[0].index][1])
 
+    known = store.work / name / _KNOWN
+    known.unlink(missing_ok=True)  # of a killed run, maybe of another corpus
+    if missing_anywhere and has_repeats(store) and options.negatives:
+        known.parent.mkdir(parents=True, exist_ok=True)
+        write_array(known, known_pairs(store, options))
     calls = [
         {
             "store_path": store.path,
@@ -142,7 +158,7 @@ def pack(
             "index": index,
             "sides": {stage: made[stage] for stage in sides if index in missing[stage]},
         }
-        for index in sorted(set().union(*missing.values()))
+        for index in missing_anywhere
     ]
     (engine or Engine()).run("augment_cli.pack:pack_part", calls, commit)
     for stage in sides:
@@ -158,7 +174,9 @@ def pack_part(
     """Pack one part, for all sides of a split (in a worker), and leave it to be committed."""
     # `stage` is the name that was asked for, for the message where a worker dies.
     store = Store.open(store_path)
-    columns = _columns_of(store, index, next(iter(sides.values()))[0])
+    path = store.work / stage / _KNOWN
+    known = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None
+    columns = _columns_of(store, index, next(iter(sides.values()))[0], known)
     pending = []
     for name, (options, settings) in sides.items():
         statistics: dict[str, Any] = {"sentences": 0, "dropped": 0, "complete": 0, "unchanged": {}}
@@ -168,22 +186,32 @@ def pack_part(
     return pending
 
 
-def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
+def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarray | None = None) -> pa.Table:
     """What a part offers: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage."""
-    # A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them, and
-    # `cosine:NAME` how near they are to the anchor where a filter or the scores compare them.
+    # A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them,
+    # `contradictory:NAME` which negatives are positives too, and `cosine:NAME` how near they are to the
+    # anchor where a filter or the scores compare them. Without `known` every sentence is there once.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
+    stages = [*positive_stages(store, options), *options.negatives] if options.negatives else options.stages
+    read = {name: texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
+    read = {CORPUS_STAGE: corpus["text"]} | read
+    if known is None and options.negatives:
+        known = pairs_among(read[name] for name in positive_stages(store, options))
     schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
     for name in (CORPUS_STAGE, *options.stages):
-        texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
-        columns[f"stage:{name}"] = texts
+        columns[f"stage:{name}"] = texts = read[name]
         schema.append(pa.field(f"stage:{name}", pa.string()))
         if conditions := asked.get(name):
             is_left = texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index])
             columns[f"stage:{name}"] = pc.if_else(pa.array(is_left), pa.scalar(None, pa.string()), texts)
             columns[f"left:{name}"] = pa.chunked_array([is_left])
             schema.append(pa.field(f"left:{name}", pa.bool_()))
+        if known is not None and name in options.negatives:
+            is_known = np.isin(pairs_of(corpus["text"], columns[f"stage:{name}"]), known)
+            texts = pc.if_else(pa.array(is_known), pa.scalar(None, pa.string()), columns[f"stage:{name}"])
+            columns[f"stage:{name}"], columns[f"contradictory:{name}"] = texts, pa.chunked_array([is_known])
+            schema.append(pa.field(f"contradictory:{name}", pa.bool_()))
     table = pa.table(columns, schema=pa.schema(schema))
     for name in options.compared:
         found = pa.array(cosines(store, name, index, options.vectors))
@@ -191,20 +219,13 @@ def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     return table
 
 
-def _texts_of(store: Store, name: str, index: int, options: PackOptions) -> pa.ChunkedArray:
-    """The texts of a part of a stage, null where the row's own label does not fit its column."""
-    texts = store.read_part(name, index, ["text"])["text"]
-    if options.labels != BY_LABEL or (labels := row_labels(store, name, index)) is None:
-        return texts
-    needed = NEEDED["positive" if name in options.positives else "negative"]
-    return pc.if_else(pc.equal(labels, needed), texts, pa.scalar(None, pa.string()))
-
-
 def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
     """How many rows there are, and how many each filter costs, without writing any."""
-    counts = np.zeros(len(options.filters) + 1, np.int64)
+    counts, known = np.zeros(len(options.filters) + 1, np.int64), None
+    if options.negatives and has_repeats(store):
+        known = known_pairs(store, options)
     for index in range(len(store.parts)):
-        columns = _columns_of(store, index, options)
+        columns = _columns_of(store, index, options, known)
         counts += sum(count_rows(columns, positive, options) for positive in options.positives)
     return _by_filter(options, counts)
 
@@ -245,10 +266,11 @@ def _tables(
         columns = columns.filter(pa.array(is_test == (options.side == "test")))
     statistics["sentences"] = columns.num_rows
     for name in options.stages:
-        left = pc.sum(columns[f"left:{name}"]).as_py() or 0 if f"left:{name}" in columns.column_names else 0
-        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count - left
-        if left:
-            statistics[_LEFT_OUT + name] = left
+        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count
+        for column, key in ((f"left:{name}", _LEFT_OUT), (f"contradictory:{name}", _CONTRADICTORY)):
+            if column in columns.column_names and (left := pc.sum(columns[column]).as_py()):
+                statistics["unchanged"][name] -= left
+                statistics[key + name] = left
 
     counts = np.zeros(len(options.filters) + 1, np.int64)
 
@@ -289,17 +311,22 @@ def cost_of(store: Store, stage: str) -> str:
     if not all("unchanged" in part for part in parts):
         return ""  # packed by an earlier version
     totals = {key: sum(part[key] for part in parts) for key in ("sentences", "dropped", "complete")}
-    unchanged, left = Counter[str](), Counter[str]()
+    unchanged = Counter[str]()
     for part in parts:
         unchanged.update(part["unchanged"])
-        left.update({key.removeprefix(_LEFT_OUT): part[key] for key in part if key.startswith(_LEFT_OUT)})
     line = f"{stage}: {record.rows:,} rows of {totals['sentences']:,} sentences"
     costs = [f"{name} {count:,}" for name, count in unchanged.items() if count]
     if costs:
         line += f"; unchanged, and so without a text of their own: {', '.join(costs)}"
-    if left:
-        counts = ", ".join(f"{name} {count:,}" for name, count in left.items())
-        line += f"; texts left out by --where: {counts}"
+    for prefix, words in (
+        (_LEFT_OUT, "texts left out by --where"),
+        (_CONTRADICTORY, "negatives left out that are a positive of the same sentence"),
+    ):
+        left = Counter[str]()
+        for part in parts:
+            left.update({key.removeprefix(prefix): part[key] for key in part if key.startswith(prefix)})
+        if left:
+            line += f"; {words}: {', '.join(f'{name} {count:,}' for name, count in left.items())}"
     if totals["dropped"]:
         line += f"; {totals['dropped']:,} rows dropped"
     if record.settings["parameters"].get("unchanged_negatives") and totals["complete"] != record.rows:

@@ -24,12 +24,16 @@ def training_lines(store: Store, stage: str) -> str:
     parts = store.stage(stage).parts
     names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
     columns = [name for name in names if name.startswith(_TEXTS)]
-    if not columns or {"label", "score"} & set(names):
+    if not store.stage(stage).rows or not columns or {"label", "score"} & set(names):
         return ""
     steps = steps_of(store.stage(stage).rows)
     chosen = ", ".join(f'"{name}"' for name in columns)
     folder = f"{store.path.as_posix()}/{stage}"
     out = f"runs/{store.path.name}-st"
+    packed = store.stage(stage).settings["parameters"]
+    # Another positive of a sentence is not its negative: no batch has a sentence twice.
+    once = len(packed["positives"]) > 1 or "repeated_sentences" in packed
+    sampler = ',\n    batch_sampler="no_duplicates",' if once else ""
     return f"""\
 from datasets import load_dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
@@ -40,7 +44,8 @@ rows = load_dataset("parquet", data_dir="{folder}", split="train")
 rows = rows.select_columns([{chosen}])
 encoder = SentenceTransformer("{_encoder()}")  # or any other name or folder
 settings = SentenceTransformerTrainingArguments(
-    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5, save_strategy="no"
+    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5,
+    save_strategy="no"{sampler}
 )
 loss = MultipleNegativesRankingLoss(encoder)
 SentenceTransformerTrainer(encoder, args=settings, train_dataset=rows, loss=loss).train()

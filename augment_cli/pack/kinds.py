@@ -11,9 +11,11 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.refusals import options_again
 from augment_cli.store.store import Store
 
+_TEXTS = ("anchor", "positive", "negative", "sentence")
+
 
 def _check(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    texts = [field for field in table.schema if field.name.startswith(("anchor", "positive", "negative"))]
+    texts = [field for field in table.schema if field.name.startswith(_TEXTS)]
     if not texts or any(field.type != pa.string() for field in texts):
         return ["has no texts where every row has an anchor"]
     if any(table[field.name].null_count for field in texts):
@@ -46,7 +48,7 @@ KINDS = (
         version=lambda: pack.VERSION,
         check=_check,
         describe=lambda stage: "anchor, positive, negatives, ready for training",
-        goes_by_part=lambda settings: "where" not in settings["parameters"],
+        goes_by_part=lambda settings: not {"where", "repeated_sentences"} & settings["parameters"].keys(),
         command=_command,
     ),
 )

@@ -88,6 +88,9 @@ class _Sentences:
         self.texts = [anchor, *own]
         self.cosines = [_cosine_of(columns, name) for name in (CORPUS_STAGE, *names)]
         self._is_text = [column.is_valid().to_numpy() for column in own]
+        if options.unchanged == "anchor":  # which cannot stand on both sides
+            for is_text, column in zip(self._is_text[1:], own[1:], strict=True):
+                is_text &= ~pc.fill_null(pc.equal(column, own[0]), False).to_numpy()
         self._options = options
 
     def there(self, filters: Sequence[str]) -> list[np.ndarray]:

@@ -92,8 +92,14 @@ def choose(
         meets(store, name, conditions, sorted(store.stage(name).parts)[:1])
     corpus = store.read_rows(CORPUS_STAGE, 0, []).schema
     for name in options.carry:
-        if name not in corpus.names or name == "text" or name in (*options.columns, *NUMBERS):
-            known = [column for column in corpus.names if column != "text"]
+        own = ("text", *options.columns, *NUMBERS)
+        if name in corpus.names and name in own:
+            raise UsageError(
+                f"--carry {name}: is what pack, or a trainer, calls a column of its own; rename it in the "
+                "input"
+            )
+        if name not in corpus.names:
+            known = [column for column in corpus.names if column not in own]
             raise UsageError(
                 f"--carry {name}: the corpus has {', '.join(known)} to carry; `augment-cli ingest` keeps "
                 "more columns of the input with --id-column and --keep-column"

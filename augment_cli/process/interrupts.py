@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from augment_cli.process.at_start import EXIT_CODE, leave
@@ -56,6 +56,44 @@ def handled(line: str) -> Iterator[None]:
         print(line, file=sys.stderr)
         code = EXIT_CODE
     sys.exit(code)
+
+
+@contextlib.contextmanager
+def deferred(stop: Callable[[], None], line: str) -> Iterator[None]:
+    """Within the block a first Ctrl-C or SIGTERM calls `stop` and acts at its end, a second one at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+    }
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) == 1:
+            os.write(2, f"\n{line}\n".encode())
+            stop()
+        else:
+            restore()
+            signal.raise_signal(number)
+
+    for number in before:
+        signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        restore()
+        if len(came) == 1:
+            signal.raise_signal(came[0])
+    if came:  # whoever handles it otherwise: what was asked for is not all there
+        raise KeyboardInterrupt
 
 
 def _is_loading(frame: FrameType | None) -> bool:

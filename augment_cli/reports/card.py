@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -52,12 +53,12 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         "---",
     ]
     rows = [
-        f"| `{stage.name}` | {kind_of(stage).describe(stage)} | {stage.rows:,} | {_settings(stage)} |"
+        f"| `{stage.name}` | {_plain(kind_of(stage).describe(stage))} | {stage.rows:,} | {_settings(stage)} |"
         for stage in stages
     ]
     body = [
         _MARK,
-        f"# {title}",
+        f"# {_plain(title)}",
         "",
         f"Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an "
         "augmentation changed nothing, and `reason` says why. `edits` are replacements on the original, "
@@ -96,7 +97,12 @@ def _settings(stage: Stage) -> str:
     }
     if stage.settings["seed"] is not None:
         values["seed"] = stage.settings["seed"]
-    return ", ".join(f"{key}={value}" for key, value in values.items()).replace("|", "\\|")
+    return _plain(", ".join(f"{key}={value}" for key, value in values.items()))
+
+
+def _plain(text: str) -> str:
+    """What stands in a line, or a cell of a table, and is nothing but text."""
+    return html.escape(" ".join(text.split()), quote=False).replace("|", "\\|")
 
 
 def _size(rows: int) -> str:

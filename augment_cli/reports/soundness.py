@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, MixError
 from augment_cli.reports.behind import behind, goes_by_part
 from augment_cli.reports.kinds import kind_of
-from augment_cli.store.files import sha256_of_file
+from augment_cli.store.files import sha256_of_file, writer_of
 from augment_cli.store.manifest import Part, Stage
 from augment_cli.store.parquet import read_parquet
 from augment_cli.store.schema import metadata_of
 from augment_cli.store.settings import differences
 from augment_cli.store.store import Store
 
+_LOOKS = 3  # at a store that others write to
+
 
 def verify(store: Store) -> list[str]:
-    """Recount and re-read every part of a store."""
+    """Recount and re-read every part of a store; nothing is said of what another run is writing."""
+    problems, owner = _problems(store), writer_of(store.work / "lock")
+    for _ in range(_LOOKS if problems else 0):
+        fresh = Store.open(store.path)
+        if [*map(fresh.stage, fresh.stages())] == [*map(store.stage, store.stages())]:
+            break
+        store = fresh  # a run has ended meanwhile, or committed a part
+        problems, owner = _problems(store), writer_of(store.work / "lock")
+    if problems and owner not in (None, str(os.getpid())):
+        raise MixError(
+            f"{store.path}: another run (process {owner}) is writing to this store, and some files are not "
+            "finished; wait for its end, then verify again"
+        )
+    return problems
+
+
+def _problems(store: Store) -> list[str]:
     problems = left_over(store)
     half_appended = {path.name for path in store.half_appended()}
     for name in store.stages():

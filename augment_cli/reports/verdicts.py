@@ -3,7 +3,8 @@
 A file of judgements has a JSON object in each line, with at least `stage`, `row_id` and `verdict`; what the
 page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them,
 so that a judgement stays readable without its store, and is known to be stale once the augmentation or one of
-its word lists has changed.
+its word lists has changed. A verdict counts once, however often it is read: copies of a file, or further
+spellings of its path, are no further readers, whom `judge` tells apart.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -23,11 +24,11 @@ from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
-from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.small_files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
+from augment_cli.vectors.texts import rows_by_part
 
 VERDICTS = ("good", "awkward", "wrong")
 _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 %
@@ -47,7 +48,7 @@ class Judgement(msgspec.Struct):
     """One row that was, or is to be, read."""
 
     stage: str  # name of the stage
-    row_id: int
+    row_id: Annotated[int, msgspec.Meta(ge=0)]
     verdict: Literal["good", "awkward", "wrong"] | None  # none where nobody has read it yet
     note: str = ""
     store: str = ""  # fingerprints of the corpus and of the stage; empty where they were not noted
@@ -57,6 +58,7 @@ class Judgement(msgspec.Struct):
     resources: dict[str, str] = {}  # first letters of the SHA-256 of the word lists and tables that it read
     original: str | None = None
     text: str | None = None
+    judge: str = ""  # who read it, where several did
 
     @property
     def maker(self) -> str:
@@ -122,7 +124,18 @@ def write(path: Path, judgements: Sequence[Judgement]) -> None:
 
 
 def read(paths: Iterable[Path]) -> list[Judgement]:
-    """Read files of judgements, or all of a folder (`*.jsonl`)."""
+    """Read files of judgements, or all of a folder (`*.jsonl`), each judgement once."""
+    # The same row, judge and verdict is the same judgement, and a row that somebody has read is not unread.
+    distinct: dict[tuple[Any, ...], Judgement] = {}
+    for one in read_all(paths):
+        row = (one.stage, one.fingerprint[:_DIGEST_LETTERS], one.row_id, one.original, one.text)
+        distinct.setdefault((*row, one.judge, one.verdict), one)
+    read_rows = {key[:-2] for key in distinct if key[-1] is not None}
+    return [one for key, one in distinct.items() if key[-1] is not None or key[:-2] not in read_rows]
+
+
+def read_all(paths: Iterable[Path]) -> list[Judgement]:
+    """Read files of judgements, or all of a folder, as they stand there."""
     judgements: list[Judgement] = []
     files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
     for path in files:
@@ -237,14 +250,34 @@ def read_elsewhere(store: Store, judgements: Iterable[Judgement]) -> dict[str, s
     return {stage: why for stage, why in found.items() if why}
 
 
+def check_rows(store: Store, judgements: Iterable[Judgement]) -> None:
+    """Refuse judgements that say they are of a stage of this store, on rows that it does not have."""
+    groups: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        if one.fingerprint and one.stage in store.stages() and _is_of(store, one):
+            groups.setdefault(one.stage, []).append(one)
+    for stage, group in groups.items():
+        texts = _texts(store, stage, [one.row_id for one in group])
+        for one in group:
+            original, text = texts.get(one.row_id, (None, None))
+            if text is None or (one.text is not None and (one.original, one.text) != (original, text)):
+                raise BadInputError(
+                    f"row {one.row_id} of {stage!r}: is not in {store.path} as the file says that it was "
+                    "read there; take that line out, or sample anew with `augment-cli judge`"
+                )
+
+
 def _why(store: Store, stage: str, group: Sequence[Judgement]) -> str:
     if stage not in store.stages():
         return "there is no such stage" if any(one.fingerprint for one in group) else ""
     others = [one for one in group if not _is_of(store, one)]
+    texts = _texts(store, stage, [one.row_id for one in group])
+    own = [one for one in group if _is_of(store, one)]
+    if missing := sum(texts.get(one.row_id, (None, None))[1] is None for one in own):
+        return f"{missing} of {len(group)} rows are not among its changed ones"
     unknown = [one for one in others if one.text is None]
     if unknown:
         return f"{len(unknown)} of {len(group)} rows were read with another fingerprint"
-    texts = _texts(store, stage, [one.row_id for one in others]) if others else {}
     changed = sum(texts.get(one.row_id) != (one.original, one.text) for one in others)
     return f"{changed} of {len(group)} rows read otherwise there" if changed else ""
 
@@ -259,8 +292,13 @@ def _is_of(store: Store, one: Judgement) -> bool:
 
 
 def _texts(store: Store, stage: str, rows: Sequence[int]) -> dict[int, tuple[str | None, str | None]]:
-    try:
-        chosen = choose_rows(store, stage, len(rows), choice=Choice(rows=tuple(rows)))
-    except UsageError:  # a row that the store has not: another corpus
-        return {}
-    return {row["row_id"]: (row.get("original"), row.get("text")) for row in chosen}
+    """The original and the text of those rows that the store has, by row_id."""
+    found: dict[int, tuple[str | None, str | None]] = {}
+    wanted = np.unique([row for row in rows if row < store.rows]).astype(np.int64)
+    for part, _, places in rows_by_part(store, wanted):
+        if part in store.stage(stage).parts:
+            originals = store.read_rows("corpus", part, places.tolist(), ["row_id", "text"]).to_pylist()
+            texts = store.read_rows(stage, part, places.tolist(), ["text"])["text"].to_pylist()
+            pairs = zip(originals, texts, strict=True)
+            found |= {row["row_id"]: (row["text"], text) for row, text in pairs}
+    return found

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from augment_cli.resources import shipped
@@ -15,6 +16,7 @@ from augment_cli.store.files import sha256_of_file
 _FILE = "terms/english.parquet"
 # A word begins with a letter or a digit, and has no bracket, quotation mark or slash in it.
 WORD = r"^[\pL\pN][^()\[\]{}<>\"“”«»`/\\|=]*$"
+_RARE = 30  # sentences in a million
 NO_KIND, SURNAME, PLACE, DEMONYM, GIVEN = range(5)
 TERM_COLUMNS = pa.schema(
     [
@@ -54,6 +56,15 @@ def load_english_terms() -> EnglishTerms:
         mixed=table["mixed"].combine_chunks(),
         kinds=table["kind"].to_numpy(),
     )
+
+
+@lru_cache(maxsize=1)
+def weighted_terms() -> dict[str, float]:
+    """The terms in lower case: a rare one, which may be of another language, counts half."""
+    table = load_english_terms()
+    words = pc.utf8_lower(table.terms).to_pylist()
+    weights = np.where(table.document_frequency < _RARE, 0.5, 1.0).tolist()
+    return dict(sorted(zip(words, weights, strict=True), key=lambda pair: pair[1]))
 
 
 @lru_cache(maxsize=1)

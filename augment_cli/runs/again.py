@@ -50,6 +50,8 @@ def option_of(store: Store, settings: Mapping[str, Any], key: str) -> str | None
         return refusals.option_of(settings, key)
     if name in fields and name not in stored and "surface" in fields:  # as of a paper's surface
         name = "surface"
+    if name == "protect" and name in stored:
+        return refusals.option_of(settings, key)
     if name not in fields or name not in stored:
         return None
     value = _given(name, stored, fields[name].default)
@@ -84,6 +86,7 @@ def words_of(store: Store, name: str) -> list[str]:
         else:
             words += [typed, str(value)]
     words += ["--seed", str(settings["seed"])] if settings["seed"] != DEFAULT_SEED else []
+    words += ["--protect", settings["parameters"]["protect"]] if "protect" in settings["parameters"] else []
     words += ["--draws", str(draw + 1)] if draw else []
     return words + (["--name", base] if base != augmentation else [])
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
+from augment_cli.errors import UserError
 from augment_cli.runs.again import last_draw, words_of
 from augment_cli.runs.tables import schema_of
 from augment_cli.store.kinds import StageKind
@@ -66,4 +70,10 @@ def _kind_of(name: str) -> StageKind:
     )
 
 
-KINDS = tuple(map(_kind_of, augmentations.names()))
+def _kinds() -> Iterator[StageKind]:
+    for name in augmentations.names():
+        with contextlib.suppress(UserError):  # of a package that cannot be loaded; `doctor` names it
+            yield _kind_of(name)
+
+
+KINDS = tuple(_kinds())

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, PreparedModel
+from augment_cli.contract.augmentation import Prepared, PreparedModel
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.languages import languages_of
@@ -18,10 +18,9 @@ from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.runs.run import AugmentationRun
-from augment_cli.runs.tables import as_table, schema_of
+from augment_cli.runs.tables import as_table, schema_of, unprotected
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import ParseRows, stage_name
-from augment_cli.text.spans import CodePoints
 from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
@@ -46,9 +45,10 @@ def augment_texts(
     if resources.terms is not None:
         tokenizer = store.stage(stage_names(run.fit)[1]).settings["parameters"]["tokenizer"]
         tokens = _tokens_of(column, tokenizer, resources.terms)
+        tokens = unprotected(tokens, run.code_points(column))
     if row_ids is None:
         row_ids = np.arange(len(column))
-    code_points = CodePoints.of(column)
+    code_points = run.code_points(column)
     parses = None
     if "parses" in run.needs:
         source = chosen_pipeline(store, stage_name(run.parses), pipeline)
@@ -56,7 +56,7 @@ def augment_texts(
         parsed = parse_texts(load_pipeline(source), column, row_ids)
         parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))
     rows = Rows(row_ids, column, code_points, tokens, parses)
-    return _table_of(run.augmentation, rows, prepared).add_column(0, "original", column)
+    return _table_of(run, rows, prepared).add_column(0, "original", column)
 
 
 def augment_with_missing(
@@ -81,14 +81,15 @@ def augment_with_missing(
     return pa.concat_tables(tables)
 
 
-def _table_of(augmentation: Augmentation, rows: Rows, prepared: Prepared) -> pa.Table:
+def _table_of(run: AugmentationRun, rows: Rows, prepared: Prepared) -> pa.Table:
     """The result for some rows; a model gets them in its own batches."""
+    augmentation = run.augmentation
     if "model" not in augmentation.needs:
         return as_table(augmentation, rows, prepared(rows))
     tables, places = [schema_of(augmentation).empty_table()], [np.zeros(0, np.int64)]
     for positions in cast(PreparedModel, prepared).batches_of(rows.texts):
         texts = rows.texts.take(pa.array(positions))
-        batch = Rows(rows.row_ids[positions], texts, CodePoints.of(texts))
+        batch = Rows(rows.row_ids[positions], texts, run.code_points(texts))
         tables.append(as_table(augmentation, batch, prepared(batch)))
         places.append(positions)
     return pa.concat_tables(tables).take(pa.array(np.argsort(np.concatenate(places), kind="stable")))

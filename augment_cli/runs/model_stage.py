@@ -30,7 +30,6 @@ from augment_cli.store.journal import Journal, MissingPieceError, make_parts
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.text.spans import CodePoints
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _PLAN = "plan"  # beside the batches of a part: which rows each of them has
@@ -200,7 +199,7 @@ def make_batches(
                 break
             if number in journal.finished(index):  # made before this worker's predecessor died
                 continue
-            rows = _rows_of(corpus.take(pa.array(fixed[number])))
+            rows = _rows_of(run, corpus.take(pa.array(fixed[number])))
             splits = prepared.splits
             table = as_table(run.augmentation, rows, prepared(rows))
             metadata = {_SPLITS_KEY: str(prepared.splits - splits)}
@@ -212,9 +211,9 @@ def _prepared(store: Store, run: AugmentationRun) -> PreparedModel:
     return cast(PreparedModel, run.augmentation.prepare(run.parameters, run.resources(store)))
 
 
-def _rows_of(corpus: pa.Table) -> Rows:
+def _rows_of(run: AugmentationRun, corpus: pa.Table) -> Rows:
     texts = corpus["text"].combine_chunks()
-    return Rows(corpus["row_id"].to_numpy(), texts, CodePoints.of(texts))
+    return Rows(corpus["row_id"].to_numpy(), texts, run.code_points(texts))
 
 
 @contextlib.contextmanager

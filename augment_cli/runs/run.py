@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import pyarrow as pa
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import UsageError, UserError, did_you_mean
-from augment_cli.languages import language_of
+from augment_cli.languages import against, language_of, registered
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
+from augment_cli.text.spans import CodePoints
+from augment_cli.text.untouched import PROTECTED, protecting
 from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tfidf.term_table import TermTable
 
 DEFAULT_SEED = 42
+_PARTS, _TEXTS = 5, 200  # that are looked at, to tell the language
 
 
 @dataclass(frozen=True)
@@ -34,9 +40,16 @@ class AugmentationRun:
     draw: int = 0
     fit: str | None = None  # which fit and which parse it reads, where there are several
     parses: str | None = None
+    protect: str = ""  # a regular expression of what no edit may cut into, beside the usual
+    protection: int = PROTECTED  # number of the rules of the usual; 0 in stages that were begun without
+    anyway: bool = field(default=False, compare=False)  # though the corpus looks to be in another language
 
     def __post_init__(self) -> None:
         check_parameters(self.parameters)
+        try:
+            re.compile(self.protect)
+        except re.error as error:
+            raise UsageError(f"--protect {self.protect!r}: is not a regular expression ({error})") from None
 
     @property
     def augmentation(self) -> Augmentation:
@@ -60,14 +73,16 @@ class AugmentationRun:
         return self.parameters.parts_of_speech if self.augmentation.reads_parse_if_there else None
 
     def resolved(self, store: Store, stage: str | None = None) -> AugmentationRun:
-        """The run with `parts_of_speech = "auto"` made explicit."""
+        """The run with `parts_of_speech = "auto"` made explicit, and with the protection of a stage begun."""
         # A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
         # one reads the parse where it is named or the store has it.
+        folder = self.folder(stage)
+        stored = store.stage(folder).settings["parameters"] if folder in store.stages() else None
+        if stored is not None:
+            self = dataclasses.replace(self, protection=stored.get("protected", 0))
         if self._parts_of_speech != "auto":
             return self
-        folder, begun_with = self.folder(stage), None
-        if folder in store.stages():
-            begun_with = store.stage(folder).settings["parameters"].get("parts_of_speech")
+        begun_with = stored.get("parts_of_speech") if stored else None
         has_parses = self.parses is not None or store.has(stage_name(None))
         choice = begun_with or ("parse" if has_parses else "words")
         parameters = dataclasses.replace(self.parameters, parts_of_speech=choice)
@@ -113,6 +128,23 @@ class AugmentationRun:
             f"{pipeline} parses; with it run {others}"
         )
 
+    def check_texts(self, store: Store, pipeline: str | None) -> None:
+        """Refuse a corpus that looks to be in another language than the rules, or the pipeline, are for."""
+        codes = [pipeline.partition("_")[0]] if pipeline else self.augmentation.languages
+        if self.anyway or not codes or not store.parts:
+            return
+        texts = _some_texts(store)
+        reasons = {code: against(texts, code) for code in codes}
+        if all(reasons.values()):
+            names = " or ".join(registered()[code].name for code in reasons)
+            made_for = f"reads what pipeline {pipeline} parses, which is for" if pipeline else "is for"
+            parse = "`augment-cli parse --pipeline` parses it with another; " if pipeline else ""
+            raise UsageError(
+                f"{self.name}: {made_for} {names}, and the corpus does not look so "
+                f"({next(iter(reasons.values()))}); {parse}--anyway insists, and `augment-cli list` has what "
+                "needs no language"
+            )
+
     def folder(self, stage: str | None = None) -> str:
         """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
         base = stage or self.name
@@ -141,13 +173,21 @@ class AugmentationRun:
         return Settings(
             descriptor.name,
             descriptor.version,
-            parameters | {"draw": self.draw},
+            parameters | {"draw": self.draw} | self._protecting(),
             seed=self.seed,
             inputs=inputs,
             resources=descriptor.uses(self.parameters, self.resources(store)),
             libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
             by_part=not {"tfidf", "forms"} & self.needs,
         )
+
+    def _protecting(self) -> dict[str, Any]:
+        usual = {"protected": self.protection} if self.protection else {}
+        return usual | ({"protect": self.protect} if self.protect else {})
+
+    def code_points(self, texts: pa.StringArray) -> CodePoints:
+        """Texts as augmentations get them: with what no edit may cut into."""
+        return protecting(texts, self.protect, usual=bool(self.protection))
 
     def of_draw(self, draw: int, draws: int) -> AugmentationRun:
         """The run of one of several draws, 0 … draws−1, with what its parameters spread over them."""
@@ -172,7 +212,7 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     known = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
     common = {key: options.pop(key) for key in _COMMON if key in options}
     for key, value in common.items():
-        if value is not None or _COMMON[key] is int:
+        if value is not None or _COMMON[key] in (int, bool):
             common[key] = _coerce(f"{name}: {key!r}", value, _COMMON[key])
     if unknown := sorted(options.keys() - known.keys()):
         alike = did_you_mean(unknown[0], [*known, *_COMMON])
@@ -182,6 +222,15 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     return AugmentationRun(name, descriptor.parameters(**options), **common)
 
 
+def _some_texts(store: Store) -> list[str]:
+    """Sentences from all over the corpus."""
+    texts: list[str] = []
+    for part in range(0, len(store.parts), -(-len(store.parts) // _PARTS)):
+        own = store.read_part("corpus", part, ["text"], [0])["text"]
+        texts += own[:: -(-len(own) // _TEXTS)].to_pylist()
+    return texts
+
+
 def _needs_no_language(name: str) -> bool:
     try:
         return not augmentations.get(name).languages
@@ -189,7 +238,15 @@ def _needs_no_language(name: str) -> bool:
         return False
 
 
-_COMMON: dict[str, type] = {"seed": int, "draw": int, "fit": str, "parses": str}  # of every augmentation
+# Of every augmentation.
+_COMMON: dict[str, type] = {
+    "seed": int,
+    "draw": int,
+    "fit": str,
+    "parses": str,
+    "protect": str,
+    "anyway": bool,
+}
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 

@@ -17,7 +17,7 @@ from augment_cli.languages import languages_of
 from augment_cli.runs.again import option_of
 from augment_cli.runs.model_stage import ModelStage
 from augment_cli.runs.run import AugmentationRun
-from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
+from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of, unprotected
 from augment_cli.store.schema import PARSES
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
@@ -89,19 +89,22 @@ def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Row
         languages = languages_of(run.pipeline(store) or "")
         parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:], STRING_COLUMNS)
     for table in corpus:
-        yield _rows_of(table, next(matrix), next(parses), languages)
+        texts = table["text"].combine_chunks()
+        yield _rows_of(table, run.code_points(texts), next(matrix), next(parses), languages)
 
 
 def _rows_of(
-    table: pa.Table, matrix: pa.Table | None, parses: pa.Table | None, languages: tuple[Language, ...]
+    table: pa.Table,
+    code_points: CodePoints,
+    matrix: pa.Table | None,
+    parses: pa.Table | None,
+    languages: tuple[Language, ...],
 ) -> Rows:
-    texts = table["text"].combine_chunks()
-    code_points = CodePoints.of(texts)
     return Rows(
         table["row_id"].to_numpy(),
-        texts,
+        table["text"].combine_chunks(),
         code_points,
-        None if matrix is None else _token_rows(matrix),
+        None if matrix is None else unprotected(_token_rows(matrix), code_points),
         None if parses is None else ParseRows.from_table(parses, code_points, languages),
     )
 

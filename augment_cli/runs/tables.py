@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -11,10 +12,10 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import ContractError, issue_tracker
 from augment_cli.store.schema import AUGMENTATION
-from augment_cli.text.spans import Edits, apply_edits
+from augment_cli.text.spans import CodePoints, Edits, apply_edits
 
 
 def schema_of(augmentation: Augmentation) -> pa.Schema:
@@ -25,6 +26,7 @@ def schema_of(augmentation: Augmentation) -> pa.Schema:
 def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Table:
     """Apply an outcome's edits to its rows, as the stage will hold them."""
     _check(augmentation, rows, outcome)
+    outcome = _without_cuts(rows, outcome)
     try:
         texts = apply_edits(rows.code_points, outcome.edits)
     except ValueError as error:
@@ -53,6 +55,40 @@ def edited(rows: Rows, outcome: Outcome, texts: pa.Array) -> pa.Table:
         "edits": edits.as_column(count),
     }
     return pa.table(columns | dict(outcome.columns))
+
+
+def unprotected(tokens: TokenRows, texts: CodePoints) -> TokenRows:
+    """The tokens, of which those within what is protected are no terms, and stay as they are."""
+    if texts.protected is None:
+        return tokens
+    protected = np.concatenate([[0], np.cumsum(texts.protected)])
+    first = texts.offsets[tokens.rows]
+    is_free = protected[first + tokens.starts] == protected[first + tokens.ends]
+    return dataclasses.replace(
+        tokens,
+        term_ids=np.where(is_free, tokens.term_ids, -1),
+        weights=np.where(is_free, tokens.weights, 0.0),
+    )
+
+
+def _without_cuts(rows: Rows, outcome: Outcome) -> Outcome:
+    """The outcome without the rows in which an edit would begin or end within what is protected."""
+    protected, edits = rows.code_points.protected, outcome.edits
+    if protected is None or not len(edits.rows):
+        return outcome
+    inside = np.append(False, protected[1:] & protected[:-1])
+    inside[rows.code_points.offsets[:-1][np.diff(rows.code_points.offsets) > 0]] = False
+    inside = np.append(inside, False)
+    first = rows.code_points.offsets[edits.rows]
+    ends = [np.clip(first + edge, 0, len(inside) - 1) for edge in (edits.starts, edits.ends)]
+    is_cut = np.zeros(len(rows), bool)
+    is_cut[edits.rows[inside[ends[0]] | inside[ends[1]]]] = True
+    keep = ~is_cut[edits.rows]
+    kept = Edits(
+        edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.filter(pa.array(keep))
+    )
+    reasons = np.where(is_cut, Reason.PROTECTED, outcome.reasons)
+    return dataclasses.replace(outcome, edits=kept, reasons=reasons)
 
 
 def _check(augmentation: Augmentation, rows: Rows, outcome: Any) -> None:

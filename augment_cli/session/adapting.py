@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
+import polars as pl
 
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.contract.ingest_options import IngestOptions
@@ -27,7 +27,6 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError, UserError
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
-from augment_cli.ingest.memory import as_arrow
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
@@ -279,5 +278,5 @@ def labelled_file(texts: Any) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "texts.parquet"
-        pq.write_table(as_arrow(texts, "text"), file)
+        pl.DataFrame(texts).write_parquet(file)
         yield file

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.parsing import stage as parsing
+from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
 from augment_cli.session.base import StoreSteps
@@ -115,6 +116,8 @@ class AugmentationSteps(StoreSteps):
         run = run.resolved(self.store, stage)
         run.check_named(self.store)
         run.check_language(run.pipeline(self.store))
+        if run.folder(stage) not in self.store.stages():
+            self.check_texts(run)
         # Before what it needs is made, which may take long.
         self.store.check_name(run.of_draw(0, draws).folder(stage), run.name)
         if "tfidf" in run.needs:
@@ -139,6 +142,13 @@ class AugmentationSteps(StoreSteps):
                 except IncompleteError as error:
                     self.failures.append(str(error))
         return folders
+
+    def check_texts(self, run: AugmentationRun, pipeline: str | Path | None = None) -> None:
+        """Refuse a corpus in another language than rules or pipeline are for, unless the run insists."""
+        named = run.pipeline(self.store) if pipeline is None else None
+        if named is None or "parses" not in run.needs:
+            named = find_pipeline(pipeline).name if "parses" in run.needs else None
+        run.check_texts(self.store, named)
 
     def _rows_to_make(self, run: AugmentationRun, folder: str, parts: Collection[int] | None) -> int:
         """Rows that are left for a run to do: not those of finished parts, nor those beyond its `rows`."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.session.outcome import hardly_any
 from augment_cli.session.reporter import Reporter, Silent
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -104,3 +105,5 @@ class StoreSteps:
         with self.reporter.progress(stage, rows) as show:
             yield count
         self.results.append(StageResult(stage, time.perf_counter() - start, done > 0))
+        if done and self.store.has(stage) and (line := hardly_any(self.store.stage(stage))):
+            self.reporter.warn(line)

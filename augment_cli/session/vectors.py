@@ -138,5 +138,6 @@ class VectorSteps(AugmentationSteps):
             self.reporter.say(check_cost(self.store, options, costs))
         for name in sides:
             if cost := cost_of(self.store, name):
-                self.reporter.say(cost)
+                tell = self.reporter.say if self.store.stage(name).rows else self.reporter.warn
+                tell(cost)
         return list(sides)

@@ -32,11 +32,11 @@ _TRUTH = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Condition:
-    """A column, an operator and a value as it was written, such as `cosine < 0.6`; a null meets none."""
+    """A column, an operator and a value as it was written, or null; a null meets nothing else."""
 
     column: str
     operator: str
-    value: str
+    value: str | None
 
 
 def parse_where(text: str, option: str = "--where") -> list[Condition]:
@@ -48,10 +48,13 @@ def parse_where(text: str, option: str = "--where") -> list[Condition]:
             raise UsageError(
                 f"{option} {text!r}: {piece.strip()!r} is not COLUMN OPERATOR VALUE with one of "
                 f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5', "
-                "'label == other', 'is_negated == true'"
+                "'label == other', 'is_negated == true', 'reason != null'"
             )
         sign = "==" if match[2] == "=" else match[2]
-        conditions.append(Condition(match[1], sign, match[3].strip("'\"")))
+        value = None if match[3] == "null" else match[3].strip("'\"")
+        if value is None and sign not in ("==", "!="):
+            raise UsageError(f"{option} {text!r}: null is neither more nor less; write == null or != null")
+        conditions.append(Condition(match[1], sign, value))
     return conditions
 
 
@@ -125,10 +128,12 @@ def meets(
 
 
 def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] | None) -> np.ndarray:
-    name, compare = condition.column, _OPERATORS[condition.operator]
+    name, compare, wants_null = condition.column, _OPERATORS[condition.operator], condition.operator == "=="
     kind = next((field.type for field in schema_of(store, stage) if field.name == name), None)
     if kind is not None and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
         value: Any = condition.value
+        if value is None:
+            return column_of(store, stage, name, None, parts).is_null().to_numpy() == wants_null
         if pa.types.is_boolean(kind):
             value = _TRUTH.get(value.lower())
             if value is None or condition.operator not in ("==", "!="):
@@ -139,6 +144,8 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
         return pc.fill_null(compare(column, pa.scalar(value, kind)), False).to_numpy()
     _check_there(store, stage, name)
     numbers = numbers_of(store, stage, [name], parts)[name]
+    if condition.value is None:
+        return np.isnan(numbers) == wants_null
     try:
         number = float(condition.value)
     except ValueError:

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.errors import BadInputError, UsageError, did_you_mean
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError, did_you_mean
 from augment_cli.store.files import refuse_links, sha256_of_file
-from augment_cli.store.manifest import Part, RowRanges, Stage, is_stage_name, part_name
+from augment_cli.store.manifest import (
+    MOST_CHARACTERS,
+    Part,
+    RowRanges,
+    Stage,
+    is_stage_name,
+    part_name,
+    read_manifest,
+)
 from augment_cli.store.notes import noted_parts, noted_removals
 from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, row_group_sizes
 
@@ -152,7 +160,8 @@ class StoreContents:
         """Where a part lies, or will lie."""
         if not is_stage_name(stage):
             raise UsageError(
-                f"{stage!r} is not a valid stage name; use lower-case letters, digits, '.', '_' and '-'"
+                f"{stage[:MOST_CHARACTERS]!r} is not a valid stage name; use at most {MOST_CHARACTERS} "
+                "lower-case letters, digits, '.', '_' and '-'"
             )
         return self.path / stage / part_name(index)
 
@@ -165,8 +174,25 @@ class StoreContents:
             )
         path = self.part_path(stage, index)
         refuse_links(path, self.path)
-        verify_part(path, part)
+        try:
+            verify_part(path, part)
+        except BadInputError:
+            if not self._names_still(stage, index, part):
+                raise MixError(
+                    f"{self.path}: another run has made {stage!r} anew since it was read first; run the same "
+                    "command again"
+                ) from None
+            raise
         return path
+
+    def _names_still(self, stage: str, index: int, part: Part) -> bool:
+        """Whether the manifest has a part as it had it when the store was opened."""
+        place = self.path / "manifest.json"
+        try:
+            stages = read_manifest(place.read_bytes(), str(place), "").stages
+        except (OSError, UserError):
+            return True
+        return stage in stages and stages[stage].parts.get(index) == part
 
     @property
     def work(self) -> Path:

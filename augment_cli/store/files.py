@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import BadInputError, MissingError, MixError, UserError
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
 
 
 def refuse_special(path: Path) -> None:
@@ -124,6 +124,7 @@ def hold_lock(
         yield
 
 
+_SHOWN = 100  # characters of a name that is too long
 _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -168,6 +169,11 @@ def _cannot_be_read(path: Path) -> bool:
         return True
 
 
+def _shortened(where: str | bytes) -> str:
+    name = os.fsdecode(where)
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+
+
 def explain(
     error: OSError,
     unnamed: str = "a file of the store",
@@ -187,6 +193,8 @@ def explain(
     if error.errno in {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY}:
         file = next((place for place in Path(where).parents if place.is_file()), where)  # should be a folder
         return BadInputError(f"{file}: a file or folder is in the way ({reason}); move it away, {again}")
+    if error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"{_shortened(where)}: the name is too long ({reason}); choose a shorter one")
     if error.errno == errno.EXDEV:
         return MissingError(
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "

@@ -23,6 +23,7 @@ from augment_cli.store.schema import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 from augment_cli.store.settings import Count, Settings, Word
 
 STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
+MOST_CHARACTERS = 200  # of a folder's name: file systems have room for 255 bytes, and stages add words to it
 PART_NAME = re.compile(r"part-[0-9]{5,}\.parquet", re.ASCII)
 RESERVED_NAMES = frozenset({"manifest.json", "readme.md"})
 
@@ -45,6 +46,8 @@ def part_name(index: int) -> str:
 
 def is_stage_name(name: str) -> bool:
     """Whether a folder of the store may have this name; none of them leads out of the store."""
+    if max(map(len, name.split("/"))) > MOST_CHARACTERS:
+        return False
     return STAGE_NAME.fullmatch(name) is not None and name.split("/")[0] not in RESERVED_NAMES
 
 

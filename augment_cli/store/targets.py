@@ -19,6 +19,12 @@ def check_target(target: Path, store: Path, is_own: Callable[[bytes], bool]) -> 
             f"{target}: lies in the store {store}, which holds only what the store's manifest names; name a "
             "file outside it"
         )
+    for folder in target.absolute().parents:
+        if _is_store(folder):
+            raise UsageError(
+                f"{target}: {folder} is a store, which holds only what its manifest names; name a file "
+                "outside it"
+            )
     if target.is_dir():
         raise UsageError(f"{target}: is a folder; name a file in it, or another file")
     if not target.exists():

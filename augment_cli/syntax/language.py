@@ -21,6 +21,8 @@ class Language:
     # first and last code point of each range of characters that no other language here has: a row is in
     # this language where at least half of its tokens begin with one, whatever the pipeline is for
     script: tuple[tuple[int, int], ...] = ()
+    # words in lower case, names too, with how much each says that a text is in this language, from 0 to 1
+    vocabulary: Callable[[], Mapping[str, float]] | None = None
     # labels of clauses that no mark may part from what they belong to, without their subtypes
     joined_clauses: frozenset[str] = frozenset()
     # A clause of fewer tokens in front of its verb takes no comma: it is an adverbial

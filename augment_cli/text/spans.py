@@ -74,6 +74,7 @@ class CodePoints:
 
     byte_offsets: np.ndarray  # where each text's bytes begin in `data`
     data: np.ndarray  # UTF-8 bytes of all texts, one after the other
+    protected: np.ndarray | None = None  # bool, which code points no edit may cut into; None where none is
 
     @classmethod
     def of(cls, texts: pa.Array | pa.ChunkedArray) -> CodePoints:

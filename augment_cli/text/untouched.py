@@ -1,11 +1,15 @@
-"""What no augmentation should touch: quoted spans, and texts that a template left gaps in."""
+"""What no augmentation should touch: quoted spans, addresses and tags, texts that a template left gaps in."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import re
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.text.spans import CodePoints
 
@@ -22,6 +26,33 @@ _GAP = re.compile(
     r"\b(?:of|between|than|approximately|the|an|and|or|nor|per)[,.;:)](?!\w)",
     re.IGNORECASE,
 )
+
+PROTECTED = 1  # number of the rules below, which stages note
+# What is one thing, and broken once a word of it changes: addresses, handles, hashtags, tags, entities, and
+# the markers of serialised tables.
+_PROTECTED = re.compile(
+    r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”]*[^\s<>\"“”.,;:!?)\]'’]|"
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.-])(?:[\w-]+\.)+[A-Za-z]{2,}/[^\s<>\"“”]*[^\s<>\"“”.,;:!?)\]'’]|"
+    r"(?<![\w@])@\w+|(?<![\w&#])#\w*[^\W\d_]\w*|</?(?:[A-Za-z][^<>]*)?>|<!--.*?-->|"
+    r"&(?:[A-Za-z]\w{1,31}|#\d{1,7}|#x[\dA-Fa-f]{1,6});|\[[A-Z][A-Z0-9_]*\]"
+)
+_MAYBE = r"[@#<&\[]|://|www\.|\w\.\w[^\s]*/"  # what every such text has
+
+
+def protecting(texts: pa.Array, own: str = "", usual: bool = True) -> CodePoints:
+    """The code points of some texts, with those that no edit may cut into, by our rules and one's own."""
+    points, patterns = CodePoints.of(texts), [re.compile(own)] if own else []
+    some = np.arange(len(texts))
+    if usual:
+        patterns.append(_PROTECTED)
+        some = some if own else np.flatnonzero(pc.match_substring_regex(texts, _MAYBE))
+    if not len(some) or not patterns:
+        return points
+    mask, strings = np.zeros(len(points.values), bool), texts.take(pa.array(some)).to_pylist()
+    for start, text in zip(points.offsets[some].tolist(), strings, strict=True):
+        for match in itertools.chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+            mask[start + match.start() : start + match.end()] = True
+    return dataclasses.replace(points, protected=mask) if mask.any() else points
 
 
 def is_quoted(texts: CodePoints) -> np.ndarray:

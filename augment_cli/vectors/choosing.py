@@ -40,7 +40,7 @@ def choose(
 ) -> Chosen:
     """Take the negatives of each row from its neighbours."""
     # positive_scores: (m,), NaN where the row has no positive: it gets no negatives
-    # forbidden: (m,), a candidate that has the positive's text; −1 for none
+    # forbidden: bool (m, k), which neighbours are positives of the row's sentence
     # uniforms: (m, k), draws: the allowed neighbours with the smallest are taken, without them the nearest
     negatives = limits.negatives
     scores, ids = neighbours.scores, neighbours.row_ids
@@ -49,7 +49,7 @@ def choose(
     has_positive = ~np.isnan(positive_scores)
     inside = (ids >= 0) & (ranks >= limits.range_min) & (ranks < limits.range_max) & has_positive[:, None]
     positive = np.where(has_positive, positive_scores, 0)[:, None]
-    against = {"equal_to_positive": ids == forbidden[:, None]}
+    against = {"equal_to_positive": forbidden}
     # At its default a limit is none, whatever a score's rounding.
     if limits.max_score != MineParameters.max_score:
         against["above_max_score"] = scores > limits.max_score

@@ -89,8 +89,8 @@ def as_stored(store: Store, stages: Sequence[str], parameters: EmbedParameters |
         if settings["resources"].get("model") != find_encoder(parameters.model).digest:
             raise MixError(
                 f"{store.path / stage}: made by another encoder than {parameters.model}, and only vectors of "
-                "one can be compared; name the folder of the same encoder with --model, or read vectors of "
-                "another name with --vectors NAME"
+                "one can be compared; make those that are missing with the same encoder (`augment-cli embed "
+                "STAGE --model FOLDER`) and run this again, or read others with --vectors NAME"
             )
         made_with = settings["parameters"]
         return dataclasses.replace(

@@ -102,7 +102,8 @@ def _scoring(store: Store, name: str) -> list[str]:
 def _mining(store: Store, name: str) -> list[str]:
     settings = store.stage(name).settings
     stored = settings["parameters"]
-    words = ["mine", *options_again(settings, MineParameters(), [key for key in stored if key != "number"])]
+    options = [key for key in stored if hasattr(MineParameters(), key)]
+    words = ["mine", *options_again(settings, MineParameters(), options)]
     seed = settings["seed"]
     words += ["--seed", str(seed)] if seed not in (None, MineParameters().seed) else []
     words += _read(settings, CORPUS_STAGE) + (["--rescore", "FOLDER"] if settings["resources"] else [])

@@ -2,7 +2,8 @@
 
 Of sentences that differ only in case, punctuation and spaces one stands for all, and a sentence is never its
 own negative: equal texts are out of the question from the start. What scores `near_duplicate` or more is left
-out as well. The rest is ranked; ranks, scores and margins to the positive say which may be taken.
+out as well, and so is every positive of an equal sentence. The rest is ranked; ranks, scores and margins to
+the positive say which may be taken.
 """
 
 from __future__ import annotations
@@ -26,16 +27,22 @@ from augment_cli.store.parquet import write_array
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.text.normalization import normalize
 from augment_cli.tfidf.names import stage_names
 from augment_cli.vectors.choosing import SKIPPED, choose
 from augment_cli.vectors.graph import build_graph, open_graph, search_graph
 from augment_cli.vectors.judging import relevance
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
-from augment_cli.vectors.mine_parameters import MINED, MINED_STAGE, MineParameters, mine_settings, mined_names
+from augment_cli.vectors.mine_parameters import (
+    MINED,
+    MINED_STAGE,
+    MineParameters,
+    known_positives,
+    mine_settings,
+    mined_names,
+)
 from augment_cli.vectors.search import Neighbours, candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
-from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part, texts_of
+from augment_cli.vectors.texts import check_text_stage, sentences_and_pairs, texts_of
 
 REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)
 Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
@@ -85,8 +92,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         return
     journal = Journal(store.work, work.stages[0], work.settings[0])
     journal.folder.mkdir(parents=True, exist_ok=True)
-    first, _ = equal_rows(store, CORPUS_STAGE, normalized=True)
+    first, known = sentences_and_pairs(store, known_positives(store, work.parameters))
     write_array(journal.folder / "first.npy", first)
+    write_array(journal.folder / "known.npy", known)
     if work.parameters.by == "tfidf":
         candidates = np.flatnonzero(first == np.arange(len(first)))
         LexicalIndex.build(store, work.fit, work.parameters.max_df, candidates).save(journal.folder)
@@ -158,11 +166,10 @@ def mine_piece(
     else:
         found = _by_tfidf(store, parameters, fit, journal.folder, own, place)
     neighbours, positive_scores = found
-    forbidden = np.full(high - low, -1)
-    if parameters.positive:
-        forbidden = _same_text(store, parameters.positive, index, piece, neighbours)
     if parameters.rescore:
         neighbours, positive_scores = _rescored(store, parameters, index, piece, neighbours, positive_scores)
+    known = np.load(journal.folder / "known.npy", mmap_mode="r", allow_pickle=False)
+    forbidden = np.isin(own[:, None] * store.rows + neighbours.row_ids, known) & (neighbours.row_ids >= 0)
     uniforms = None
     if parameters.sampling == "random":
         row_ids = np.repeat(np.arange(low, high)[:, None], neighbours.row_ids.shape[1], axis=1)
@@ -267,23 +274,3 @@ def _by_tfidf(
     scores = np.asarray(lexical.matrix[low:high].multiply(positives).sum(axis=1)).reshape(-1)
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     return neighbours, np.where(is_there, scores, np.nan).astype(np.float32)
-
-
-def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
-    """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
-    texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
-    wanted = {text: number for number, text in enumerate(pc.unique(texts).to_pylist()) if text is not None}
-    codes = pc.fill_null(pc.index_in(texts, pa.array(wanted)), -1).to_numpy()
-    asked = np.unique(neighbours.row_ids[neighbours.row_ids >= 0])
-    code_of = np.full(len(asked), -2)
-    for part, some, places in rows_by_part(store, asked):
-        column = store.read_part(CORPUS_STAGE, part, ["text"])["text"].take(pa.array(places))
-        known = pc.index_in(normalize(column.combine_chunks()), pa.array(wanted))
-        code_of[some] = pc.fill_null(known, -2).to_numpy()
-    place = np.searchsorted(asked, neighbours.row_ids)
-    matches = (neighbours.row_ids >= 0) & (
-        np.append(code_of, -2)[np.minimum(place, len(asked))] == codes[:, None]
-    )
-    return np.where(
-        matches.any(axis=1), neighbours.row_ids[np.arange(len(codes)), matches.argmax(axis=1)], -1
-    )

@@ -14,6 +14,7 @@ from augment_cli.tfidf.names import stage_names
 from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
+from augment_cli.vectors.texts import given_positives
 
 VERSION = 2
 MINED_STAGE = "mined"
@@ -34,6 +35,12 @@ def mined_names(parameters: MineParameters, stage: str | None = None) -> list[st
     """Folders of the results, one for each negative; `stage` is the first one's."""
     base = stage or f"{MINED_STAGE}-{parameters.by}"
     return [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+
+
+def known_positives(store: Store, parameters: MineParameters) -> list[str]:
+    """The stages whose texts are nobody's negatives where the sentence is equal: the named one, the given."""
+    named = [parameters.positive] if parameters.positive else []
+    return list(dict.fromkeys([*named, *given_positives(store)]))
 
 
 def mine_settings(
@@ -67,13 +74,15 @@ def mine_settings(
         del values["query_vectors"]
     values |= {"positive": parameters.positive or None, "number": number}
     del values["seed"]
+    if known := known_positives(store, parameters):
+        values["known"] = known
     return Settings(
         MINED_STAGE,
         VERSION,
         parameters=values,
         # A seed of 0 has always been kept, whatever the sampling.
         seed=parameters.seed if parameters.sampling == "random" or not parameters.seed else None,
-        inputs={stage: store.stage(stage).digest for stage in (*stages, *read)},
+        inputs={stage: store.stage(stage).digest for stage in (*stages, *known, *read)},
         resources=resources,
         libraries=library_versions(libraries),
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
+from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize
+from augment_cli.vectors.stages import CORPUS_STAGE
 
 
 def check_text_stage(store: Store, stage: str) -> None:
@@ -27,15 +30,15 @@ def check_text_stage(store: Store, stage: str) -> None:
         raise UsageError(f"{store.path}: stage {stage!r} has no texts; it has {', '.join(columns)}")
 
 
-def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of a stage the first row with the same text, and how long its text is."""
+def equal_rows(store: Store, *stages: str, normalized: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of some stages, one behind the other, the first with the same text, and its length."""
     # Without a text these are −1 and 0.
     digests, lengths, present = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
-    for index in range(len(store.parts)):
+    for stage, index in itertools.product(stages, range(len(store.parts))):
         texts = store.read_part(stage, index, ["text"])["text"].combine_chunks()
         present.append(texts.is_valid().to_numpy(zero_copy_only=False))
         lengths.append(pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64))
-        digests.append(_digests(normalize(texts) if normalized else texts))
+        digests.append(digests_of(normalize(texts) if normalized else texts))
     halves = np.concatenate(digests).reshape(-1, 2)
     there = np.concatenate(present)
     order = np.lexsort((halves[:, 1], halves[:, 0]))  # stable: of equal texts the first row comes first
@@ -45,6 +48,28 @@ def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.n
     first[order] = order[is_new][np.cumsum(is_new) - 1]
     first[~there] = -1
     return first, np.concatenate(lengths)
+
+
+def sentences_and_pairs(store: Store, positives: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the first with an equal sentence, and the pairs that are each other's positives."""
+    # A pair of first rows a, b is the number a·n + b, and is there both ways; int64, rising, without repeats.
+    rows = store.rows
+    first, _ = equal_rows(store, CORPUS_STAGE, *positives, normalized=True)
+    sentences, others = first[:rows], first[rows:]
+    is_sentence = (others >= 0) & (others < rows)
+    own, others = np.tile(sentences, len(positives))[is_sentence], others[is_sentence]
+    return sentences, np.unique(np.concatenate([own * rows + others, others * rows + own]))
+
+
+def given_positives(store: Store) -> list[str]:
+    """The finished stages of positives that came with the input."""
+    return [
+        name
+        for name in store.stages()
+        if (settings := store.stage(name).settings)["stage"] == GIVEN
+        and settings["parameters"]["kind"] == "positive"
+        and store.has(name)
+    ]
 
 
 def rows_by_part(store: Store, row_ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -67,8 +92,8 @@ def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([found.take(pa.array(position, mask=position < 0))])
 
 
-def _digests(texts: pa.Array) -> np.ndarray:
-    """128 bits of each text as two uint64, flat; a row without text gets one of its own."""
+def digests_of(texts: pa.Array) -> np.ndarray:
+    """128 bits of each text as two uint64, flat; rows without a text have one of their own."""
     whole = b"".join(
         hashlib.blake2b(text or b"", digest_size=16, person=b"text" if text is not None else b"null").digest()
         for text in texts.cast(pa.binary()).to_pylist()

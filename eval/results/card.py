@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, MissingError
@@ -28,7 +29,9 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
     for one in comparisons:
         task, what, second, first, _, interval, p = one.in_points("–", "–")
         cells = (task, what, first, second, f"{100 * one.difference:+.2f}", interval, p)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(
+            "| " + " | ".join(escape(cell, quote=False).replace("|", "\\|") for cell in cells) + " |"
+        )
     return "\n".join([*lines, END])
 
 

@@ -9,9 +9,24 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of, export, pack, read_pack_recipe, reserved
+from augment_cli.ingest import IngestOptions
+from augment_cli.pack import (
+    PackOptions,
+    choose,
+    cost_of,
+    cost_of_filters,
+    export,
+    pack,
+    read_pack_recipe,
+    reserved,
+)
+from augment_cli.pack.example import training_lines
+from augment_cli.reports.behind import goes_by_part
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import verify, why_not_reused
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.conditions import meets, parse_where
 from augment_cli.store.store import Store
 from tests.helpers.made_stores import add_texts
 
@@ -244,3 +259,66 @@ def test_recipes(tmp_path, mixed):
         recipe.write_text(text)
         with pytest.raises(UsageError, match=r"pack\.toml"):
             read_pack_recipe(recipe)
+
+
+# A sentence with two positives in rows of their own; a negative that is its row's positive; one that is the
+# other row's, in other letters; and signs that count.
+CONTRADICTORY = [
+    ("Who are you?", "We are a bank.", "We are a bank."),
+    ("What is it?", "A fee.", "A tree."),
+    ("what is  it?", "Money.", "a fee."),
+    ("Which one?", "C++", "C#"),
+]
+
+
+@pytest.mark.parametrize("rows", [CONTRADICTORY, CONTRADICTORY[:2] + CONTRADICTORY[3:]])
+@pytest.mark.parametrize("layout", ["n-tuple", "triplet", "labeled-pair"])
+def test_no_text_is_both_a_positive_and_a_negative_of_a_sentence(tmp_path, rows, layout):
+    lines = ["query,good,bad", *map(",".join, rows)]
+    (tmp_path / "in.csv").write_text("\n".join(lines))
+    options = IngestOptions("query", positive_columns=("good",), negative_columns=("bad",), part_rows=2)
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.csv"], options)
+        session.pack(choose(session.store, layout=layout))
+        store = session.store
+    packed = [tuple(row.values()) for row in store.read("pack").to_pylist()]
+    left = [row for row in rows if row[0] in ("What is it?", "Which one?")]
+    if layout == "labeled-pair":
+        assert sorted(packed) == sorted(
+            [(row[0], row[1], 1) for row in rows] + [(row[0], row[2], 0) for row in left]
+        )
+    else:
+        assert packed == left
+    assert f"a positive of the same sentence: bad {len(rows) - 2}" in cost_of(store, "pack")
+    assert goes_by_part(store, "pack") == (len(rows) == 3) and verify(store) == []
+    assert ("no_duplicates" in training_lines(store, "pack")) == (len(rows) == 4 and layout != "labeled-pair")
+
+
+def test_the_anchor_does_not_stand_on_both_sides(store):
+    with store.lock():
+        add_texts(store, "uda", lambda row, text: text.upper() if row else None)
+        add_texts(store, "antonym", lambda row, text: text + " not" if row else None)
+    assert len(packed(store, choose(store, ["uda"], ["antonym"], "anchor"))) == 59
+
+
+def test_a_kept_column_that_pack_has_itself_is_not_offered(tmp_path):
+    (tmp_path / "in.csv").write_text("text,label,topic\nWho is it?,1,a\n")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.csv"], IngestOptions("text", keep_columns=("label", "topic")))
+        session.augment(make_run("random-swap"))
+        for name, words in (("label", "is what pack, or a trainer, calls"), ("nothing", "line, topic to")):
+            with pytest.raises(UsageError, match=words):
+                choose(session.store, carry=[name], labels="kind")
+
+
+@pytest.mark.parametrize("where", ["una:reason == null", "una:reason != null"])
+def test_null_is_asked_for_by_name(store, where):
+    column = store.read("una")["reason"]
+    options = choose(store, ["corpus"], ["una"], where=[where])
+    changed = column.null_count if "==" in where else 0
+    assert cost_of_filters(store, options)["rows"] == changed
+    assert meets(store, "una", parse_where("reason != null")).sum() == 60 - column.null_count
+    assert meets(store, "una", parse_where("replaced == null")).sum() == 0
+    with pytest.raises(UsageError, match="neither more nor less"):
+        parse_where("reason < null")
+    assert parse_where("reason == 'null'")[0].value == "null"

@@ -25,9 +25,8 @@ REUSED = {
         "una --draws 2 --surface in-place --radius 4000 --jobs 1",
         "pi --jobs 1",
         "aa --mode paper --jobs 1",
-        "pack --positive pi --negative una --jobs 1",
     ],
-    TODAY: [command for name, command in STAGES if name not in ("mask-fill", "packed.jsonl")],
+    TODAY: [command for name, command in STAGES if name not in ("mask-fill", "pack", "packed.jsonl")],
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +121,10 @@ def _write_word_weights(encoder: Encoder, folder: Path) -> None:
 
 def write_card(folder: Path, facts: dict[str, Any]) -> None:
     """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
-    recipe = facts["recipe"]
+    recipe = {key: escape(str(value), quote=False) for key, value in facts["recipe"].items()}
     pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
     lines = front_matter("sentence-transformers", "sentence-similarity", "feature-extraction")
-    lines += ["language: en", "---", "", f"# {facts['name']}"]
+    lines += ["language: en", "---", "", f"# {escape(facts['name'], quote=False)}"]
     lines += ["", recipe.get("description", ""), "", "| | |", "|---|---|"]
     lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]

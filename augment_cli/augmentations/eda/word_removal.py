@@ -70,6 +70,9 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
 def _runs(words: Words, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First and last word of each run of neighbours in `index`, parted at brackets and quotation marks."""
     apart = (np.diff(index) > 1) | (np.diff(words.rows[index]) > 0)
+    if words.texts.protected is not None:  # what is no word here, and stays
+        protected = np.concatenate([[0], np.cumsum(words.texts.protected)])
+        apart |= protected[words.flat_ends[index[:-1]]] < protected[words.flat_starts[index[1:]]]
     touching = np.flatnonzero(~apart)
     apart[touching] = _bracket_before(words, index[touching + 1])
     begins = np.append(True, apart)

@@ -111,6 +111,9 @@ class Words:
         lengths = ends[others] - starts[others]
         letters = flags[ranges(starts[others], lengths)] & _LETTER > 0
         has_letter[others] = np.bincount(np.repeat(np.arange(len(others)), lengths), letters, len(others)) > 0
+        if texts.protected is not None:
+            protected = np.concatenate([[0], np.cumsum(texts.protected)])
+            has_letter &= protected[starts] == protected[ends]
         starts, ends, rows = starts[has_letter], ends[has_letter], rows[has_letter]
         offsets = np.searchsorted(rows, np.arange(1, len(bounds) + 1)).astype(np.int64)
         words = cls(texts, offsets, starts, ends)

@@ -1,7 +1,7 @@
 """generate against a server that fails in every way a server can: what is kept, asked again, given up."""
 
+import functools
 import json
-import os
 import re
 import signal
 import subprocess
@@ -162,6 +162,23 @@ def test_one_that_fails_for_good_keeps_its_error(store, answers, status, body, a
     assert sum(part.statistics["errors"] for part in parts) == 1
 
 
+def slow_headers(handler, number, body):
+    for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}":
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "behave", [slow_headers, lambda handler, number, body: handler.drip(answer("x"), 0.05)]
+)
+def test_an_answer_that_comes_too_slowly_is_asked_for_again(store, answers, behave):
+    slow = number_3(behave)
+    with serving(slow) as server:
+        ask(store, server, timeout=2.0, total_timeout=0.2)
+    assert len(server.requests) == ROWS - 1 + 4
+    assert answers()[3]["error"] == "no whole answer within 0.2 seconds"
+
+
 def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
     down_soon, words = serving(switching(1, down(500))), r"4 of the last 5 .*HTTP 500"
     with down_soon as server, pytest.raises(IncompleteError, match=words):
@@ -230,40 +247,76 @@ def test_what_retry_after_asks_for(header, seconds):
     assert seconds_of(header) == seconds
 
 
-@pytest.mark.slow
-def test_a_killed_run_loses_at_most_what_was_under_way(store, answers):
-    """The command is killed while requests hang; the next one asks for what has no answer, and no more."""
-    hang, answered = threading.Event(), []
+MANY = [f"the river number {n} flows" for n in range(240)]
+
+
+@pytest.fixture
+def fast(tmp_path):
+    """A store of many rows, a server with an answer each 20 ms, and the command while it asks."""
+    (tmp_path / "many.txt").write_text("".join(f"{line}\n" for line in MANY))
+    api.ingest_corpus(tmp_path / "many.txt", tmp_path / "many")
+    answered = []
 
     def behave(handler, number, body):
-        if len(answered) >= 7:
-            hang.wait(30)
-            return
-        answered.append(last_text(body))
+        time.sleep(0.02)
         echo(handler, number, body)
+        answered.append(last_text(body))
 
-    with serving(behave) as server:
-        words = ["generate", "--model", "small", "--endpoint", server.endpoint, "--concurrency", "2"]
+    def ended_by(server, *signals):
+        """How the command ends that gets signals after some answers, with what it says."""
+        words = ["generate", *map(str, options(tmp_path / "many", server))]
         process = subprocess.Popen(
-            [sys.executable, "-m", "augment_cli", *words, "--store", store],
-            env=ENVIRONMENT,
-            stderr=subprocess.DEVNULL,
+            [sys.executable, "-m", "augment_cli", *words], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
         )
         until = time.monotonic() + 60
-        while len(server.requests) < 9 and time.monotonic() < until:
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        while len(answered) < 60 and time.monotonic() < until:
+            time.sleep(0.002)
+        for number in signals:
+            process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+        return process.returncode, said
+
+    def asked_again(server):
+        """The rows that a second run asks about once more."""
+        before = set(answered)
+        server.requests.clear()
+        ask(tmp_path / "many", server)
+        again = [last_text(body) for _, _, body in server.requests]
+        answers = Store.open(tmp_path / "many").read("answers-paraphrase")["answer"].to_pylist()
+        assert answers == [f"stream {line}" for line in MANY] and len(again) == len(set(again))
+        return before.intersection(again), set(MANY) - before - set(again)
+
+    with serving(behave) as server:
+        yield functools.partial(ended_by, server), functools.partial(asked_again, server)
+
+
+def test_a_killed_run_loses_at_most_what_was_under_way(fast):
+    ended_by, asked_again = fast
+    assert ended_by(signal.SIGKILL)[0] == -signal.SIGKILL
+    again, never = asked_again()
+    assert len(again) <= 8 and not never
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_an_interrupted_run_keeps_what_was_under_way(fast, number, code):
+    ended_by, asked_again = fast
+    ended, said = ended_by(number)
+    assert ended == code and "are waited for, and kept" in said and "Traceback" not in said
+    assert asked_again() == (set(), set())
+
+
+def test_a_second_interrupt_ends_at_once(store):
+    hang = threading.Event()
+    with serving(lambda handler, number, body: hang.wait(60)) as server:
+        words = [sys.executable, "-m", "augment_cli", "generate", *map(str, options(store, server))]
+        with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
+            while not server.requests:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            assert "Interrupted" in next(line for line in process.stderr if line.strip())
+            process.send_signal(signal.SIGINT)
+            assert process.wait(15) == 130
         hang.set()
-    first = [last_text(body) for _, _, body in server.requests]
-    assert len(answered) == 7 and len(first) == 9
-    opened = Store.open(store)
-    kept = sum(rows_in_work(opened).values()) + 5 * ("answers-paraphrase" in opened.stages())
-    assert kept >= 5  # seven, but for those two that may have been under way
-    with serving(echo) as server:
-        ask(store, server)
-    assert len(server.requests) == ROWS - kept
-    assert [row["answer"] for row in answers()] == [f"stream the river number {n} flows" for n in range(ROWS)]
 
 
 def test_answers_are_put_together_and_a_damaged_one_is_asked_again(store, monkeypatch):
@@ -341,6 +394,8 @@ def test_a_key_is_sent_and_neither_stored_nor_shown(store, answers, monkeypatch)
         ("http://[::1/v1", {}, "give an address"),
         ("http://127.0.0.1:99999/v1", {}, "give an address"),
         ("http://127.0.0.1/v1?key=secret", {}, "give an address"),
+        ("http://127.0.0.1/\rv1", {}, "give an address"),
+        ("http://127.0.0.1/a v1", {}, "give an address"),
     ],
 )
 def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, endpoint, more, message):
@@ -348,6 +403,13 @@ def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, 
     with pytest.raises(UsageError, match=message) as found:
         api.generate(store, endpoint=endpoint, model="small", **more)
     assert "secret" not in str(found.value)
+
+
+def test_lines_of_a_windows_file_are_taken_without_their_end(store, answers):
+    with serving(echo) as server:
+        api.generate(store, endpoint=f"{server.endpoint}\r", model="small\r\n", rows=1)
+    assert answers()[0]["answer"]
+    assert Store.open(store).stage("answers-paraphrase").settings["parameters"]["model"] == "small"
 
 
 def test_no_proxy_comes_between_the_machine_and_itself(store, answers, monkeypatch):

@@ -21,6 +21,7 @@ from augment_cli.errors import ContractError
 from augment_cli.runs.tables import as_table
 from augment_cli.text.spans import CodePoints
 from tests.helpers.installing import install
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -96,6 +97,25 @@ def test_a_package_with_a_fault_is_named(
     # The rest goes on as if nothing had happened.
     assert call("--help").returncode == 0
     assert {"una", name} <= {entry["name"] for entry in json.loads(call("list", "--json").stdout)}
+
+
+@pytest.mark.parametrize(
+    ("points", "source", "name", "message"),
+    [
+        ({"bye": "hostile:BYE"}, "import sys; sys.exit(0)", "bye", "cannot be loaded: SystemExit: 0"),
+        ({"bye": "../../x"}, "", "bye", "is not MODULE:CONSTANT"),
+        ({"../evil": "hostile:BYE"}, "BYE = 3", "../evil", "No such command"),
+    ],
+)
+def test_a_hostile_package_stops_its_own_command_alone(
+    points: dict[str, str], source: str, name: str, message: str, tmp_path: Path, call: Call
+) -> None:
+    store_of(tmp_path, ["the river flows by the house"], "random-swap")
+    install(tmp_path / "site", "hostile", points | {"verify": "hostile:BYE"}, hostile=source)
+    refused = call(name)
+    assert refused.returncode == 2 and message in re.sub(r"\s+", " ", refused.stderr)
+    verified = call("verify", "--store", "store")
+    assert verified.returncode == 0 and "every part is as it was committed" in verified.stdout
 
 
 @pytest.mark.parametrize(

@@ -123,3 +123,8 @@ def test_the_most_different_of_those_that_mean_the_same():
 def test_difference_is_a_symmetric_share(one, other):
     assert 0 <= difference(one, other) == difference(other, one) <= 1
     assert difference(one, one) == 0
+
+
+def test_no_mark_turns_the_direction_of_an_output():
+    assert one_line("It is \u202egnp.exe\u202c, \u2067really\u2069.") == "It is gnp.exe, really."
+    assert one_line("שלום\u200f!") == "שלום\u200f!"  # a mark without an end of its own turns nothing else

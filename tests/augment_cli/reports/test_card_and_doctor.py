@@ -29,6 +29,13 @@ def test_the_card_has_a_header_that_yaml_reads(store):
     assert verify(store) == []
 
 
+def test_nothing_in_a_card_is_more_than_text(store):
+    with store.lock():
+        text = write_card(store, "Rivers\n<script>alert(1)</script> | a & b", "cc0-1.0", "en")
+    assert "# Rivers &lt;script&gt;alert(1)&lt;/script&gt; \\| a &amp; b\n" in text
+    assert "<script" not in text.split("---", 2)[2]
+
+
 def test_a_store_that_was_trained_on_is_published_with_a_card_that_loads(store, tmp_path):
     import datasets
 

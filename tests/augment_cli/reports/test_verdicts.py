@@ -136,6 +136,38 @@ def test_a_sample_is_not_written_where_it_does_harm(made_store, tmp_path, comman
     assert refused.returncode == 2 and words in refused.stderr
 
 
+def test_a_verdict_counts_once_however_often_it_is_read(made_store, tmp_path, command):
+    some = [judged(row_id=row, verdict="wrong" if row else "good") for row in range(8)]
+    verdicts.write(tmp_path / "a.jsonl", some)
+    verdicts.write(tmp_path / "a (1).jsonl", [*some[:4], judged(row_id=9, verdict=None)])
+    files = ["a.jsonl", "./a.jsonl", "a (1).jsonl", "."]
+    (una,) = verdicts.summary(verdicts.read([tmp_path / name for name in files]))
+    assert (una["read"], una["good"], una["wrong"], una["unread"]) == (8, 1, 7, 1)
+    words = [word for name in files for word in ("--read", tmp_path / name)]
+    said = command("judge", *words)
+    assert said.stderr == "25 of the verdicts are there more than once, and count once\n"
+    # Another verdict, or another reader, is another judgement; nobody's is none beside somebody's.
+    others = [judged(), judged(verdict="wrong"), judged(judge="b"), judged(verdict=None)]
+    verdicts.write(tmp_path / "others.jsonl", others)
+    assert verdicts.read([tmp_path / "others.jsonl"]) == others[:3]
+
+
+@pytest.mark.parametrize("forged", [{"row_id": 10**6}, {"row_id": "unchanged"}, {"text": "Else."}])
+def test_a_row_that_the_store_does_not_have_is_refused(store, tmp_path, command, forged):
+    texts = store.read("una")["text"].to_pylist()
+    if forged.get("row_id") == "unchanged":
+        forged = {"row_id": texts.index(None)} if None in texts else {"row_id": len(texts)}
+    real, other = verdicts.sample(store, "una", 2)
+    verdicts.write(tmp_path / "a.jsonl", [real, msgspec.structs.replace(other, **forged)])
+    refused = command("judge", "--read", tmp_path / "a.jsonl", "--store", store.path)
+    assert refused.returncode == 4 and "is not in" in refused.stderr and "una" in refused.stderr
+    nobody = [Judgement("una", 1, "good"), Judgement("una", 10**6, "good")]
+    assert read_elsewhere(store, nobody) == {"una": "1 of 2 rows are not among its changed ones"}
+    (tmp_path / "b.jsonl").write_text('{"stage": "una", "row_id": -1, "verdict": "good"}')
+    with pytest.raises(BadInputError, match=r"line 1: .*>= 0"):
+        verdicts.read([tmp_path / "b.jsonl"])
+
+
 # --- of another store, or of an earlier version of the stage
 
 

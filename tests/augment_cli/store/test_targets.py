@@ -38,6 +38,34 @@ def run(command, name, out):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("place", ["other", "other/corpus", "other/.work"])
+def test_another_store_is_no_place_either(command, here, name, place):
+    with Session(here / "other", Engine(1)) as session:
+        session.ingest([here / "in.csv"], IngestOptions(text_column="anchor"))
+    before = contents_of(here / "other")
+    done = run(command, name, here / place / COMMANDS[name])
+    assert done.returncode == 2 and "other is a store" in done.stderr, done.stderr
+    assert contents_of(here / "other") == before and verify(Store.open(here / "other")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "una --name {}",
+        "fit --name {}",
+        "pack --labels kind --name {}",
+        "report --out {}.html",
+        "crop --store {}",
+    ],
+)
+def test_a_name_that_is_too_long_is_refused_as_one(command, here, words):
+    done = command(*words.format("a" * 300).split(), *([] if "--store" in words else ["--store", "store"]))
+    assert done.returncode == 2, done.stderr
+    assert "too long" in done.stderr or "at most 200" in done.stderr
+    assert "repair" not in done.stderr and verify(Store.open(here / "store")) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_no_regular_file_is_refused(command, here, name):
     out = COMMANDS[name]
     os.mkfifo(here / "pipe")

@@ -190,7 +190,7 @@ def slow_choice(ids, scores, positive, forbidden, limits, draws):
     allowed = [
         rank
         for rank in inside
-        if ids[rank] != forbidden
+        if not forbidden[rank]
         and limits.min_score <= scores[rank] <= limits.max_score
         and (not limits.margin or scores[rank] <= positive - limits.margin)
         and (not limits.relative_margin or scores[rank] <= positive * (1 - limits.relative_margin))
@@ -220,7 +220,7 @@ def test_the_choice_equals_one_row_at_a_time(seed):
         range_max=int(generator.integers(5, 15)),
         **{name: value for name, value in asked.items() if generator.random() < 0.5},
     )
-    forbidden = np.where(generator.random(rows) < 0.5, ids[:, 2], -1)
+    forbidden = generator.random(ids.shape) < 0.1
     draws = generator.random((rows, count)) if generator.random() < 0.5 else None
     chosen = choose(Neighbours(scores, ids, np.zeros(rows)), positive, forbidden, limits, draws)
     for row in range(rows):

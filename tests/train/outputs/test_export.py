@@ -150,10 +150,11 @@ def test_card_names_data_command_and_scores(tmp_path):
         "steps": 7,
         "seeds": [1, 2],
         "scores": {"best stsb_dev": [0.5, 0.7]},
-        "recipe": {"name": "una", "description": "UNA", "batch": 64},
+        "recipe": {"name": "una", "description": "UNA <script>", "batch": 64},
     }
     write_card(tmp_path, facts)
     text = (tmp_path / "README.md").read_text()
+    assert "UNA &lt;script&gt;" in text
     scores = "0.6000 | 0.1414 | 0.5000, 0.7000"
     for expected in ("c0ffee", "dec0de", "python -m train una", scores, "| batch | 64 |"):
         assert expected in text

@@ -1,11 +1,13 @@
 """mine: limits, drawing, and resuming."""
 
+import re
 import shutil
 
 import numpy as np
 import pytest
 
 from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
 from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
@@ -59,6 +61,39 @@ def test_lexical_mining_needs_no_vectors_and_knows_equal_sentences(path):
     assert sum(row["text"] is not None for row in rows) > 20
     assert all(row["text"] != texts[row["row_id"]] for row in rows)
     assert all(row["text"] is None or row["text"] == texts[row["other_row_id"]] for row in rows)
+
+
+# Two answers to a question, in rows of their own, written in other ways; each answer is a sentence too.
+GIVEN = [
+    ("when does the garden open", "the garden will open at noon"),
+    ("The garden will open at noon!", "when does the garden open"),
+    ("When does the garden open?", "at dawn the garden gates swing"),
+    ("at dawn the garden gates swing", "something else"),
+    ("the gates of this river", "the river at dawn"),
+    ("a castle at noon", "nothing"),
+]
+
+
+@pytest.mark.parametrize("positive", ["", "good"])
+@pytest.mark.parametrize("by", ["tfidf", "vectors"])
+def test_no_positive_of_an_equal_sentence_is_its_negative(tmp_path, encoder, by, positive):
+    lines = [f"{anchor}\t{good}\n" for anchor, good in [("anchor", "good"), *GIVEN]]
+    (tmp_path / "in.tsv").write_text("".join(lines))
+    options = IngestOptions(text_column="anchor", positive_columns=("good",), part_rows=4)
+    limits = MineParameters(by, positive, negatives=3, max_df=1.0, near_duplicate=2)
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.tsv"], options)
+        stages, store = session.mine(limits, parameters=encoder), session.store
+    known = {frozenset(words_of(text) for text in pair) for pair in GIVEN}
+    rows = [(GIVEN[row["row_id"]][0], row["text"]) for name in stages for row in store.read(name).to_pylist()]
+    mined = [frozenset(words_of(text) for text in pair) for pair in rows if pair[1] is not None]
+    assert len(mined) > 5 and not known & set(mined)
+    assert stats(store, stages[0])["skipped_equal_to_positive"] == 6
+    assert verify(store) == [] and "known" not in " ".join(command_for(store, stages[0]))
+
+
+def words_of(text):
+    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
