@@ -64,8 +64,8 @@ def test_smoothing_is_the_mean_of_the_nearest_others(seed, count, rounds):
 def test_blocks_do_not_show(monkeypatch):
     vectors = np.array([unit(vector) for vector in draw(50, 8)], np.float32)
     whole = smoothed(vectors, 5, 2)
-    monkeypatch.setattr("augment_cli.vectors.combine._BLOCK", 7)
-    monkeypatch.setattr("augment_cli.vectors.combine._PRODUCTS", 300)
+    monkeypatch.setattr("augment_cli.encoding.smoothing._BLOCK", 7)
+    monkeypatch.setattr("augment_cli.encoding.smoothing._PRODUCTS", 300)
     np.testing.assert_allclose(smoothed(vectors, 5, 2), whole, atol=1e-6)
 
 
