@@ -129,7 +129,7 @@ def test_a_min_df_that_leaves_no_term(command, small):
 @pytest.mark.slow
 def test_the_first_commands_agree(command, small):
     """`make augment` and `augment-cli una` make the same stage, in either order of the two."""
-    run = command("run", "default", "--corpus", "in.txt", "--set", "paraphrase.rows=1")
+    run = command("run", "default", "--corpus", "in.txt")
     assert Store.open(small / "store").has("una"), run.stderr
     assert Store.open(small / "store").has("una-pos")
     result = command("una")
