@@ -72,6 +72,15 @@ def test_the_usual_separator_is_taken_wherever_it_can_be(read_bytes):
         read_bytes(table(";").encode(), "a.csv")
 
 
+def test_a_header_in_another_encoding_is_told(read_bytes):
+    data = "Überschrift;n\nGrün;1\n".encode("cp1252")
+    with pytest.raises(UsageError, match="its header is not UTF-8; name its --encoding"):
+        read_bytes(data, "a.csv", text_column="Überschrift")
+    assert read_bytes(data, "a.csv", text_column="Überschrift", encoding="cp1252").texts == ["Grün"]
+    marked = ("\ufeff" + table("\t")).encode("utf-16-le")
+    assert read_bytes(marked, "a.csv", text_column="title", encoding="utf-16-le").texts == TEXTS
+
+
 @pytest.mark.parametrize("separator", ["", ";;", '"', "\r", "comma"])
 def test_a_separator_is_one_character(read_bytes, separator):
     with pytest.raises(UsageError, match=r"--separator .*: give one character"):
