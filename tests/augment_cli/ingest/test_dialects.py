@@ -158,6 +158,22 @@ def test_an_object_without_end_takes_no_memory_without_end(read_bytes, monkeypat
     assert len(result.rejects[0]["raw"]) < 2000
 
 
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("a.json.zst", b'[{"text": "one"}, '),
+        ("a.csv.zst", b'text\none\n"'),
+        ("a.jsonl.zst", b'{"text": "one"}\n'),
+    ],
+)
+def test_a_bomb_ends_any_format(read_bytes, monkeypatch, name, begin):
+    monkeypatch.setattr(streams, "_RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(streams, "_MAX_RATIO", 10)
+    packed = pa.Codec("zstd").compress(begin + b" \n" * (4 << 20), asbytes=True)
+    result = read_bytes(packed, name, max_characters=5)
+    assert result.texts == ["one"] and result.reasons[-1][1] == "decompression_bomb"
+
+
 NESTED = [{"data": {"text": "One."}, "turns": [{"text": "a"}, {"text": "b"}], "x.y": "z", "id": 1}] * 2
 
 
