@@ -124,9 +124,12 @@ def _as_utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     if encoding in ("utf-8", "utf-8-sig"):
         yield from chunks
         return
-    decoder = codecs.getincrementaldecoder(encoding)(_SPOIL)
+    decoder, is_first = codecs.getincrementaldecoder(encoding)(_SPOIL), True
     for data in chunks:
-        yield decoder.decode(data).encode("utf-8", _SPOIL)
+        if text := decoder.decode(data):
+            # As UTF-16 it takes the mark away, as UTF-16-LE it does not.
+            yield (text.removeprefix("\ufeff") if is_first else text).encode("utf-8", _SPOIL)
+            is_first = False
     yield decoder.decode(b"", True).encode("utf-8", _SPOIL)
 
 

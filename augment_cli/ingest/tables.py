@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import is_unicode
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.dialects import Dialect
@@ -129,6 +130,10 @@ def _header(
         "--id-column",
         *["--keep-column, --positive-column or --negative-column"] * len(keep),
     )
+    if header and not {*columns, *keep, None} <= {*header, None} and not is_unicode("".join(header)):
+        raise UsageError(
+            f"{path}: its header is not UTF-8; name its --encoding, which `augment-cli look {path}` guesses"
+        )
     for name, option in zip([*columns, *keep], options, strict=True):
         if header and name is not None:
             checks.check_column(path, header, name, option)

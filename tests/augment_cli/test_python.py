@@ -170,7 +170,7 @@ def test_data_frames_and_missing_sentences_are_augmented(here):
     ):
         assert augment_cli.augment(frame, "una", store="store", text_column="title").equals(expected)
         with pytest.raises(
-            UsageError, match=r"no column 'text'; name its sentences with text_column=.*title"
+            UsageError, match=r"no column 'text', it has \['title'\]; name one with text_column="
         ):
             augment_cli.augment(frame, "una", store="store")
     for series in (pandas.Series(given), polars.Series(given), pa.array(given)):

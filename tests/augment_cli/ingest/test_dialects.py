@@ -72,6 +72,15 @@ def test_the_usual_separator_is_taken_wherever_it_can_be(read_bytes):
         read_bytes(table(";").encode(), "a.csv")
 
 
+def test_a_header_in_another_encoding_is_told(read_bytes):
+    data = "Überschrift;n\nGrün;1\n".encode("cp1252")
+    with pytest.raises(UsageError, match="its header is not UTF-8; name its --encoding"):
+        read_bytes(data, "a.csv", text_column="Überschrift")
+    assert read_bytes(data, "a.csv", text_column="Überschrift", encoding="cp1252").texts == ["Grün"]
+    marked = ("\ufeff" + table("\t")).encode("utf-16-le")
+    assert read_bytes(marked, "a.csv", text_column="title", encoding="utf-16-le").texts == TEXTS
+
+
 @pytest.mark.parametrize("separator", ["", ";;", '"', "\r", "comma"])
 def test_a_separator_is_one_character(read_bytes, separator):
     with pytest.raises(UsageError, match=r"--separator .*: give one character"):
@@ -147,6 +156,22 @@ def test_an_object_without_end_takes_no_memory_without_end(read_bytes, monkeypat
     result = read_bytes(b'[{"text": "one"}, {"text": "' + b"x" * 50_000, "a.json")
     assert result.texts == ["one"] and result.reasons == [(1, "damaged_file")]
     assert len(result.rejects[0]["raw"]) < 2000
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("a.json.zst", b'[{"text": "one"}, '),
+        ("a.csv.zst", b'text\none\n"'),
+        ("a.jsonl.zst", b'{"text": "one"}\n'),
+    ],
+)
+def test_a_bomb_ends_any_format(read_bytes, monkeypatch, name, begin):
+    monkeypatch.setattr(streams, "_RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(streams, "_MAX_RATIO", 10)
+    packed = pa.Codec("zstd").compress(begin + b" \n" * (4 << 20), asbytes=True)
+    result = read_bytes(packed, name, max_characters=5)
+    assert result.texts == ["one"] and result.reasons[-1][1] == "decompression_bomb"
 
 
 NESTED = [{"data": {"text": "One."}, "turns": [{"text": "a"}, {"text": "b"}], "x.y": "z", "id": 1}] * 2
