@@ -137,7 +137,8 @@ def test_its_training_continues_from_the_checkpoint(golden, type_in):
     assert [event["step"] for event in events if event["event"] == "step"] == [1, 2, 3, 4]
     there, now = (load_file(f"{name}/model.safetensors") for name in ("export", "run/last"))
     moved = load_file("run/checkpoints/step-0000002/model.safetensors")
-    assert there.keys() == now.keys()
+    # A pooler that the start had no weights for is left out now.
+    assert now.keys() == {name for name in there if not name.startswith("pooler.")}
     # Another processor adds in another order, which moves what has hardly a gradient by a step of AdamW.
     apart = np.concatenate([np.ravel(there[name] - now[name]) for name in there])
     assert np.median(np.abs(apart)) < 1e-6 and np.abs(apart).max() < 1e-4
