@@ -15,6 +15,7 @@ from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, 
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import in_markdown
 from augment_cli.store.files import replace_folder
 from train.outputs.folder import distinct_tensors, write_tensors
 
@@ -123,9 +124,9 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     recipe = facts["recipe"]
     pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
     lines = front_matter("sentence-transformers", "sentence-similarity", "feature-extraction")
-    lines += ["language: en", "---", "", f"# {facts['name']}"]
-    lines += ["", recipe.get("description", ""), "", "| | |", "|---|---|"]
-    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
+    lines += ["language: en", "---", "", f"# {in_markdown(facts['name'])}"]
+    lines += ["", in_markdown(recipe.get("description", "")), "", "| | |", "|---|---|"]
+    lines += [f"| trained from | {in_markdown(facts['encoder'])} |", f"| pooling | {pooling} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
     if said := facts.get("verdict"):
@@ -139,7 +140,8 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
             f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
         )
     lines += ["", "## Settings", "", "| | |", "|---|---|"]
-    lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
+    settings = {key: in_markdown(str(value)) for key, value in recipe.items()}
+    lines += [f"| {key} | {value} |" for key, value in settings.items() if key not in ("name", "description")]
     lines += ["", *how_to_load(folder), ""]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
