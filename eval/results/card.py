@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.errors.visible import in_markdown
 from augment_cli.store.small_files import read_small_text
 from eval.results.compare import Comparison
 from eval.results.files import write_file
@@ -21,8 +21,7 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
         BEGIN,
         HEADING,
         "",
-        f"Before: {in_markdown(before)}. After: {in_markdown(after)}. In points; 95 %: of the "
-        "difference, where it is known.",
+        f"Before: {before}. After: {after}. In points; 95 %: of the difference, where it is known.",
         "",
         "| task | what | before | after | difference | 95 % | p |",
         "|---|---|---:|---:|---:|---|---:|",
@@ -30,7 +29,9 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
     for one in comparisons:
         task, what, second, first, _, interval, p = one.in_points("–", "–")
         cells = (task, what, first, second, f"{100 * one.difference:+.2f}", interval, p)
-        lines.append("| " + " | ".join(map(in_markdown, cells)) + " |")
+        lines.append(
+            "| " + " | ".join(escape(cell, quote=False).replace("|", "\\|") for cell in cells) + " |"
+        )
     return "\n".join([*lines, END])
 
 

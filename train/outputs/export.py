@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, 
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
-from augment_cli.errors.visible import in_markdown
 from augment_cli.store.files import replace_folder
 from train.outputs.folder import distinct_tensors, write_tensors
 
@@ -121,12 +121,12 @@ def _write_word_weights(encoder: Encoder, folder: Path) -> None:
 
 def write_card(folder: Path, facts: dict[str, Any]) -> None:
     """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
-    recipe = facts["recipe"]
+    recipe = {key: escape(str(value), quote=False) for key, value in facts["recipe"].items()}
     pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
     lines = front_matter("sentence-transformers", "sentence-similarity", "feature-extraction")
-    lines += ["language: en", "---", "", f"# {in_markdown(facts['name'])}"]
-    lines += ["", in_markdown(recipe.get("description", "")), "", "| | |", "|---|---|"]
-    lines += [f"| trained from | {in_markdown(facts['encoder'])} |", f"| pooling | {pooling} |"]
+    lines += ["language: en", "---", "", f"# {escape(facts['name'], quote=False)}"]
+    lines += ["", recipe.get("description", ""), "", "| | |", "|---|---|"]
+    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
     if said := facts.get("verdict"):
@@ -140,8 +140,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
             f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
         )
     lines += ["", "## Settings", "", "| | |", "|---|---|"]
-    settings = {key: in_markdown(str(value)) for key, value in recipe.items()}
-    lines += [f"| {key} | {value} |" for key, value in settings.items() if key not in ("name", "description")]
+    lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
     lines += ["", *how_to_load(folder), ""]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
 

@@ -1,7 +1,6 @@
 """What comes out loads elsewhere and gives the same embeddings."""
 
 import json
-import re
 import shutil
 
 import numpy as np
@@ -158,10 +157,6 @@ def test_card_names_data_command_and_scores(tmp_path):
     scores = "0.6000 | 0.1414 | 0.5000, 0.7000"
     for expected in ("c0ffee", "dec0de", "python -m train una", scores, "| batch | 64 |"):
         assert expected in text
-    facts |= {"name": "<script>", "encoder": "a|b", "recipe": {"description": "<b>", "where": ["x|<i>"]}}
-    write_card(tmp_path, facts)
-    text = (tmp_path / "README.md").read_text()
-    assert not re.search(r"<[a-z]|[a-z]\|", text)
 
 
 def test_mean_and_deviation():
