@@ -171,7 +171,7 @@ class Speed:
         self._since += self._evaluation
 
     def left(self, steps: int, evaluations: int) -> float:
-        """Seconds that these numbers of steps and evaluations will take; asked within a step."""
+        """Seconds that some steps and evaluations will take; asked within a step."""
         each = (time.perf_counter() - self._since) / max(1, self._made)
         return each * steps + self._evaluation * evaluations
 
