@@ -63,8 +63,7 @@ def next_lines(model: Path) -> str:
     from augment_cli.encoding.layout import is_static
 
     name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
-    old, new = json.dumps(str(model)), json.dumps(f"{model}-onnx")
-    convert = f'SentenceTransformer({old}, backend="onnx").save_pretrained({new})'
+    convert = f"SentenceTransformer({str(model)!r}, backend='onnx').save_pretrained({f'{model}-onnx'!r})"
     if is_static(model):  # sentence-transformers has no ONNX form of StaticEmbedding
         convert = "none, as a static encoder has no layers to convert: a text is looked up in its table"
     return "\n".join([f"model: {model}", f"publish: hf upload {hub} {name} .", f"ONNX: {convert}"])

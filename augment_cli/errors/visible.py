@@ -23,6 +23,11 @@ def visible_line(value: object) -> str:
     return visible(value).replace("\n", "␊").replace("\t", "␉")
 
 
+def in_markdown(text: str) -> str:
+    """A text as a cell or a line of Markdown, in which it opens no tag and no further cell."""
+    return visible_line(text).replace("<", "&lt;").replace("|", "\\|")
+
+
 def visible_json(value: Any, indent: int | None = 1) -> str:
     """JSON that a terminal may show: the same value, with such characters as `\\u` escapes."""
     text = json.dumps(value, indent=indent, ensure_ascii=False)

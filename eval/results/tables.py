@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
-from augment_cli.errors.visible import visible_line
+from augment_cli.errors.visible import in_markdown, visible_line
 from eval import protocols
 from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
 from eval.tasks import labelled
@@ -206,9 +206,11 @@ def as_markdown(tables: Iterable[ScoreTable]) -> str:
     for table in tables:
         header, lines = header_and_lines(table)
         rule = ["---", "---", *["---:"] * (len(header) - 2)]
-        body = "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *lines))
-        notes = [f"- {row.model}: {note}" for row in table.rows for note in row.notes]
-        parts.append(f"## {table.suite}\n\n{body}\n" + ("\n" + "\n".join(notes) + "\n" if notes else ""))
+        body = "\n".join("| " + " | ".join(map(in_markdown, line)) + " |" for line in (header, rule, *lines))
+        notes = [in_markdown(f"- {row.model}: {note}") for row in table.rows for note in row.notes]
+        parts.append(
+            f"## {in_markdown(table.suite)}\n\n{body}\n" + ("\n" + "\n".join(notes) + "\n" if notes else "")
+        )
     return "\n".join(parts)
 
 

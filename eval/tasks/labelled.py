@@ -23,6 +23,7 @@ _MEASURES = {
 }
 PROTOCOLS = frozenset(_MEASURES)
 _ENOUGH = 12  # texts; the ten nearest others are looked at
+_MOST_TEXTS = 100_000  # each is compared with each
 _MOST_CLASSES = 10_000  # K-means compares each text with each class, and the classes with the clusters
 _SHOWN = 60  # characters of a text that is named
 
@@ -133,6 +134,12 @@ def _read(
             f"{file}: {len(other):,} left out (contradiction: another class for a text that has one, such as "
             f"{second!r} after {first!r} for {text[:_SHOWN]!r}; mend the labels)"
         )
+    if len(kept) > _MOST_TEXTS:
+        notes.append(
+            f"{file}: {len(kept) - _MOST_TEXTS:,} left out ({_MOST_TEXTS:,} drawn at random are scored)"
+        )
+        drawn = np.random.default_rng(0).choice(len(kept), _MOST_TEXTS, replace=False)
+        kept = kept[np.sort(drawn)]
     return kept["text"].to_list(), kept[label_column].to_list(), notes
 
 

@@ -81,6 +81,8 @@ def test_what_is_finished_says_so_at_once_and_only_where_all_is_the_same(
     assert [again("--seeds", "42,43"), again("--seeds", "42,43"), again("--seeds", "43,42")] == [2, 0, 2]
     shutil.rmtree(tmp_path / "run/seed-43/best")
     assert [again("--seeds", "43,42"), again("--seeds", "43,42")] == [2, 0]
+    shutil.rmtree(next((tmp_path / "run/seed-42/checkpoints").iterdir()))
+    assert [again("--seeds", "43,42"), again("--seeds", "43,42")] == [2, 0]
     store = Store.open(store_copy)
     with store.lock():
         store.remove("una")

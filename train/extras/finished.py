@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import UserError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.files import sha256_of_file
+from augment_cli.store.small_files import read_small_file
 from train.prepare import Run
+from train.run import CHECKPOINTS
 from train.seeds import show
 
 
@@ -24,13 +25,16 @@ def known_by(run: Run, model: Path) -> dict[str, Any]:
 def is_finished(run: Run, seeds: list[int], say: bool) -> bool:
     """Whether nothing is left to do; it may be said then."""
     try:
-        summary = json.loads((run.out / "summary.json").read_bytes())
+        summary = json.loads(read_small_file(run.out / "summary.json"))
         model = Path(summary["model"])
-        same = (model / "README.md").is_file()
-        same = same and summary.items() >= (known_by(run, model) | {"seeds": seeds}).items()
-    except (UserError, OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False  # if something is wrong, the run itself says so
-    if same and say:
-        print("finished before: the same settings, data and encoder; another --out trains anew")
-        show(summary)
+        outs = [run.out / f"seed-{seed}" if len(seeds) > 1 else run.out for seed in seeds]
+        ends = [f"{CHECKPOINTS}/step-{step:07d}/state.json" for step in summary["steps"]]
+        kept = [model / "README.md", *map(Path.joinpath, outs, ends)]
+        known = known_by(run, model) | {"seeds": seeds}
+        same = all(file.is_file() for file in kept) and summary.items() >= known.items()
+        if same and say:
+            print("finished before: the same settings, data and encoder; another --out trains anew")
+            show(summary)
+    except Exception:  # whatever is wrong, the run itself says so
+        return False
     return same

@@ -12,7 +12,6 @@ RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts
 NEIGHBOUR_FALL = 0.05  # of what the starting encoder kept together
 FOUND_FALL = 0.02  # of the texts
-STILL = 3  # steps without a gradient; the last batch of an epoch may have none
 EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
 
 
@@ -27,9 +26,9 @@ class HarmWatch:
     def gradient(self, norm: float, step: int) -> None:
         """Take note of a gradient's norm before it is limited."""
         self.still = 0 if norm else self.still + 1
-        if self.still == STILL:
+        if self.still == 3:  # the last batch of an epoch may have none
             self._say(
-                "gradient", step, f"the gradient was exactly zero {STILL} times in a row: nothing is learned"
+                "gradient", step, "the gradient was exactly zero three times in a row: nothing is learned"
             )
 
     def loss(self, loss: float, step: int) -> None:

@@ -58,5 +58,11 @@ def test_models_stand_first_with_their_intervals_and_names_are_text(tmp_path):
     assert page.index(">two<") < page.index("Shu &amp; Lampos 2024")
 
 
+def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
+    model = write_model(tmp_path / "1", "<script>|x\u202e\n", {"sts12": sts_score(SPEARMAN, notes=["<b>"])})
+    text = tables.as_markdown(tables.build([model], REGISTRY, published=False))
+    assert "| &lt;script>\\|x&lt;U+202E>␊ |" in text and text.count("<") == 0
+
+
 def test_without_results_of_ones_own_there_is_no_table(tmp_path):
     assert "<table" not in as_page(tables.build([], REGISTRY))

@@ -86,6 +86,16 @@ def test_one_text_under_two_classes_is_told_and_the_first_class_counts(tmp_path)
     ]
 
 
+def test_of_too_many_texts_some_are_drawn_always_the_same_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.setattr("eval.tasks.labelled._MOST_TEXTS", 40)
+    file = write(tmp_path / "a.csv", ROWS)
+    (first, notes), (second, _) = (read_labelled(file, "title", "topic") for _ in range(2))
+    assert notes == [f"{file}: 8 left out (40 drawn at random are scored)"]
+    texts = first[0].texts("all")
+    assert len(texts) == 40 and texts == second[0].texts("all")
+    assert texts == [text for text, _ in ROWS if text in texts]
+
+
 def test_two_columns_of_one_name_are_called_that(tmp_path):
     file = write(tmp_path / "a.csv", [(*row, "x") for row in ROWS], ("title", "topic", "topic"))
     with pytest.raises(UsageError, match=r"2 columns 'topic'.*another with --label-column$"):

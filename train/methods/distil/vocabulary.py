@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -99,15 +100,9 @@ def _missing(base: Any, tokens: list[str], characters: list[str]) -> list[str]:
 
 def teacher_ids(teacher: Any, tokens: Iterable[str], before: list[int], after: list[int]) -> list[list[int]]:
     """Each token as the teacher reads it: as its own token where it has it, else as a text."""
-    ids = teacher.get_vocab()
-
-    def of(token: str) -> list[int]:
-        known = ids.get(token)
-        if known is not None:
-            return [known]
-        return list(teacher(token.removeprefix(INNER), add_special_tokens=False)["input_ids"])
-
-    return [[*before, *of(token), *after] for token in tokens]
+    ids, read = teacher.get_vocab(), functools.partial(teacher, add_special_tokens=False)
+    known = ([ids[one]] if one in ids else read(one.removeprefix(INNER))["input_ids"] for one in tokens)
+    return [[*before, *found, *after] for found in known]
 
 
 def check(tokenizer: Any, name: str) -> None:
