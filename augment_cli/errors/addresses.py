@@ -38,7 +38,7 @@ def is_address(place: object) -> bool:
 
 def whole(place: object) -> str:
     """An address with both its slashes, and its scheme in lower case; three of `file:///` stay three."""
-    text = str(place)
+    text = str(place).rstrip("\r\n")  # which the lines of a Windows file end in
     if (found := _ADDRESS.match(text)) is None:
         return text
     scheme, rest = found[1].lower(), found[2]

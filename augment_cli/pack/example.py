@@ -33,7 +33,7 @@ def training_lines(store: Store, stage: str) -> str:
     packed = store.stage(stage).settings["parameters"]
     # Another positive of a sentence is not its negative: no batch has a sentence twice.
     once = len(packed["positives"]) > 1 or "repeated_sentences" in packed
-    sampler = ',\n    batch_sampler="no_duplicates",' if once else ""
+    further = 'save_strategy="no"' + (',\n    batch_sampler="no_duplicates"' if once else "")
     return f"""\
 from datasets import load_dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
@@ -44,8 +44,7 @@ rows = load_dataset("parquet", data_dir="{folder}", split="train")
 rows = rows.select_columns([{chosen}])
 encoder = SentenceTransformer("{_encoder()}")  # or any other name or folder
 settings = SentenceTransformerTrainingArguments(
-    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5,
-    save_strategy="no"{sampler}
+    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5, {further}
 )
 loss = MultipleNegativesRankingLoss(encoder)
 SentenceTransformerTrainer(encoder, args=settings, train_dataset=rows, loss=loss).train()

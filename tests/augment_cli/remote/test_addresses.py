@@ -29,6 +29,7 @@ ADDRESSES = {
     "s3://key:12/ret@bucket/a.txt": "s3://bucket/a.txt",
     "zip://a.csv::https://user:secret@host.org/x": "zip://host.org/x",
     "s3://[bucket/a.txt": "s3://[bucket/a.txt",
+    "s3://bucket/a.txt\r\n": "s3://bucket/a.txt",
 }
 
 
