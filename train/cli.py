@@ -170,8 +170,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
 
     check_address_space(LEAST_FOR_MODELS)
     require("torch", "transformers", "safetensors", "matplotlib", extra="train")
-    columns = part(_COLUMNS)
-    changes, data = args.set or [], args.data or _data()
+    columns, changes, data = part(_COLUMNS), args.set or [], args.data or _data()
     recipe = load_recipe(args.recipe, changes)
     try:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
@@ -203,16 +202,15 @@ def _run(args: Arguments, typed: list[str]) -> int:
         if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
             return 0
         if args.recipe in columns.RECIPES:
-            own = columns.set_name(encoder, args.allow_download)
-            recipe = columns.named(recipe, encoder, args.allow_download)
+            own, recipe = columns.named(recipe, encoder, args.allow_download)
             if args.dry_run and (names := columns.missing(recipe, Store.open(args.store), own)):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
                 return 0
             if ranks.is_first:
                 columns.make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
-            untrained = columns.untrained(recipe, Store.open(args.store), own)
-            run = dataclasses.replace(run, recipe=recipe, untrained=untrained)
+            why = columns.untrained(recipe, Store.open(args.store), own)
+            run = dataclasses.replace(run, recipe=recipe, untrained=why)
         if args.dry_run:
             print(plan(run, ranks))
             return 0

@@ -120,9 +120,8 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None
             f"{path}: cannot be read ({error}); delete this folder and resume again"
         ) from error
     own = distinct_tensors(model)
-    # A pooler that no weights were there for: random numbers, never used, and left out since 1.0.0.
-    unused = {name for name in tensors.keys() - own.keys() if name.startswith("encoder.pooler.")}
-    tensors = {name: tensor for name, tensor in tensors.items() if name not in unused}
+    # Until 1.0.0 with a pooler of random numbers, which nothing used.
+    tensors = {name: one for name, one in tensors.items() if name in own or "encoder.pooler." not in name}
     for name in sorted(own.keys() | tensors.keys()):
         if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
             raise BadInputError(

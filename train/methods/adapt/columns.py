@@ -49,15 +49,15 @@ def set_name(encoder: str, allow_download: bool = False) -> str:
     return f"{words or 'encoder'}-{model.digest[:6]}"
 
 
-def named(recipe: Recipe, encoder: str, allow_download: bool = False) -> Recipe:
-    """A recipe whose additions name the sets of vectors as the store does."""
+def named(recipe: Recipe, encoder: str, allow_download: bool = False) -> tuple[str, Recipe]:
+    """The name of an encoder's vectors, and a recipe whose additions name all sets as the store does."""
     own = set_name(encoder, allow_download)
     names = {START: own, COMBINED: f"{COMBINED}-{own}"}
     additions = {
         name: {key: names.get(value, value) if key == "vectors" else value for key, value in table.items()}
         for name, table in recipe.additions.items()
     }
-    return dataclasses.replace(recipe, additions=additions)
+    return own, dataclasses.replace(recipe, additions=additions)
 
 
 def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str, float]]:
@@ -115,8 +115,7 @@ def make_columns(
     recipe: Recipe, path: Path, encoder: str, allow_download: bool = False, jobs: int | None = None
 ) -> list[str]:
     """Make what a recipe reads and the store lacks, with each augmentation's own defaults."""
-    own = set_name(encoder, allow_download)
-    recipe = named(recipe, encoder, allow_download)
+    own, recipe = named(recipe, encoder, allow_download)
     made = missing(recipe, Store.open(path), own)
     texts = [name for name in made if name in text_columns(recipe)]
     for stage in texts:

@@ -60,7 +60,7 @@ def test_missing_columns_are_made(adapted, corpus_store):
     store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", QUICK)
     vectors = {f"vectors-{OWN}{stage}" for stage in ("", "-crop", "-word-deletion")}
     assert {"crop", "word-deletion"} | vectors <= set(store.stages())
-    assert missing(named(recipe, ENCODER), store, OWN) == []
+    assert missing(named(recipe, ENCODER)[1], store, OWN) == []
     assert make_columns(recipe, corpus_store, ENCODER, jobs=1) == []
 
 
@@ -84,7 +84,7 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
     with bare.lock():
         ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
     mined = ["negatives=mined-vectors", "positives=self,synonym", "decay.vectors=start"]
-    recipe = named(load_recipe("adapt-contrastive", mined), ENCODER)
+    _, recipe = named(load_recipe("adapt-contrastive", mined), ENCODER)
     vectors = [f"vectors-{OWN}{stage}" for stage in ("", "-synonym", "-mined-vectors")]
     assert missing(recipe, bare, OWN) == ["synonym", "mined-vectors", *vectors]
     assert missing(load_recipe("simcse"), bare, OWN) == []
@@ -120,7 +120,7 @@ def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path,
     store = Store.open(bare)
     settings = store.stage(f"vectors-combined-{OWN}").settings["parameters"]
     assert (settings["combined"], settings["weights"]) == ([OWN, "static"], "1,0.5")
-    assert missing(named(load_recipe("adapt"), ENCODER), store, OWN) == []
+    assert missing(named(load_recipe("adapt"), ENCODER)[1], store, OWN) == []
     assert json.loads((out / "summary.json").read_text())["scores"]["before neighbours"]
     # Another encoder has vectors and a teacher of its own beside these.
     assert "vectors-combined-static" in make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
