@@ -169,6 +169,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     from train.loading import load_recipe
 
     check_address_space(LEAST_FOR_MODELS)
+    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
     columns = part(_COLUMNS)
     changes, data = args.set or [], args.data or _data()
     recipe = load_recipe(args.recipe, changes)
@@ -183,7 +184,6 @@ def _run(args: Arguments, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder, data)
-    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
     recipe = _for_kind(recipe, encoder, changes)
 
     from augment_cli.store.store import Store
