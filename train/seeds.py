@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from augment_cli.encoding.layout import is_static
 from train.components import part
 from train.machine.distributed import Ranks
 from train.outputs.export import mean_and_deviation, write_card
@@ -44,7 +45,7 @@ def _summarise(run: Run, seeds: list[int], results: list[tuple[Path, RunResult]]
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             write_card(out / kind, facts)
     summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
-    summary |= part("extras.finished").known_by(run, results[0][0] / "best")
+    summary |= part("extras.finished").known_by(run, str(results[0][0] / "best"))
     (run.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     show(summary)
 
@@ -60,10 +61,8 @@ def show(summary: dict[str, Any]) -> None:
 
 def next_lines(model: Path) -> str:
     """Where the model is, and the lines that publish it and that convert it."""
-    from augment_cli.encoding.layout import is_static
-
     name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
-    convert = f"SentenceTransformer({str(model)!r}, backend='onnx').save_pretrained({f'{model}-onnx'!r})"
-    if is_static(model):  # sentence-transformers has no ONNX form of StaticEmbedding
-        convert = "none, as a static encoder has no layers to convert: a text is looked up in its table"
+    convert = "none, as a static encoder has no layers to convert: a text is looked up in its table"
+    if not is_static(model):  # sentence-transformers has no ONNX form of StaticEmbedding
+        convert = f"SentenceTransformer({str(model)!r}, backend='onnx').save_pretrained({f'{model}-onnx'!r})"
     return "\n".join([f"model: {model}", f"publish: hf upload {hub} {name} .", f"ONNX: {convert}"])

@@ -12,14 +12,13 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible
 from augment_cli.store.store import Store
 from eval.contract.arguments import call
+from eval.measures.geometry import unit
 
 TEXTS = 10_000  # among which neighbours are looked for
 
 
 def nearest(texts: list[str], vectors: np.ndarray, count: int) -> list[tuple[str, str, float]]:
     """Some texts, evenly spaced, each with its nearest other text and their cosine."""
-    from train.methods.adapt.vectors import unit  # loads torch
-
     scaled = unit(vectors)
     found = []
     for row in np.unique(np.linspace(0, len(texts) - 1, count + 2).round().astype(int)[1:-1]):

@@ -27,9 +27,7 @@ class HarmWatch:
         """Take note of a gradient's norm before it is limited."""
         self.still = 0 if norm else self.still + 1
         if self.still == 3:  # the last batch of an epoch may have none
-            self._say(
-                "gradient", step, "the gradient was exactly zero three times in a row: nothing is learned"
-            )
+            self._say("gradient", step, "the gradient was exactly zero three times: nothing is learned")
 
     def loss(self, loss: float, step: int) -> None:
         """Take note of the loss above its least value."""

@@ -16,11 +16,6 @@ from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 
 
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors (n, d) scaled to length 1; a zero vector stays zero."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-
-
 class CachedVectors:
     """Vectors of the corpus and of other columns, read by row groups of which the last used stay."""
 

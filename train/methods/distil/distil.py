@@ -20,8 +20,8 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage, vectors_name
+from eval.measures.geometry import unit
 from train.data.tokens import special_ids
-from train.methods.adapt.vectors import unit
 from train.methods.distil import vocabulary
 from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings

@@ -34,28 +34,14 @@ class MaskedSlice:
     targets: Tensor  # the original ids there, shape (m,)
 
 
-@dataclass(frozen=True)
 class Masking:
     """Which tokens are hidden, as a pure function of (seed, step, row)."""
 
-    rate: float
-    seed: int
-    max_length: int
-    mask: int
-    pad: int
-    ordinary: np.ndarray
-    before: list[int]
-    after: list[int]
-
-    @classmethod
-    def of(cls, recipe: Recipe, tokenizer: Any) -> Masking:
-        """The masking of a recipe's rate and seed and a tokenizer's special tokens."""
-        before, after = special_ids(tokenizer)
-        ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
-        return cls(
-            recipe.masking.rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id,
-            tokenizer.pad_token_id, ordinary, before, after,
-        )  # fmt: skip
+    def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
+        self.rate, self.seed, self.max_length = recipe.masking.rate, recipe.seed, recipe.max_length
+        self.mask, self.pad = tokenizer.mask_token_id, tokenizer.pad_token_id
+        self.ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+        self.before, self.after = special_ids(tokenizer)
 
     def hide(
         self, texts: Sequence[Ids], step: int, rows: slice, batch: int, slices: int
@@ -72,10 +58,10 @@ class Masking:
         originals = with_special(texts, self.before, self.after, self.max_length)
         for row, original in enumerate(originals):
             assert original is not None
-            first, last = len(self.before), len(original) - len(self.after)
-            hidden = np.zeros(len(original), dtype=bool)
-            hidden[first:last] = chosen[row, first:last]
             n = len(original)
+            inner = slice(len(self.before), n - len(self.after))
+            hidden = np.zeros(n, dtype=bool)
+            hidden[inner] = chosen[row, inner]
             seen = np.where(
                 kind[row, :n] < 0.8, self.mask, np.where(kind[row, :n] < 0.9, random[row, :n], original)
             )
@@ -127,7 +113,7 @@ class MaskedObjective:
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks
-        self.masking = Masking.of(recipe, tokenizer)
+        self.masking = Masking(recipe, tokenizer)
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
 
     def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:

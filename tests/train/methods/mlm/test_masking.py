@@ -6,14 +6,29 @@ import numpy as np
 import pytest
 import torch
 
+from train.loading import make_recipe
 from train.methods.mlm.masked_language import MaskedHead, Masking
 
 RATE = 0.15
 
 
-def masking(**settings):
-    values = {"rate": RATE, "seed": 3, "max_length": 32, "mask": 4, "pad": 0, "before": [2], "after": [3]}
-    return Masking(**(values | {"ordinary": np.arange(5, 1000)} | settings))
+class Words:
+    """A tokenizer of `[PAD]`, `[CLS]`, `[SEP]`, `[MASK]` and words from 5 on."""
+
+    mask_token_id, pad_token_id, all_special_ids = 4, 0, range(5)
+
+    def __init__(self, size):
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+    def __call__(self, text, add_special_tokens=True):
+        return {"input_ids": [2, 5, 3] if add_special_tokens else [5]}
+
+
+def masking(size=1000):
+    return Masking(make_recipe({"objective": "mlm", "mask_rate": RATE, "seed": 3}), Words(size))
 
 
 def texts_of(count, length=30):
@@ -71,7 +86,7 @@ def test_head_is_the_sum_of_negative_log_likelihoods():
     words = torch.nn.Embedding(50, 8, dtype=torch.float64)
     head = MaskedHead(8, 50, words).double()
     states = torch.randn(3, 6, 8, dtype=torch.float64)
-    item = masking(ordinary=np.arange(5, 50)).hide([np.arange(5, 9)] * 3, 1, slice(0, 3), 3, 1)[0]
+    item = masking(50).hide([np.arange(5, 9)] * 3, 1, slice(0, 3), 3, 1)[0]
     picked = states.reshape(-1, 8)[item.hidden]
     with torch.no_grad():
         logits = head.norm(torch.nn.functional.gelu(head.dense(picked))) @ words.weight.T + head.bias
