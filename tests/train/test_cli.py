@@ -68,9 +68,13 @@ def test_what_is_finished_says_so_at_once_and_only_where_all_is_the_same(
     command = ["simcse", "--store", str(store_copy), "--encoder", str(tiny_encoder), "--out"]
     command += [str(tmp_path / "run"), *options("batch=16", "evaluate_every=0", "steps=2")]
 
+    def training(run, ranks):
+        trained.append(run)
+        return train(run, ranks)
+
     def again(*more):
         with pytest.raises(SystemExit) as exit_, monkeypatch.context() as patch:
-            patch.setattr("train.seeds.train", lambda run, ranks: trained.append(run) or train(run, ranks))
+            patch.setattr("train.seeds.train", training)
             main([*command, *more])
         said, made = capsys.readouterr().out, len(trained)
         trained.clear()

@@ -119,7 +119,12 @@ def test_a_rank_whose_launcher_was_killed_asks_itself_to_stop_but_not_while_it_i
             raise RuntimeError("Broken pipe")
 
     asked, stopped = [], threading.Event()
-    monkeypatch.setattr(watchdog.os, "kill", lambda *what: (asked.append(what), stopped.set()))
+
+    def kill(*what):
+        asked.append(what)
+        stopped.set()
+
+    monkeypatch.setattr(watchdog.os, "kill", kill)
     here = Watchdog(0, 2, Gone())
     with here.watching(0.01):
         assert not stopped.wait(0.2)
