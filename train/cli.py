@@ -169,7 +169,6 @@ def _run(args: Arguments, typed: list[str]) -> int:
     from train.loading import load_recipe
 
     check_address_space(LEAST_FOR_MODELS)
-    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
     columns, changes, data = part(_COLUMNS), args.set or [], args.data or _data()
     recipe = load_recipe(args.recipe, changes)
     try:
@@ -183,6 +182,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder, data)
+    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
     recipe = _for_kind(recipe, encoder, changes)
 
     from augment_cli.store.store import Store
@@ -199,10 +199,13 @@ def _run(args: Arguments, typed: list[str]) -> int:
     ranks = join()
     try:
         check_batch(recipe, ranks)
-        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
-            return 0
+        own = ""
         if args.recipe in columns.RECIPES:
             own, recipe = columns.named(recipe, encoder, args.allow_download)
+            run = dataclasses.replace(run, recipe=recipe)
+        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
+            return 0
+        if own:
             if args.dry_run and (names := columns.missing(recipe, Store.open(args.store), own)):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
                 return 0
@@ -210,7 +213,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
                 columns.make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
             why = columns.untrained(recipe, Store.open(args.store), own)
-            run = dataclasses.replace(run, recipe=recipe, untrained=why)
+            run = dataclasses.replace(run, untrained=why)
         if args.dry_run:
             print(plan(run, ranks))
             return 0
