@@ -83,16 +83,20 @@ RECIPE  ?= adapt
 # settings for a few minutes on any corpus (`make train TRAIN_ARGS=` trains for as long as the recipe says).
 SHORT := --set held_out=0.1 --set steps=200 --set evaluate_every=50
 ENCODER.adapt-contrastive := minilm
+ENCODER.minimal-pairs     := minilm
 ENCODER.static            := data/models/static
 MAKES.adapt-contrastive   := ingest
+MAKES.minimal-pairs       := ingest
 MAKES.best                := ingest
 MAKES.static              := synonym
 MAKES.uda-una             := run uda-una
 COLUMN.adapt-contrastive  := corpus
+COLUMN.minimal-pairs      := corpus
 COLUMN.best               := corpus
 COLUMN.static             := synonym
 COLUMN.uda-una            := uda-in-place
 ARGS.adapt-contrastive    :=
+ARGS.minimal-pairs        :=
 ARGS.static               := --set held_out=0.1
 ARGS.best                 := $(SHORT)
 ARGS.uda-una              := $(SHORT)

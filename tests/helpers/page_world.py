@@ -35,6 +35,7 @@ def write_texts(folder: Path) -> None:
     titles = "".join(f'"{line} An error.",rivers\n' for line in plain)
     for name in ("titles.csv", "mine.csv"):
         (folder / name).write_text("title,topic\n" + titles, "utf-8")
+    (folder / "messages.csv").write_text("message,topic\n" + titles, "utf-8")
     labelled = "".join(f'"{line}",{("rivers", "roads")[n % 2]}\n' for n, line in enumerate(plain))
     (folder / "my.csv").write_text("title,topic\n" + labelled, "utf-8")
     triples = "".join(f'"{line}","Indeed: {line}","No. {line}"\n' for line in plain)

@@ -21,7 +21,7 @@ from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 
-RECIPES = ("adapt", "adapt-contrastive")  # recipes whose columns are made
+RECIPES = ("adapt", "adapt-contrastive", "minimal-pairs")  # recipes whose columns are made
 # What the recipes call the vectors that the starting encoder makes, and those combined of it and others.
 START, COMBINED = "start", "combined"
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}

@@ -87,6 +87,9 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
     _, recipe = named(load_recipe("adapt-contrastive", mined), ENCODER)
     vectors = [f"vectors-{OWN}{stage}" for stage in ("", "-synonym", "-mined-vectors")]
     assert missing(recipe, bare, OWN) == ["synonym", "mined-vectors", *vectors]
+    _, recipe = named(load_recipe("minimal-pairs"), ENCODER)
+    texts = [*recipe.positives, *recipe.negatives]
+    assert missing(recipe, bare, OWN) == [*texts, f"vectors-{OWN}", f"vectors-{OWN}-rephrase"]
     assert missing(load_recipe("simcse"), bare, OWN) == []
     with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
         make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, ENCODER)
