@@ -41,12 +41,15 @@ _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' r
 _TRAINER = [
     sys.executable,
     "-c",
-    "import logging; from augment_cli.places import run; logging.basicConfig(format='%(message)s'); "
+    "import logging; from augment_cli.places import run; "
+    "logging.basicConfig(format='%(levelname)s %(message)s'); "
     "logging.getLogger('augment_cli').setLevel('INFO'); run('train')",
 ]
 _LOOKED_AT = 2_000  # rows
 _FEW = 200  # texts; fewer have no neighbourhoods
 _EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(?:ETA ([\d.]+) min)?$")
+# Of what a stage's maker logs, how far it is; the rest is in words of Python.
+_NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
 _ENDING = 60.0  # seconds that the trainer has to write its checkpoint
 _EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
@@ -208,8 +211,8 @@ def _train(command: list[str], reporter: Reporter) -> None:
                     if is_due and (said := _progress(*found.groups())):
                         shown = time.monotonic() if found[1] == "step" else shown
                         reporter.say(said)
-                elif line and not line.startswith(("error: ", "verdict: ")):
-                    reporter.say(line)
+                elif not line.startswith(("error: ", "verdict: ")) and (said := _NOTE.sub("", line)):
+                    reporter.say(said)
         except BaseException:
             process.terminate()
             try:  # it keeps what it made, and leaves the folder free for the next command

@@ -92,8 +92,13 @@ def test_texts_in_the_place_of_the_encoder(given):
         augment_cli.adapt(*given)
 
 
+def test_a_wrong_setting_is_named_as_in_python(tmp_path):
+    with pytest.raises(UsageError, match="settings='step=4'"):
+        augment_cli.adapt("static", TEXTS[:5], out=tmp_path / "run", settings="step=4")
+
+
 def test_no_texts(tmp_path):
-    with pytest.raises(BadInputError, match="^texts: there is none"):
+    with pytest.raises(BadInputError, match=r"^texts: there is none"):
         augment_cli.adapt("static", [], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -121,7 +126,10 @@ def test_few_texts_are_told(tmp_path):
         ("step 5/60 loss 2.1 ETA 3.2 min", ["training: step 5 of 60, 3 min left"]),
         ("dev 60/60 neighbours 1.153 found_by_half 0.67", ["training: step 60 of 60, dev score 1.153"]),
         ("before 0/0 stsb_dev 0.8177", []),
-        ("vectors-static: 8 of 9 rows", ["vectors-static: 8 of 9 rows"]),
+        ("INFO vectors: 8 of 9 rows, 2 rows/s, 1 s left", ["vectors: 8 of 9 rows, 2 rows/s, 1 s left"]),
+        ("INFO No corpus=: using the store's own (9 sentences).", []),
+        ("WARNING beware", ["beware"]),
+        ("warning: step 3: collapse", ["warning: step 3: collapse"]),
     ],
 )
 def test_what_is_said_of_the_trainer(line, said):
@@ -157,7 +165,7 @@ def test_a_short_name_is_known_wherever_an_encoder_is_named(name, tmp_path, monk
 
 
 def test_a_table_in_memory_is_named_as_its_owner_does():
-    with pytest.raises(UsageError, match="^texts: has no column 'label'"):
+    with pytest.raises(UsageError, match=r"^texts: has no column 'label'"):
         augment_cli.evaluate("static", "static", pl.DataFrame({"text": TEXTS}))
 
 
