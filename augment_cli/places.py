@@ -55,7 +55,7 @@ def as_typed(text: str) -> str:
 
 
 def shipped(name: str | Path) -> str:
-    """An encoder that ships, such as `data/models/static`, as a path that any folder finds; else the name."""
-    name = str(name)
+    """An encoder that ships, such as `static`, as a path that any folder finds; else the name."""
+    name = STATIC if str(name) == "static" and not Path(name).exists() else str(name)
     there = name.startswith("data/models/") and not Path(name).exists() and (CHECKOUT / name).is_dir()
     return str(CHECKOUT / name) if there else name

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.operation import Offers, Option, operation, positional
+from augment_cli.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from augment_cli.session.adapting import Verdict
+
+_TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encoders
 
 AnEncoder = Annotated[
     str | Path,
@@ -43,7 +46,8 @@ def adapt(
     ] = None,
     *,
     reading: Annotated[
-        IngestOptions | None, Offers(("text_column", "encoding", "format", "separator", "limit"))
+        IngestOptions | None,
+        Offers(("text_column", "encoding", "format", "separator", "limit", "line_breaks")),
     ] = None,
     out: Annotated[
         str | Path | None, Option("folder of the run and of its encoder [default: runs/adapt-FILE]")
@@ -59,7 +63,8 @@ def adapt(
     """Adapt a sentence encoder to your own unlabelled texts, and say whether that helped.
 
     The encoder comes out as a folder for sentence-transformers, in `best` of the run's folder. The start is
-    given back where nothing beats it. A run that was ended early is continued by the same command.
+    given back where nothing beats it. A run that was ended early is continued by the same command. Where a
+    table's column of texts is not named, it is guessed and said.
 
     Commands
     --------
@@ -99,10 +104,11 @@ def adapt_for(
     """Adapt, for Python and for the command line."""
     from augment_cli.session import adapting
 
+    if not isinstance(encoder, str | Path) or Path(encoder).suffix in _TABLES:
+        raise UsageError("adapt: the encoder comes first, the texts second, as in adapt('minilm', texts)")
     place, options = None if out is None else Path(out), reading or IngestOptions()
-    return adapting.adapt(
-        texts, str(encoder), options, place, tuple(settings), lookup, allow_download, reporter
-    )
+    changes = (settings,) if isinstance(settings, str) else tuple(settings)
+    return adapting.adapt(texts, str(encoder), options, place, changes, lookup, allow_download, reporter)
 
 
 @operation()
@@ -132,10 +138,14 @@ def evaluate(
     from augment_cli.session.adapting import encode_of, labelled_file
 
     encoders = {"before": encode_of(before), "after": encode_of(after)}
-    with labelled_file(texts) as file:
-        rows, left_out = places.module("eval.labelled").compare_on_labels(
-            encoders, file, text_column, label_column
-        )
+    with labelled_file(texts) as (file, name):
+        try:
+            rows, left_out = places.module("eval.labelled").compare_on_labels(
+                encoders, file, text_column, label_column
+            )
+        except UserError as error:
+            error.args = (str(error).replace(str(file), name),)
+            raise
     for said in left_out:
-        warnings.warn(said, stacklevel=2)
+        warnings.warn(said.replace(str(file), name), stacklevel=2)
     return pl.DataFrame(rows)

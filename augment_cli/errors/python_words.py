@@ -23,7 +23,11 @@ _NAMES = {
     "on": "stages",
     "license": "license_name",
 }
-_NAMES_OF: dict[str, dict[str, str]] = {"run": {"name": "stage"}, "mine": {"name": "stage"}}
+_NAMES_OF: dict[str, dict[str, str]] = {
+    "run": {"name": "stage"},
+    "mine": {"name": "stage"},
+    "adapt": {"set": "settings"},
+}
 # Commands by the function that does the same; every other one is an augmentation's.
 _FUNCTIONS = {
     "ingest": "ingest_corpus",

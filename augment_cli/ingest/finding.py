@@ -91,7 +91,7 @@ def _local_files(entry: str | Path) -> list[Path]:
         found = (Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
         matches = sorted(match for match in found if not _goes_round(match))
         if not matches:
-            raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
+            raise BadInputError(f"{path}: no such file; name a file, a folder or a glob")
     if broken := [match for match in matches if match.is_symlink() and not match.exists()]:
         raise BadInputError(f"{broken[0]}: is a link that leads to no file; mend or remove it")
     if special := [match for match in matches if match.exists() and not (match.is_file() or match.is_dir())]:

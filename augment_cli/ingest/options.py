@@ -79,6 +79,8 @@ class IngestReport:
             return "; `augment-cli look FILE` shows which fields the lines have"
         if Reason.FIELD_COUNT in self.reasons:
             return "; fields that hold the separator are quoted, or another is named with --separator"
+        if Reason.TOO_LONG in self.reasons:
+            return "; a line is one text, so put each on a line of its own"
         if Reason.NOT_UTF8 not in self.reasons:
             return ""
         return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"

@@ -36,7 +36,7 @@ _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
 _PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt", "tf_model.h5", "flax_model.msgpack")
 # Weights that may be missing from a file because the architecture makes them itself.
 _COMPUTED = ("embed_positions.weight", "final_logits_bias", "position_ids")
-_MINILM = ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")  # on the hub
+_MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")  # on the hub
 _LOADING = threading.RLock()
 
 

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,22 +25,32 @@ import polars as pl
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MissingError, MixError, UsageError, UserError
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
+from augment_cli.models.digest import model_digest
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
-from augment_cli.session.reporter import Reporter
+from augment_cli.session.reporter import SECONDS_BETWEEN_LINES, Reporter
 from augment_cli.store.store import Store
 
-NAMES = {"minilm": MINILM_PACKAGE, "static": STATIC}  # short names of encoders
 _RUNS = Path("runs")
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
 # What runs the trainer from any folder, in a checkout and from a wheel.
-_TRAINER = [sys.executable, "-c", "from augment_cli.places import run; run('train')"]
+_TRAINER = [
+    sys.executable,
+    "-c",
+    "import logging; from augment_cli.places import run; "
+    "logging.basicConfig(format='%(levelname)s %(message)s'); "
+    "logging.getLogger('augment_cli').setLevel('INFO'); run('train')",
+]
 _LOOKED_AT = 2_000  # rows
-_STEP = re.compile(r"step (\d+)/(\d+) .*?(?:ETA (.+))?$")
+_FEW = 200  # texts; fewer have no neighbourhoods
+_EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(?:ETA ([\d.]+) min)?$")
+# Of what a stage's maker logs, how far it is; the rest is in words of Python.
+_NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
+_ENDING = 60.0  # seconds that the trainer has to write its checkpoint
 _EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
 _POINTS = 0.5  # of 100 texts; fewer are no difference
@@ -82,11 +93,15 @@ def adapt(
 ) -> Verdict:
     """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
     check_packages()
-    name, encoder = encoder, encoder if Path(encoder).exists() else shipped(NAMES.get(encoder, encoder))
+    name, encoder = encoder, shipped(encoder)
     model = _find(encoder, allow_download)
     texts = SAMPLE if texts is None else texts
     in_memory = not isinstance(texts, str | Path)
+    if in_memory and hasattr(texts, "__len__") and not len(texts):
+        raise BadInputError("texts: there is none; give the texts to adapt to")
     out = out or _RUNS / _name_of(texts, name, in_memory)
+    if model.is_dir():
+        _refuse_another(out, model_digest(model))
     if not in_memory:
         options = _with_column(Path(texts), options, reporter)
     session = Session(out / "store", Engine.for_this_machine(None), reporter)
@@ -97,15 +112,14 @@ def adapt(
         except MixError:
             raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
         store = session.store
-    warning = _unlike(model, store)
-    if warning:
+    for warning in filter(None, (_few(store), _unlike(model, store))):
         reporter.warn(warning)
     command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
     command += ["--allow-download"] * allow_download
     _train([*command, *(word for change in changes for word in ("--set", change))], reporter)
     if lookup:
         _make_lookup(out, store, reporter)
-    return read_verdict(out, encoder)
+    return read_verdict(out, name)
 
 
 def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
@@ -113,7 +127,7 @@ def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> Inge
     found = look_at(file, options, _LOOKED_AT)
     column, encoding = found["text_column"], found["encoding"]
     if column and not options.text_column:
-        others = [one["name"] for one in found["columns"] if one["name"] != column]
+        others = [one["name"] or "one without a name" for one in found["columns"] if one["name"] != column]
         beside = f" (others: {', '.join(others)})" if others else ""
         reporter.say(f"text column: {column}{beside}; --text-column names another")
     encoding = options.encoding if encoding is None else encoding
@@ -142,6 +156,24 @@ def _name_of(texts: Any, encoder: str, in_memory: bool) -> str:
     return f"adapt-{stem}" + ("" if usual else f"-{Path(encoder).name}")
 
 
+def _refuse_another(out: Path, digest: str) -> None:
+    """Refuse a folder with the run of another encoder, before anything is made."""
+    for file in out.glob("checkpoints/*/state.json"):
+        # What is damaged is said by the trainer.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            if json.loads(file.read_bytes())["settings"]["encoder"] != digest:
+                raise MixError(f"{out}: holds the run of another encoder; name another folder with --out")
+
+
+def _few(store: Store) -> str:
+    """A warning where the texts have no neighbourhoods to learn from; else empty."""
+    parts = range(len(store.parts)) if store.rows < _FEW * 10 else ()
+    texts = {text for part in parts for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()}
+    if not parts or len(texts) >= _FEW:
+        return ""
+    return f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, give {_FEW} or more"
+
+
 def _unlike(model: Path, store: Store) -> str:
     """A warning where an encoder's vocabulary does not know the texts' language; else empty."""
     file = model / "tokenizer.json"
@@ -167,20 +199,26 @@ def _unlike(model: Path, store: Store) -> str:
 
 def _train(command: list[str], reporter: Reporter) -> None:
     """Run the trainer, with its lines as progress and notes; its error becomes one of this process."""
-    last = ""
+    last, shown = "", float("-inf")
     output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "encoding": "utf-8"}
     with subprocess.Popen(command, errors="replace", **output) as process:
         assert process.stderr is not None
         try:
             for line in map(str.rstrip, process.stderr):
                 last = line or last
-                if found := _STEP.match(line):
-                    left = f", {found[3]} left" if found[3] else ""
-                    reporter.say(f"training: step {found[1]} of {found[2]}{left}")
-                elif line and not line.startswith(("error: ", "verdict: ")):
-                    reporter.say(line)
+                if found := _EVENT.match(line):
+                    is_due = found[1] != "step" or time.monotonic() - shown >= SECONDS_BETWEEN_LINES
+                    if is_due and (said := _progress(*found.groups())):
+                        shown = time.monotonic() if found[1] == "step" else shown
+                        reporter.say(said)
+                elif not line.startswith(("error: ", "verdict: ")) and (said := _NOTE.sub("", line)):
+                    reporter.say(said)
         except BaseException:
             process.terminate()
+            try:  # it keeps what it made, and leaves the folder free for the next command
+                process.communicate(timeout=_ENDING)
+            finally:
+                process.kill()
             raise
     if process.returncode:
         code = process.returncode
@@ -188,10 +226,19 @@ def _train(command: list[str], reporter: Reporter) -> None:
         raise kind(last.removeprefix("error: ") or f"the trainer ended with code {code}")
 
 
+def _progress(event: str, step: str, steps: str, score: str | None, minutes: str | None) -> str:
+    """What a person is told of a line of the trainer's; empty where the log alone has it."""
+    if steps == "0" or (event != "step" and not score):
+        return ""
+    if score and event != "step":
+        return f"training: step {step} of {steps}, dev score {float(score):.3f}"
+    left = f"{float(minutes):.0f} min" if minutes and float(minutes) >= 1 else "less than a minute"
+    return f"training: step {step} of {steps}" + (f", {left} left" if step != steps else "")
+
+
 def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
     from augment_cli.encoding.loading import load_encoder
     from augment_cli.encoding.lookup import Lookup
-    from augment_cli.models.digest import model_digest
 
     folders = [(out / "best", 1.0)]
     words = CHECKOUT / STATIC
@@ -245,8 +292,8 @@ def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
     return (
         "better for topics and classes: of a text's ten nearest, "
         f"{10 * half['best']:.1f} are found by either "
-        f"half of its words ({10 * half['before']:.1f} before); for finding the one text {single}: half of a "
-        f"text's words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} "
+        f"half of its words ({10 * half['before']:.1f} before); the one text is found {single}: half of "
+        f"its words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} "
         f"before){caution}"
     )
 
@@ -256,7 +303,7 @@ def encode_of(encoder: Any) -> Callable[[Sequence[str]], np.ndarray]:
     if isinstance(encoder, str | Path):
         from augment_cli.encoding.loading import load_encoder
 
-        return load_encoder(shipped(NAMES.get(str(encoder), str(encoder)))).encode
+        return load_encoder(encoder).encode
     if not callable(getattr(encoder, "encode", None)):
         kind = type(encoder).__name__
         raise UsageError(f"{kind}: not an encoder; give a name, a folder, or what has a method `encode`")
@@ -271,12 +318,12 @@ def encode_of(encoder: Any) -> Callable[[Sequence[str]], np.ndarray]:
 
 
 @contextlib.contextmanager
-def labelled_file(texts: Any) -> Iterator[Path]:
-    """A file of labelled texts: the one that is named, or one made of a table in memory."""
+def labelled_file(texts: Any) -> Iterator[tuple[Path, str]]:
+    """A file of labelled texts, the one that is named or one made of a table, and what people call it."""
     if isinstance(texts, str | Path):
-        yield Path(texts)
+        yield Path(texts), str(texts)
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "texts.parquet"
         pl.DataFrame(texts).write_parquet(file)
-        yield file
+        yield file, "texts"

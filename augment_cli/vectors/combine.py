@@ -154,7 +154,7 @@ def lexical_vectors(store: Store, components: int) -> np.ndarray:
 
     matrix: Any = LexicalIndex.build(store, None, 1.0, np.zeros(0, np.int64)).matrix
     count = min(components, *(side - 1 for side in matrix.shape))
-    if count < 1:
+    if count < 1 or not matrix.count_nonzero():  # one text, or all equal: no word tells them apart
         return np.zeros((store.rows, 1), np.float32)
     start = np.random.default_rng(0).standard_normal(min(matrix.shape))
     left, values, _ = svds(matrix.astype(np.float64), k=count, v0=start)

@@ -1,6 +1,8 @@
 """The front door of adaptation: from a file or a list to an encoder and a verdict, and encoders by labels."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 import augment_cli
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
-from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.session import adapting
 from augment_cli.session.adapting import Verdict, in_words
 from tests.train.watching.test_neighbours import sentence
@@ -82,6 +84,89 @@ def test_an_encoder_that_is_not_there(tmp_path):
     with pytest.raises(MissingError, match="not on this machine"):
         augment_cli.adapt("nobody/nothing", TEXTS, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("given", [(TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)])
+def test_texts_in_the_place_of_the_encoder(given):
+    with pytest.raises(UsageError, match="the encoder comes first"):
+        augment_cli.adapt(*given)
+
+
+def test_a_wrong_setting_is_named_as_in_python(tmp_path):
+    with pytest.raises(UsageError, match="settings='step=4'"):
+        augment_cli.adapt("static", TEXTS[:5], out=tmp_path / "run", settings="step=4")
+
+
+def test_no_texts(tmp_path):
+    with pytest.raises(BadInputError, match=r"^texts: there is none"):
+        augment_cli.adapt("static", [], out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_the_run_of_another_encoder(tmp_path):
+    state = tmp_path / "run" / "checkpoints" / "step-0000004" / "state.json"
+    state.parent.mkdir(parents=True)
+    state.write_text(json.dumps({"settings": {"encoder": "another"}}), encoding="utf-8")
+    with pytest.raises(MixError, match="run: holds the run of another encoder"):
+        augment_cli.adapt("static", TEXTS, out=tmp_path / "run")
+    assert not (tmp_path / "run" / "store").exists()
+
+
+def test_few_texts_are_told(tmp_path):
+    augment_cli.ingest_corpus(store=tmp_path / "few", texts=[TEXTS[0]] * 300)
+    augment_cli.ingest_corpus(store=tmp_path / "enough", texts=list(dict.fromkeys(TEXTS)))
+    assert "different texts: 1;" in adapting._few(augment_cli.open_store(tmp_path / "few"))
+    assert adapting._few(augment_cli.open_store(tmp_path / "enough")) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("step 5/60 loss 2.1 ETA 0.0 min", ["training: step 5 of 60, less than a minute left"]),
+        ("step 5/60 loss 2.1 ETA 3.2 min", ["training: step 5 of 60, 3 min left"]),
+        ("dev 60/60 neighbours 1.153 found_by_half 0.67", ["training: step 60 of 60, dev score 1.153"]),
+        ("before 0/0 stsb_dev 0.8177", []),
+        ("INFO vectors: 8 of 9 rows, 2 rows/s, 1 s left", ["vectors: 8 of 9 rows, 2 rows/s, 1 s left"]),
+        ("INFO No corpus=: using the store's own (9 sentences).", []),
+        ("WARNING beware", ["beware"]),
+        ("warning: step 3: collapse", ["warning: step 3: collapse"]),
+    ],
+)
+def test_what_is_said_of_the_trainer(line, said):
+    heard = []
+    reporter = SimpleNamespace(say=heard.append)
+    adapting._train([sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"], reporter)
+    assert heard == said
+
+
+def test_an_interrupted_adaptation_leaves_no_trainer(tmp_path):
+    # Ctrl-C in Python's own way reaches one process, and the trainer has a checkpoint to write.
+    ended = tmp_path / "ended"
+    code = (
+        "import pathlib, signal, sys, time\n"
+        f"def end(*_): time.sleep(0.5); pathlib.Path({str(ended)!r}).touch(); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "print('ready', file=sys.stderr, flush=True)\n"
+        "time.sleep(60)"
+    )
+
+    def interrupt(line):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapting._train([sys.executable, "-c", code], SimpleNamespace(say=interrupt))
+    assert ended.exists()
+
+
+@pytest.mark.parametrize("name", ["static", "minilm"])
+def test_a_short_name_is_known_wherever_an_encoder_is_named(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert augment_cli.load_encoder(name).encode(["The river flows."]).shape[0] == 1
+
+
+def test_a_table_in_memory_is_named_as_its_owner_does():
+    with pytest.raises(UsageError, match=r"^texts: has no column 'label'"):
+        augment_cli.evaluate("static", "static", pl.DataFrame({"text": TEXTS}))
 
 
 def test_what_has_no_encode_is_no_encoder():

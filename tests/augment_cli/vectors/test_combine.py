@@ -15,6 +15,7 @@ from augment_cli.vectors.combine import (
     centred_views,
     confirmation,
     kept_weight,
+    lexical_vectors,
     nearest,
     side_by_side,
     smoothed,
@@ -135,6 +136,12 @@ def test_of_few_texts_or_equal_ones_the_weight_is_a_number(rows):
     assert 0 <= kept_weight(same, same) <= 10
     own = centred(draw(rows, 3).astype(np.float32))
     assert 0 <= kept_weight(own, own) <= 10
+
+
+def test_words_of_equal_texts_are_numbers(tmp_path):
+    api.ingest_corpus(store=tmp_path / "store", texts=["The river flows past the mill."] * 30)
+    api.fit(store=tmp_path / "store")
+    assert not lexical_vectors(Store.open(tmp_path / "store"), 10).any()
 
 
 def test_it_is_a_set_of_vectors_like_any_other(two_sets, tiny_encoder):
