@@ -115,7 +115,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         kept = np.array(keep, bool)
         first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
         strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
-        strings = word_edits.in_case_of_first(words, first, strings)
+        strings = word_edits.in_case_of_first(words, first, strings, last_word)
         edits = word_edits.edits_of(
             words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
         )
@@ -133,7 +133,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=3,
+    version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

@@ -27,6 +27,7 @@ from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
     distinct,
+    ends_in_tag,
     follows_adverb,
     outcome_of,
     refuse,
@@ -111,6 +112,7 @@ def _transform(
         reasons,
         rows,
         (mains < 0, Reason.NO_FINITE_VERB),
+        (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
         (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
         (view.is_doubtful[mains] & ~modal, Reason.DOUBTFUL_PARSE),
@@ -316,8 +318,8 @@ class _Verbs:
                 texts.append((None, None, None))
                 continue
             text, tail = changed[0] + " " * is_joined, changed[1] or None  # "cannot" is one word
-            if adverb and text.startswith("will "):  # "will never stop"
-                texts.append(("will ", text.removeprefix("will "), tail))
+            if adverb and text.lower().startswith("will "):  # "will never stop"
+                texts.append((text[:5], text[5:], tail))
             else:
                 texts.append((None, text, tail))
         return texts, of
@@ -352,6 +354,7 @@ class _Verbs:
         new = finite(base, tense, person)
         if new is None:
             return []
+        new = in_case(new, case_of(parses.form_of(verb)))
         if will > parses.offsets[self.view.rows[will]] and parses.whitespace[will - 1]:
             start = int(parses.ends[will - 1])
         return [(will, start, end, ""), (will, verb_start, verb_end, new)]
@@ -359,7 +362,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

@@ -16,7 +16,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rule_answer import Answer, Draw
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
-from augment_cli.english.clauses.clause_rules import put, refuse
+from augment_cli.english.clauses.clause_rules import insert_not, put, refuse
 from augment_cli.english.clauses.plain_clauses import is_plain, phrase_of, put_phrase
 from augment_cli.english.inflection import base_form
 from augment_cli.resources.wordnet import NOUN, load_wordnet
@@ -133,7 +133,7 @@ def _takes_not(view: ClauseView, clauses: Assertions) -> np.ndarray:
 def _negate(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
     is_verb = clauses.is_verb[index]
     others = index[~is_verb]
-    edits.insert(clauses.rows[others], view.parses.ends[clauses.tokens[others]], " not")
+    insert_not(view, edits, clauses.tokens[others])
     _with_do(view, clauses, index[is_verb], "not ", edits)
 
 
@@ -210,7 +210,7 @@ def _fail(
     _with_do(view, clauses, index[finite], "not fail to ", edits)
     index = index[~finite]
     rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
-    edits.insert(rows, parses.ends[tokens], " not")
+    insert_not(view, edits, tokens)
     forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
     kinds = view.verb_forms[verbs].tolist()
     texts = []

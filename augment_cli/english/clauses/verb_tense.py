@@ -14,7 +14,7 @@ from augment_cli.english.inflection import base_form, inflected
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.letter_case import case_of, in_case
+from augment_cli.text.letter_case import CAPITALS, case_of, in_case
 
 PAST, PRESENT, FUTURE = range(3)
 TENSES = ("past", "present", "future")
@@ -68,7 +68,7 @@ def in_tense(
     if tense == FUTURE:
         new = "will"
         if negation and verb in {"be", "have"}:
-            behind = " " + verb
+            behind = " " + (verb.upper() if case_of(word) == CAPITALS else verb)
         elif not (negation and verb == "do"):
             new += " " + verb
         if negation in {"n't", "n’t"}:
