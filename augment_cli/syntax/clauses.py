@@ -32,6 +32,7 @@ _PLURAL_WORDS = words("we they these those both many few several ones")
 _FIRST_AND_SECOND = frozenset({"i", "you"})
 _BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
 _CONTRACTED_S = frozenset({"'s", "’s"})
+_TURNING = words("turn bear keep go stay steer veer move head look step swing fork exit make take hang")
 _PAST_MODALS = words("would could 'd ’d")
 
 
@@ -66,6 +67,7 @@ class ClauseView:
         roots = np.where(first_verb >= 0, first_verb, first)
         view = cls(parses, tree.roles, tree.parents, forms, doubtful, roots)
         view._mend_past_tense()
+        view._doubt_main_verbs()
         return view
 
     def _mend_past_tense(self) -> None:
@@ -85,6 +87,19 @@ class ClauseView:
         past = roots[~helped & ~parted & (subjects >= 0) & (subjects < roots)]
         self.verb_forms[past] = VerbForm.PAST
         self.is_doubtful[past] = False
+
+    def _doubt_main_verbs(self) -> None:
+        """Supposed main verbs in `Turn left`, an imperative, and in `That he lied annoyed me`, a subject."""
+        parses, rows = self.parses, self.rows
+        lefts = np.flatnonzero(parses.lower.among({"left"}))
+        before = np.maximum(lefts - 1, 0)
+        self.is_doubtful[lefts[parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])]] = True
+        first = parses.offsets[:-1][np.diff(parses.offsets) > 0]
+        marked = first[parses.lower_at(first).among({"that"}) & (self.roles[first] == Role.MARKER)]
+        of_main = self.parents[marked] == self.roots[rows[marked]]
+        rows_ = rows[marked[of_main]]
+        group = (self.auxiliaries & self.of_root) | self.mask(self.roots[self.roots >= 0])
+        self.is_doubtful[group & self.row_mask(rows_)[rows]] = True
 
     @property
     def rows(self) -> np.ndarray:

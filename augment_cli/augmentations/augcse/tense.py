@@ -26,6 +26,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
+    asks_with_do,
     distinct,
     ends_in_tag,
     follows_adverb,
@@ -167,7 +168,11 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     verbs, heads = verbs[chosen], heads[chosen]
     # "has seen and heard": a verb that shares another's auxiliary has no tense of its own.
     sharing = (view.roles[verbs] == Role.CONJUNCT) & ~any_of(view.verb_forms[view.parents[verbs]], FINITE)
+    # "was born and died": that of a passive is none of "died".
     own = view.with_child(view.roles == Role.SUBJECT)
+    own[verbs] |= (view.verb_forms[verbs] == VerbForm.PAST) & (
+        view.verb_forms[view.parents[verbs]] == VerbForm.PAST_PARTICIPLE
+    )
     keep = ~sharing | own[verbs]
     return verbs[keep], heads[keep]
 
@@ -181,7 +186,7 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     behind = view.behind(verbs)
     asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
     asks &= view.roles[verbs] == Role.AUXILIARY
-    return ((subjects > verbs) & ~expletive[heads]) | asks
+    return ((subjects > verbs) & ~expletive[heads]) | asks | asks_with_do(view, verbs)
 
 
 Change = tuple[int, int, int, str]  # verb, start, end, text
@@ -212,6 +217,9 @@ class _Verbs:
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
         following = view.behind(verbs)
         keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
+        # "could have been" has no future, and "can have been" is another claim.
+        perfect = parses.lower_at(following).among({"have", "'ve", "’ve"}) & (following > verbs)
+        keep &= ~(perfect & parses.lower_at(verbs).among({"can", "could", "must", "would"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
         would = parses.lower_at(verbs).among({"would", "'d", "’d"})
         keep &= ~(would & (target == PRESENT) & self.is_dated[rows])

@@ -31,6 +31,7 @@ from augment_cli.english.clauses.auxiliary import DO
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
+    asks_with_do,
     distinct,
     ends_in_tag,
     follows_adverb,
@@ -354,6 +355,7 @@ class Negation:
         ends = right >= last[rest]
         ends |= parses.pos.among({"PUNCT"})[np.minimum(right + 1, last[rest])]
         places[rest[~ends]] = right[~ends]
+        places[asks_with_do(view, verbs) & (places == verbs)] = -1
         return places
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:

@@ -199,6 +199,16 @@ def ends_in_tag(view: ClauseView, spans: Constituents) -> np.ndarray:
     return tagged & (before > spans.bounds[0])
 
 
+def asks_with_do(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): `do`, `does`, `did` in front of a subject: `what does a baguette look like`."""
+    parses, begins = view.parses, view.parses.offsets[:-1][view.rows[tokens]]
+    opens = tokens == begins
+    opens |= (tokens == begins + 1) & parses.tags.among({"WP", "WRB", "WDT"})[begins]
+    behind = view.behind(tokens)
+    acts = parses.tags.among({"VB", "RB"})[behind]
+    return opens & parses.lower_at(tokens).among({"do", "does", "did"}) & ~acts
+
+
 def follows_sign(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): words joined to a sign in front: `#do`."""
     before = np.maximum(tokens - 1, 0)
