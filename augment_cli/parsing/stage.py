@@ -25,7 +25,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.syntax.parses import PARSES_STAGE
 
-VERSION = 1
+VERSION = 2
 PIECE_ROWS = 1_024
 assert ROW_GROUP_ROWS % PIECE_ROWS == 0
 

@@ -93,7 +93,9 @@ class ClauseView:
         parses, rows = self.parses, self.rows
         lefts = np.flatnonzero(parses.lower.among({"left"}))
         before = np.maximum(lefts - 1, 0)
-        self.is_doubtful[lefts[parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])]] = True
+        self.is_doubtful[lefts[parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])]] = (
+            True
+        )
         first = parses.offsets[:-1][np.diff(parses.offsets) > 0]
         marked = first[parses.lower_at(first).among({"that"}) & (self.roles[first] == Role.MARKER)]
         of_main = self.parents[marked] == self.roots[rows[marked]]

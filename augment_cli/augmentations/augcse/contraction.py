@@ -6,8 +6,9 @@ AugCSE's ContractionExpansions: the expanded form if the sentence has a contract
 Differences from the original: all places instead of the first; `'s` is expanded only behind words where it is
 not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
 form and `had` before a participle, and is left alone where neither is plain; `don't you` becomes `do you
-not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`), nor `it is` behind a
-preposition (`all of it is`); a curly apostrophe stays curly.
+not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`), nor
+`it is` behind a preposition (`all of it is`); a curly apostrophe stays curly; what a tokenised corpus writes
+apart (`do n't`) is read as one word.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources,
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
+from augment_cli.english.words.joined import joined, restored
 from augment_cli.english.words.phrases import PhraseTable, lower_strings, next_words
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
@@ -206,16 +208,18 @@ def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) 
 
 def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
+        rows, split = joined(rows)
         words = Words.of(rows.code_points)
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
         if parameters.direction == "contract":
-            return Outcome(contraction_edits(words), reasons)
+            return restored(Outcome(contraction_edits(words), reasons), split)
         expanded = expansion_edits(words)
         if parameters.direction == "expand":
-            return Outcome(expanded, reasons)
+            return restored(Outcome(expanded, reasons), split)
         contracted = contraction_edits(words)
         free = ~np.isin(contracted.rows, expanded.rows)
-        return Outcome(word_edits.merged(expanded, word_edits.some_edits(contracted, free)), reasons)
+        edits = word_edits.merged(expanded, word_edits.some_edits(contracted, free))
+        return restored(Outcome(edits, reasons), split)
 
     return run
 

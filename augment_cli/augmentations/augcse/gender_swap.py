@@ -40,13 +40,14 @@ _BEHIND_POSSESSIVE = listed(
 )
 # Behind these "her" may be whom one sees, and what follows what she does: they saw her dance.
 _PERCEIVING = listed(
-    "see sees saw seen seeing hear hears heard hearing watch watched watching feel felt make makes made making "
-    "help helps helped helping let lets letting have had notice noticed"
+    "see sees saw seen seeing hear hears heard hearing watch watched watching feel felt make makes made "
+    "making help helps helped helping let lets letting have had notice noticed"
 )
 _DONE = listed(
-    "be go come leave stay rest sleep walk run dance sing cry laugh smile weep speak talk die fall scream shout "
-    "call wait think know feel eat drink get give take do have finish try start stop choose decide understand "
-    "believe want need pay play sit stand lie pass enter return move turn work win lose read write drive swim"
+    "be go come leave stay rest sleep walk run dance sing cry laugh smile weep speak talk die fall scream "
+    "shout call wait think know feel eat drink get give take do have finish try start stop choose decide "
+    "understand believe want need pay play sit stand lie pass enter return move turn work win lose read "
+    "write drive swim"
 )
 _ADVERBS = listed("away back home alone again forward together well")
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.

@@ -24,6 +24,7 @@ from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
+from augment_cli.english.words.joined import joined, restored
 from augment_cli.english.words.phrases import PhraseTable, next_words
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
@@ -98,6 +99,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     table, left = _phrases()
 
     def run(rows: Rows) -> Outcome:
+        rows, split = joined(rows)
         words = Words.of(rows.code_points)
         matches = table.find(words)
         ends, texts, keep = [], [], []
@@ -126,7 +128,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
         labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
-        return Outcome(edits, reasons, {"label": pa.array(labels, pa.string())})
+        return restored(Outcome(edits, reasons, {"label": pa.array(labels, pa.string())}), split)
 
     return run
 

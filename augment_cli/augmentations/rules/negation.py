@@ -225,7 +225,7 @@ class Negation:
                 break
             following = self._form(place + 1).lower() if place + 1 < end else ""
             compared = following in _AFTER_NO or (place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"})
-            bound = word == "any" and compared or word in _SOME and place == token + 1 < begin + 3
+            bound = (word == "any" and compared) or (word in _SOME and place == token + 1 < begin + 3)
             if word in _POLAR or (word, following) == ("at", "all") or bound:
                 return None
             if word in _SOME:

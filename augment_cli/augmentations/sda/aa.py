@@ -57,7 +57,7 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
 
 AA = Augmentation(
     name="aa",
-    version=1,
+    version=2,
     kind="positive",
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),

@@ -195,7 +195,9 @@ def ends_in_tag(view: ClauseView, spans: Constituents) -> np.ndarray:
     denied = lower.among(_CONTRACTED_NEGATIONS)[np.maximum(last - 1, 0)]
     helper = np.maximum(last - 1 - denied, 0)
     before = np.maximum(helper - 1, 0)
-    tagged = lower.among(_TAGGED)[last] & lower.among(_TAGGING)[helper] & (lower.among({","})[before] | denied)
+    tagged = (
+        lower.among(_TAGGED)[last] & lower.among(_TAGGING)[helper] & (lower.among({","})[before] | denied)
+    )
     return tagged & (before > spans.bounds[0])
 
 

@@ -75,6 +75,7 @@ _PERSON, _GROUP = 18, 14  # lexicographer files of nouns
 _AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
+_WISHES = words("want need wish like wanted needed")
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
@@ -86,10 +87,17 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     good = refuse(answer.reasons, rows, *clauses.checks())
     applies = np.zeros(len(rows), bool)
     applies[good] = True
+    # Nobody denies "I want to book a table": it asks for something.
+    wishes = view.parses.lower.among(_WISHES)
+    wishes &= view.parses.lower.among({"i", "we"})[np.maximum(np.arange(len(wishes)) - 1, 0)]
+    wished = view.any(wishes | view.parses.lower.among({"please", "wanna"}))[rows]
+    spoken = view.parses.lower_at(np.maximum(clauses.subjects, 0)).among({"i", "we", "you"})
+    wished |= spoken & ~view.is_past[clauses.tokens] & (clauses.subjects >= 0)
     nouns = _denied_nouns(view)[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
-    applies &= negatives == 0
+    answer.reasons[rows[applies & (negatives == 0) & wished]] = Reason.QUESTION
+    applies &= (negatives == 0) & ~wished
     inner = _verbs_to_fail(view, clauses, applies)
     fails = applies & (inner >= 0)
     phrased = applies & ~fails & _takes_not(view, clauses)

@@ -135,7 +135,9 @@ def with_mended_conjuncts(view: ClauseView) -> ClauseView:
     past = tokens[main & near & free & ~view.is_be[heads]]
     passive = view.with_child(view.auxiliaries & view.is_be & (view.verb_forms == VerbForm.PAST))
     both = np.flatnonzero((view.roles == Role.CONJUNCT) & passive[parents])
-    both = both[(helpers[both] == helpers[parents[both]]) & ~view.with_child(view.roles == Role.SUBJECT)[both]]
+    both = both[
+        (helpers[both] == helpers[parents[both]]) & ~view.with_child(view.roles == Role.SUBJECT)[both]
+    ]
     forms = view.verb_forms[both]
     # "was born in 1905 and died": a verb that has no passive; of "left" nobody knows.
     lemmas = parses.lemmas_at(both).lowered()
