@@ -1,4 +1,4 @@
-"""Contractions written apart, as tokenised corpora have them (`do n't`, `do n 't`, `it 's`): joined, and back.
+"""Contractions written apart, as tokenised corpora have them (`do n't`, `it 's`): joined, and back.
 
 Rules and pipelines read the joined text; what they say of places is told of the original.
 """
@@ -6,6 +6,7 @@ Rules and pipelines read the joined text; what they say of places is told of the
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def spaces_within(text: str) -> np.ndarray:
 def without(text: str, places: np.ndarray) -> str:
     """The text without the characters at some places."""
     bounds = [-1, *places.tolist(), len(text)]
-    return "".join(text[low + 1 : high] for low, high in zip(bounds, bounds[1:], strict=False))
+    return "".join(text[low + 1 : high] for low, high in pairwise(bounds))
 
 
 def original_places(

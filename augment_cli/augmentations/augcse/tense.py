@@ -306,6 +306,7 @@ class _Verbs:
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]
+        apart = parses.whitespace[np.maximum(verbs - 1, 0)]  # "it 's"
         kinds, of = distinct(
             forms.codes,
             lemmas.codes,
@@ -315,10 +316,11 @@ class _Verbs:
             targets,
             negations,
             joined,
+            apart,
             adverbs,
         )
         texts: list[tuple[str | None, str | None, str | None]] = []
-        for form, lemma, kind, is_be, person, tense, negation, is_joined, adverb in kinds:
+        for form, lemma, kind, is_be, person, tense, negation, is_joined, is_apart, adverb in kinds:
             word = forms.values[form]
             behind = _NEGATIONS[negation]
             changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, behind)
@@ -326,6 +328,7 @@ class _Verbs:
                 texts.append((None, None, None))
                 continue
             text, tail = changed[0] + " " * is_joined, changed[1] or None  # "cannot" is one word
+            text = text.lstrip() if is_apart else text
             if adverb and text.lower().startswith("will "):  # "will never stop"
                 texts.append((text[:5], text[5:], tail))
             else:
@@ -354,7 +357,7 @@ class _Verbs:
             new = finite(base if helping else "do", tense, person)
             if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
                 return []
-            space = " " if word[:1] in "'’" else ""
+            space = " " if word[:1] in "'’" and not parses.whitespace[will - 1] else ""
             changes = [(will, start, end, space + in_case(new, case_of(word)))]
             if helping:
                 changes.append((will, int(parses.ends[verb - 1]), verb_end, ""))

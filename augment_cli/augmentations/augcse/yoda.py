@@ -89,7 +89,8 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         verb = verbs[place : place + 1]
         is_has = parses.lemmas_at(verb).values[0] == "have" and forms.values[forms.codes[place]][1:] == "s"
         full = "has" if is_has else _SHORT[forms.values[forms.codes[place]]]
-        put(edits, rows[place : place + 1], parses.starts[verb], parses.ends[verb], [" " + full])
+        space = "" if parses.whitespace[verb[0] - 1] else " "
+        put(edits, rows[place : place + 1], parses.starts[verb], parses.ends[verb], [space + full])
     # Another clause that follows without a mark gets a comma.
     follows = (follows & ~spans.is_mark[behind])[good]
     edits.replace(rows, parses.ends[keep], parses.ends[right], ["", ","], follows.astype(np.int64))

@@ -16,7 +16,7 @@ _SPLIT = r"(?i)[a-z] (n ?['’]t|['’](s|m|re|ve|ll|d))\b|n ['’]t\b"
 
 
 def joined(rows: Rows) -> tuple[Rows, dict[int, np.ndarray]]:
-    """The rows with their contractions joined, for rules that read no parse; and the places of each changed row."""
+    """The rows with their contractions joined, and where that took spaces out of each changed row."""
     split = pc.match_substring_regex(rows.texts, _SPLIT).to_numpy(zero_copy_only=False)
     found = {row: spaces_within(rows.texts[row].as_py()) for row in np.flatnonzero(split).tolist()}
     found = {row: places for row, places in found.items() if len(places)}
