@@ -24,7 +24,7 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.joined import joined, restored
-from augment_cli.english.words.phrases import PhraseTable, lower_strings, next_words
+from augment_cli.english.words.phrases import PhraseTable, is_any, last_mark_before, lower_strings, next_words
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed
@@ -162,7 +162,7 @@ def expansion_edits(words: Words) -> Edits:
             full, end = f"can {'I' if behind == 'i' else behind} not", place + 1
         chosen.append(place)
         last.append(end)
-        texts.append(_with_pronoun(full))
+        texts.append(full)
     return _edits(words, np.array(chosen, np.int64), np.array(last, np.int64), texts)
 
 
@@ -176,6 +176,8 @@ def contraction_edits(words: Words) -> Edits:
     before = np.maximum(matches.first - 1, 0)
     inside = words.among(_PREPOSITIONS)[before] & words.follows_space[matches.first]
     inside &= words.among(_AFTER_PREPOSITION)[matches.first]
+    # "for it is late" gives a reason behind its comma.
+    inside &= ~(words.among({"for"})[before] & is_any(last_mark_before(words, before), ",;:."))
     keep = []
     for number, behind, is_inside in zip(matches.phrases.tolist(), following, inside, strict=True):
         fits = behind is not None and behind != "only" and not is_inside
@@ -183,13 +185,8 @@ def contraction_edits(words: Words) -> Edits:
             fits = fits and (behind in participles or behind == "not")
         keep.append(fits)
     matches = matches.where(np.array(keep, bool))
-    texts = [_with_pronoun(contracted[number]) for number in matches.phrases.tolist()]
+    texts = [contracted[number] for number in matches.phrases.tolist()]
     return _edits(words, matches.first, matches.last, texts)
-
-
-def _with_pronoun(text: str) -> str:
-    """A pronoun `i` at the beginning as a capital."""
-    return "I" + text[1:] if text[:1] == "i" and text[1:2] in {"'", " "} else text
 
 
 def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) -> Edits:

@@ -110,7 +110,10 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         ):
             rest, end = left[number], last
             if rest in inflected:
-                rest, end = inflected[rest].get(behind or "", ""), last + 1
+                # "does not know or care": two verbs would need the ending.
+                shared = next_words(words, np.array([last + 1, last + 2]))
+                several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
+                rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
             keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
             ends.append(min(end, len(words) - 1))
             texts.append(rest)

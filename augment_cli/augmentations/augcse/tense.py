@@ -170,9 +170,8 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     sharing = (view.roles[verbs] == Role.CONJUNCT) & ~any_of(view.verb_forms[view.parents[verbs]], FINITE)
     # "was born and died": that of a passive is none of "died".
     own = view.with_child(view.roles == Role.SUBJECT)
-    own[verbs] |= (view.verb_forms[verbs] == VerbForm.PAST) & (
-        view.verb_forms[view.parents[verbs]] == VerbForm.PAST_PARTICIPLE
-    )
+    passive = view.with_child(view.auxiliaries & view.is_be & (view.verb_forms == VerbForm.PAST))
+    own[verbs] |= (view.verb_forms[verbs] == VerbForm.PAST) & passive[view.parents[verbs]]
     keep = ~sharing | own[verbs]
     return verbs[keep], heads[keep]
 

@@ -167,7 +167,9 @@ class Negation:
         helped = view.any(self._before_pronoun)
         opens = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first]
         turned |= (verbs >= 0) & self._before_pronoun[verbs] & (subjects > verbs)
-        turned |= opens & parses.lower_at(view.behind(first)).among(_HELPERS) & view.has_behind(first)
+        # "What is now Ecuador was a colony" states something.
+        second = view.behind(first)
+        turned |= opens & ((verbs == second) | asks_with_do(view, second)) & view.has_behind(first)
         return asks | turned | asked | wondering | (opens & helped)
 
     @cached_property
@@ -201,6 +203,8 @@ class Negation:
         lower = parses.lower_at(maybe)
         tokens = maybe[lower.among(_NEGATIONS)]
         others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        # "DON'T" is one token to a tokeniser that knows "Don't".
+        others |= parses.lower.where(lambda word: len(word) > 3 and word.endswith(("n't", "n’t")))
         following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
         forms = parses.lower_at(tokens)
         behind, front = parses.lower_at(following), parses.lower_at(before)
@@ -283,6 +287,9 @@ class Negation:
         between = range(token + 1, head)
         if any(view.roles[place] == Role.SUBJECT for place in between):
             return False  # a question keeps its "do"
+        sharing = (view.roles == Role.CONJUNCT) & (view.parents == head) & (view.verb_forms == VerbForm.BASE)
+        if sharing.any():
+            return False  # "does know or care"
         if case_of(self._form(helper)) == CAPITALISED:  # "Don't go": the next word takes over the capital
             following = new if head == token + 1 else self._form(token + 1)
             text = in_case(following, CAPITALISED)
@@ -320,9 +327,9 @@ class Negation:
         )
         helped = good[special[good]]
         places = self._behind_subject(verbs[helped], subjects[helped])
-        reasons[rows[helped[places < 0]]] = Reason.QUESTION
-        places = places[places >= 0]
-        insert_not(view, self.edits, places)
+        known = places >= 0
+        reasons[rows[helped[~known]]] = Reason.QUESTION
+        insert_not(view, self.edits, places[known], verbs[helped[known]])
 
         adverbs = follows_adverb(view, verbs, subjects)
         cases = [case_of(word) for word, *_ in inflected]

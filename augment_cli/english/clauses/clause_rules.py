@@ -218,9 +218,9 @@ def follows_sign(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     return parses.forms.among({"#", "@"})[before] & ~parses.whitespace[before] & (before < tokens)
 
 
-def insert_not(view: ClauseView, edits: EditList, tokens: np.ndarray) -> None:
-    """Put `not` behind words (m,), in capitals where they are."""
-    capitals = view.parses.forms_at(tokens).where(lambda form: case_of(form) == CAPITALS)
+def insert_not(view: ClauseView, edits: EditList, tokens: np.ndarray, verbs: np.ndarray) -> None:
+    """Put `not` behind words (m,), in capitals where the verbs (m,) are."""
+    capitals = view.parses.forms_at(verbs).where(lambda form: case_of(form) == CAPITALS)
     edits.replace(
         view.rows[tokens], *(view.parses.ends[tokens],) * 2, [" not", " NOT"], capitals.astype(np.int64)
     )

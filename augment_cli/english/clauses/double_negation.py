@@ -141,7 +141,7 @@ def _takes_not(view: ClauseView, clauses: Assertions) -> np.ndarray:
 def _negate(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
     is_verb = clauses.is_verb[index]
     others = index[~is_verb]
-    insert_not(view, edits, clauses.tokens[others])
+    insert_not(view, edits, *(clauses.tokens[others],) * 2)
     _with_do(view, clauses, index[is_verb], "not ", edits)
 
 
@@ -218,7 +218,7 @@ def _fail(
     _with_do(view, clauses, index[finite], "not fail to ", edits)
     index = index[~finite]
     rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
-    insert_not(view, edits, tokens)
+    insert_not(view, edits, tokens, tokens)
     forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
     kinds = view.verb_forms[verbs].tolist()
     texts = []

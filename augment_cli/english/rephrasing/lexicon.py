@@ -254,9 +254,7 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
         other = form(choices[int(uniform * len(choices))], parses.tags.values[parses.tags.codes[token]])
         repeated = other is not None and grammar.has_text(token, other)
         # "kids' school": "children" would need another ending.
-        owns = (
-            grammar.parses.tags.values[grammar.parses.tags.codes[min(token + 1, len(grammar) - 1)]] == "POS"
-        )
+        owns = _value(parses.tags, min(token + 1, len(grammar) - 1)) == "POS"
         repeated |= owns and (other or "").endswith("s") != grammar.text(token).endswith("s")
         spelled.append(None if repeated else other)
     kept = np.array([text is not None for text in spelled], bool)

@@ -208,11 +208,11 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~grammar.is_word({"-", "/", "of", "alike", "(", "'s", "’s"}, at=behind) & ~grammar.is_pos(
         "PROPN", at=behind
     )
-    # "BA in maths or MS in physics", "radio and tune into": what is joined is more than the two nouns.
-    inner_phrase = grammar.is_pos("ADP", at=before) & (before < first)
-    anchor = grammar.next_in_row(before, -1)
-    same = grammar.parses.lower.codes[anchor] == grammar.parses.lower.codes[found]
-    good &= ~(inner_phrase & (same | (grammar.is_pos("ADP", "PART", at=behind) & (behind > found))))
+    # "BA in maths or MS in physics", "radio and tune into", "corrupt and hostile to": more is joined.
+    lower, anchor = grammar.parses.lower.codes, grammar.next_in_row(before, -1)
+    in_phrase = grammar.is_pos("ADP", at=before) & (before < first)
+    good &= ~(in_phrase & ((lower[anchor] == lower[found]) | (lower[before] == lower[behind])))
+    good &= ~(grammar.is_pos("ADJ", at=found) & grammar.is_pos("ADP", at=behind))
     good &= ~(grammar.is_tag("NN", at=found) & ~has_own & grammar.is_word(_PARTICLES, at=behind))
     # A name of several parts (`the Department of Health and Education`) keeps their order.
     named = grammar.is_name[found]
