@@ -31,15 +31,19 @@ _EMPTY_MORPHOLOGY = "_"
 _NOWHERE = np.zeros(0, np.int64)
 
 
-def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None) -> pa.Table:
+def parse_texts(
+    nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None, joins: bool = True
+) -> pa.Table:
     """The table of texts without nulls; `row_ids` count from 0 by default."""
+    # joins: English contractions written apart (`do n't`) are read as one
     from augment_cli.parsing.docs import docs_of  # spaCy is loaded where there is a pipeline
 
     blocks: list[np.ndarray] = [np.zeros((0, len(_ATTRIBUTES)), np.uint64)]
     # What new words leave in the vocabulary is given back at the end: memory is bounded by the texts.
     with _one_thread(), nlp.memory_zone():
         for batch in _batches(texts.to_pylist()):
-            split = [spaces_within(text) if nlp.lang == "en" else _NOWHERE for text in batch]
+            joined = joins and nlp.lang == "en"
+            split = [spaces_within(text) if joined else _NOWHERE for text in batch]
             read = [without(text, at) if len(at) else text for text, at in zip(batch, split, strict=True)]
             for text, at, doc in zip(read, split, docs_of(nlp, read), strict=True):
                 if doc.text != text:

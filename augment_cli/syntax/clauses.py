@@ -67,7 +67,6 @@ class ClauseView:
         roots = np.where(first_verb >= 0, first_verb, first)
         view = cls(parses, tree.roles, tree.parents, forms, doubtful, roots)
         view._mend_past_tense()
-        view._doubt_main_verbs()
         return view
 
     def _mend_past_tense(self) -> None:
@@ -88,20 +87,18 @@ class ClauseView:
         self.verb_forms[past] = VerbForm.PAST
         self.is_doubtful[past] = False
 
-    def _doubt_main_verbs(self) -> None:
-        """Supposed main verbs in `Turn left`, an imperative, and in `That he lied annoyed me`, a subject."""
+    @cached_property
+    def misread(self) -> np.ndarray:
+        """bool (N,): supposed main verbs in `Turn left`, an imperative, and in `That he lied annoyed me`."""
         parses, rows = self.parses, self.rows
         lefts = np.flatnonzero(parses.lower.among({"left"}))
         before = np.maximum(lefts - 1, 0)
-        self.is_doubtful[lefts[parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])]] = (
-            True
-        )
+        turns = parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])
         first = parses.offsets[:-1][np.diff(parses.offsets) > 0]
         marked = first[parses.lower_at(first).among({"that"}) & (self.roles[first] == Role.MARKER)]
-        of_main = self.parents[marked] == self.roots[rows[marked]]
-        rows_ = rows[marked[of_main]]
+        marked = marked[self.parents[marked] == self.roots[rows[marked]]]
         group = (self.auxiliaries & self.of_root) | self.mask(self.roots[self.roots >= 0])
-        self.is_doubtful[group & self.row_mask(rows_)[rows]] = True
+        return self.mask(lefts[turns]) | (group & self.row_mask(rows[marked])[rows])
 
     @property
     def rows(self) -> np.ndarray:

@@ -116,7 +116,7 @@ def _transform(
         (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
         (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
-        (view.is_doubtful[mains] & ~modal, Reason.DOUBTFUL_PARSE),
+        ((view.is_doubtful[mains] & ~modal) | view.misread[mains], Reason.DOUBTFUL_PARSE),
     )
     rows, mains, modal = rows[good], mains[good], modal[good]
     will = parses.lower_at(mains).among(WILL) & modal
@@ -210,7 +210,7 @@ class _Verbs:
         kinds = self._kinds(heads)
         target = targets[rows]
         inverted = _inverted(view, self.arguments, verbs)
-        keep = (self.arguments.subjects[heads] >= 0) & ~view.is_doubtful[verbs]
+        keep = (self.arguments.subjects[heads] >= 0) & ~(view.is_doubtful | view.misread)[verbs]
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))

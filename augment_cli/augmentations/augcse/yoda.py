@@ -46,7 +46,7 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         (~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
-        (view.is_doubtful[verbs], Reason.DOUBTFUL_PARSE),
+        (view.misread[verbs], Reason.DOUBTFUL_PARSE),
     )
     rows, roots, verbs, subjects = (array[good] for array in (rows, roots, verbs, subjects))
     keep = verbs + negation_behind(view, verbs)

@@ -324,6 +324,7 @@ class Negation:
             (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
+            (view.misread[verbs], Reason.DOUBTFUL_PARSE),
         )
         helped = good[special[good]]
         places = self._behind_subject(verbs[helped], subjects[helped])
