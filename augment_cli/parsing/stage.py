@@ -58,7 +58,8 @@ def parse_settings(store: Store, source: PipelineSource, stage: str = PARSES_STA
 
 
 def as_begun(source: PipelineSource, begun: Mapping[str, Any]) -> dict[str, Any]:
-    """What the settings say of a pipeline; a stage of an earlier version goes on reading `do n't` as it stands."""
+    """What the settings say of a pipeline, as those of a stage that was begun do."""
+    # A stage of an earlier version goes on reading `do n't` as it stands.
     joins = source.name.startswith("en_") and _JOINED.items() <= begun.items()
     return source.parameters() | (_JOINED if joins else {})
 
