@@ -24,7 +24,8 @@ def _today(store: Store, stage: Stage, corpus: Sequence[str | Path] | None) -> d
     source = known_by_name(stage.settings["parameters"]["pipeline"])
     if source is None:
         return {}
-    return {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
+    begun = parsing.as_begun(source, stage.settings["parameters"])
+    return {"parameters": begun, "resources": {"pipeline": source.digest}}
 
 
 def _command(store: Store, name: str) -> list[str]:

@@ -8,10 +8,11 @@ them (some ten microseconds a row) and commits the part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +28,7 @@ from augment_cli.syntax.parses import PARSES_STAGE
 
 VERSION = 1
 PIECE_ROWS = 1_024
+_JOINED = {"contractions": "joined"}
 assert ROW_GROUP_ROWS % PIECE_ROWS == 0
 
 
@@ -41,17 +43,25 @@ class Work:
     rows: int  # how many rows the pieces have that are not in the journal
 
 
-def parse_settings(store: Store, source: PipelineSource) -> Settings:
+def parse_settings(store: Store, source: PipelineSource, stage: str = PARSES_STAGE) -> Settings:
     """What a stage of parses depends on."""
+    begun = store.stage(stage).settings["parameters"] if stage in store.stages() else _JOINED
     return Settings(
         PARSES_STAGE,
         VERSION,
-        parameters=source.parameters(),
+        parameters=as_begun(source, begun),
         inputs={"corpus": store.stage("corpus").digest},
         resources={"pipeline": source.digest},
         libraries=source.library_versions(),
         by_part=True,
     )
+
+
+def as_begun(source: PipelineSource, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """What the settings say of a pipeline, as those of a stage that was begun do."""
+    # A stage of an earlier version goes on reading `do n't` as it stands.
+    joins = source.name.startswith("en_") and _JOINED.items() <= begun.items()
+    return source.parameters() | (_JOINED if joins else {})
 
 
 def chosen_pipeline(store: Store, stage: str, named: str | Path | None = None) -> PipelineSource:
@@ -67,7 +77,7 @@ _BESIDE = "parse beside it and read that with --parses NAME (`augment-cli parse`
 
 def begin(store: Store, source: PipelineSource, stage: str, parts: Collection[int] | None = None) -> Work:
     """Announce the stage and find out what is left to do."""
-    settings = parse_settings(store, source)
+    settings = parse_settings(store, source, stage)
     pieces = {
         index: piece_sizes(store.parts[index][1], PIECE_ROWS)
         for index in store.begin(stage, settings, beside=_BESIDE)
@@ -99,7 +109,8 @@ def parse_piece(
     corpus = store.read_part("corpus", index, ["row_id", "text"], [group])
     table = corpus.slice(first, PIECE_ROWS)
     nlp = load_pipeline(source, warm_up=corpus["text"].to_pylist)
-    parsed = parse_texts(nlp, table["text"].combine_chunks(), table["row_id"].to_numpy())
+    joins = "contractions" in settings.parameters
+    parsed = parse_texts(nlp, table["text"].combine_chunks(), table["row_id"].to_numpy(), joins)
     Journal(store.work, stage, settings).write(index, piece, parsed)
     return index, table.num_rows
 

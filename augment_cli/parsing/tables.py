@@ -13,6 +13,7 @@ import pyarrow as pa
 from augment_cli.errors import UsageError
 from augment_cli.store.schema import PARSES
 from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.text.split_contractions import original_places, spaces_within, without
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -27,26 +28,43 @@ BATCH_CHARACTERS = 256_000
 
 _ATTRIBUTES = ["IDX", "LENGTH", "SPACY", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"]
 _EMPTY_MORPHOLOGY = "_"
+_NOWHERE = np.zeros(0, np.int64)
 
 
-def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None) -> pa.Table:
+def parse_texts(
+    nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None = None, joins: bool = True
+) -> pa.Table:
     """The table of texts without nulls; `row_ids` count from 0 by default."""
+    # joins: English contractions written apart (`do n't`) are read as one
     from augment_cli.parsing.docs import docs_of  # spaCy is loaded where there is a pipeline
 
     blocks: list[np.ndarray] = [np.zeros((0, len(_ATTRIBUTES)), np.uint64)]
     # What new words leave in the vocabulary is given back at the end: memory is bounded by the texts.
     with _one_thread(), nlp.memory_zone():
         for batch in _batches(texts.to_pylist()):
-            for text, doc in zip(batch, docs_of(nlp, batch), strict=True):
+            joined = joins and nlp.lang == "en"
+            split = [spaces_within(text) if joined else _NOWHERE for text in batch]
+            read = [without(text, at) if len(at) else text for text, at in zip(batch, split, strict=True)]
+            for text, at, doc in zip(read, split, docs_of(nlp, read), strict=True):
                 if doc.text != text:
                     raise UsageError(_altered(nlp, text, doc))
-                blocks.append(doc.to_array([*_ATTRIBUTES]).reshape(len(doc), len(_ATTRIBUTES)))
+                block = doc.to_array([*_ATTRIBUTES]).reshape(len(doc), len(_ATTRIBUTES))
+                blocks.append(_apart(block, at) if len(at) else block)
         lengths = np.array([len(block) for block in blocks[1:]], np.int64)
         columns = _columns(np.concatenate(blocks), lengths, nlp.vocab.strings)
     offsets = pa.array(offsets_from_lengths(lengths), pa.int32())
     row_ids = np.arange(len(texts)) if row_ids is None else row_ids
     lists = [pa.ListArray.from_arrays(offsets, columns[name]) for name in PARSES.names[1:]]
     return pa.table([pa.array(row_ids, pa.int64()), *lists], names=PARSES.names).cast(PARSES)
+
+
+def _apart(block: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """A text's attributes with its contractions apart again: `n't` behind a space."""
+    starts = block[:, 0].astype(np.int64)
+    first, last = original_places(starts, starts + block[:, 1].astype(np.int64), places)
+    block[:, 0], block[:, 1] = first, last - first
+    block[:-1, 2] = first[1:] > last[:-1]
+    return block
 
 
 def _columns(flat: np.ndarray, lengths: np.ndarray, strings: StringStore) -> dict[str, pa.Array]:

@@ -91,7 +91,7 @@ class AugmentationSteps(StoreSteps):
         self.check_parts(parts)
         source = parsing.chosen_pipeline(self.store, stage, pipeline)
         if pipeline is not None:
-            self.make_room([stage], lambda: parsing.parse_settings(self.store, source))
+            self.make_room([stage], lambda: parsing.parse_settings(self.store, source, stage))
         work = parsing.begin(self.store, source, stage, parts)
         with self.timed(stage, work.rows) as progress:
             parsing.finish(self.store, work, self.engine, progress)

@@ -32,6 +32,7 @@ _PLURAL_WORDS = words("we they these those both many few several ones")
 _FIRST_AND_SECOND = frozenset({"i", "you"})
 _BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
 _CONTRACTED_S = frozenset({"'s", "’s"})
+_TURNING = words("turn bear keep go stay steer veer move head look step swing fork exit make take hang")
 _PAST_MODALS = words("would could 'd ’d")
 
 
@@ -85,6 +86,19 @@ class ClauseView:
         past = roots[~helped & ~parted & (subjects >= 0) & (subjects < roots)]
         self.verb_forms[past] = VerbForm.PAST
         self.is_doubtful[past] = False
+
+    @cached_property
+    def misread(self) -> np.ndarray:
+        """bool (N,): supposed main verbs in `Turn left`, an imperative, and in `That he lied annoyed me`."""
+        parses, rows = self.parses, self.rows
+        lefts = np.flatnonzero(parses.lower.among({"left"}))
+        before = np.maximum(lefts - 1, 0)
+        turns = parses.lower_at(before).among(_TURNING) & (rows[before] == rows[lefts])
+        first = parses.offsets[:-1][np.diff(parses.offsets) > 0]
+        marked = first[parses.lower_at(first).among({"that"}) & (self.roles[first] == Role.MARKER)]
+        marked = marked[self.parents[marked] == self.roots[rows[marked]]]
+        group = (self.auxiliaries & self.of_root) | self.mask(self.roots[self.roots >= 0])
+        return self.mask(lefts[turns]) | (group & self.row_mask(rows[marked])[rows])
 
     @property
     def rows(self) -> np.ndarray:

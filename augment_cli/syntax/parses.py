@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.syntax.language import UNKNOWN, Language
 from augment_cli.text.spans import CodePoints, ascending_slices, strings_of
 
 PARSES_STAGE = "parses"
 _SEPARATOR = "\0"
+_TORN = r"^([nN]) (['’][tT])$"  # of `do n 't`
 _FEW_VALUES = 100  # of so few, those that do not occur are asked too
 _FEW_CODES = 10  # up to here comparisons of all codes are faster than looking each code up in a table
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
@@ -206,7 +208,16 @@ class ParseRows:
         """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
         if "forms" in self.__dict__:
             return self.forms.at(positions)
-        return Coded.of(self._tokens_and_gaps.take(pa.array(2 * positions)))
+        forms = self._tokens_and_gaps.take(pa.array(2 * positions))
+        if self._has_torn:
+            forms = pc.replace_substring_regex(forms, _TORN, r"\1\2")
+        return Coded.of(forms)
+
+    @cached_property
+    def _has_torn(self) -> bool:
+        """Whether a token has a space behind its first character, as "n 't" has."""
+        long = np.flatnonzero(self.ends - self.starts == 4)
+        return bool((self.texts.values[self.text_starts[long] + 1] == ord(" ")).any())
 
     @cached_property
     def _tokens_and_gaps(self) -> pa.StringArray:
@@ -218,7 +229,8 @@ class ParseRows:
         """One token (its position in the flat arrays) as it stands in the text."""
         first = self.texts.offsets[self.rows[token]]
         low, high = self.texts.byte_positions[[first + self.starts[token], first + self.ends[token]]]
-        return self.texts.data[low:high].tobytes().decode()
+        form = self.texts.data[low:high].tobytes().decode()
+        return form.replace(" ", "") if self._has_torn else form
 
     def lemmas_at(self, positions: np.ndarray) -> Coded:
         """Lemmas of some of the tokens."""

@@ -16,7 +16,8 @@ from tests.golden.make import EVAL, STAGES, TRAIN
 from tests.helpers.golden_folders import GOLDEN, TODAY, VERSIONS, made
 
 # Stages that go on today, with the options that CHANGELOG.md names where defaults changed. An augmentation
-# whose version rises is taken off here, and named there.
+# whose version rises, or one of whose lists changes, is taken off here, and named there.
+_CHANGED = ("aa", "rephrase", "synonym", "uda", "yoda")
 REUSED = {
     "0.1.0": [
         "ingest --corpus sentences.txt --part-rows 12 --max-rejects 0.1",
@@ -26,7 +27,9 @@ REUSED = {
         "pi --jobs 1",
         "aa --mode paper --jobs 1",
     ],
-    TODAY: [command for name, command in STAGES if name not in ("mask-fill", "pack", "packed.jsonl")],
+    TODAY: [
+        command for name, command in STAGES if name not in ("mask-fill", "pack", "packed.jsonl", *_CHANGED)
+    ],
 }
 
 
@@ -167,5 +170,6 @@ def test_a_grown_store_goes_on(golden, type_in):
     store = Store.open(golden / "grown")
     assert verify(store) == []
     assert (store.read("corpus").num_rows, store.stage("synonym").rows) == (26, 24)
-    assert type_in("augment-cli run --behind --store grown").returncode == 0
-    assert Store.open(golden / "grown").read("synonym").num_rows == 26
+    ended = type_in("augment-cli run --behind --store grown")
+    assert ended.returncode == 5 and "avoided_pairs" in ended.stderr  # `synonym` has other lists today
+    assert Store.open(golden / "grown").read("synonym").num_rows == 24

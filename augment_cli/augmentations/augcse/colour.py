@@ -1,5 +1,6 @@
 """Replace colour words by other colours, each drawn evenly among the common ones that are no shade of it.
 
+It says something else: `change the lights to grey` is not what `change the lights to green` asks for.
 AugCSE's ColorTransformation, with this project's list of words that are seldom anything but a colour
 (`resources/words/colours.txt`) instead of the 147 names of CSS, of which many are fruits, metals and places.
 
@@ -147,8 +148,8 @@ def _drawn(
 
 COLOUR = Augmentation(
     name="colour",
-    version=4,
-    kind="positive",
+    version=5,
+    kind="negative",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     languages=("en",),
     prepare=_prepare,
@@ -156,6 +157,6 @@ COLOUR = Augmentation(
         lambda: {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
     ),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
-    meaning="possibly altered",
+    meaning="altered",
     entailment=("other", "a thing of one colour is not one of another"),
 )

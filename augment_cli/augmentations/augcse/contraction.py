@@ -6,8 +6,9 @@ AugCSE's ContractionExpansions: the expanded form if the sentence has a contract
 Differences from the original: all places instead of the first; `'s` is expanded only behind words where it is
 not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
 form and `had` before a participle, and is left alone where neither is plain; `don't you` becomes `do you
-not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`); a curly
-apostrophe stays curly.
+not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`), nor
+`it is` behind a preposition (`all of it is`); a curly apostrophe stays curly; what a tokenised corpus writes
+apart (`do n't`) is read as one word.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources,
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import PhraseTable, lower_strings, next_words
+from augment_cli.english.words.joined import joined, restored
+from augment_cli.english.words.phrases import PhraseTable, is_any, last_mark_before, lower_strings, next_words
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words as listed
 from augment_cli.text.spans import Edits
 
 _NEGATED = (
@@ -40,6 +43,11 @@ _ASKING = _BEFORE_S[5:]  # in front of a pronoun they ask: what's he want
 _VERBS = {"'re": " are", "'ve": " have", "'ll": " will", "'m": " am"}
 # No contraction of these where the auxiliary is the main verb: `I have a car`.
 _PARTICIPLES = TAGS["VBN"]
+_PREPOSITIONS = listed(
+    "of in on at to for from with by about like without under over behind beside inside into against near "
+    "around within beyond upon between towards through"
+)
+_AFTER_PREPOSITION = listed("it you that what who there")
 
 
 @dataclass(frozen=True)
@@ -154,7 +162,7 @@ def expansion_edits(words: Words) -> Edits:
             full, end = f"can {'I' if behind == 'i' else behind} not", place + 1
         chosen.append(place)
         last.append(end)
-        texts.append(_with_pronoun(full))
+        texts.append(full)
     return _edits(words, np.array(chosen, np.int64), np.array(last, np.int64), texts)
 
 
@@ -164,24 +172,25 @@ def contraction_edits(words: Words) -> Edits:
     matches = table.find(words)
     participles, _ = _verb_forms()
     following = next_words(words, matches.last)
+    # "All of it is new": the pronoun is not the subject.
+    before = np.maximum(matches.first - 1, 0)
+    inside = words.among(_PREPOSITIONS)[before] & words.follows_space[matches.first]
+    inside &= words.among(_AFTER_PREPOSITION)[matches.first]
+    # "for it is late" gives a reason behind its comma.
+    inside &= ~(words.among({"for"})[before] & is_any(last_mark_before(words, before), ",;:."))
     keep = []
-    for number, behind in zip(matches.phrases.tolist(), following, strict=True):
-        fits = behind is not None and behind != "only"
+    for number, behind, is_inside in zip(matches.phrases.tolist(), following, inside, strict=True):
+        fits = behind is not None and behind != "only" and not is_inside
         if conditions[number] == "participle":
             fits = fits and (behind in participles or behind == "not")
         keep.append(fits)
     matches = matches.where(np.array(keep, bool))
-    texts = [_with_pronoun(contracted[number]) for number in matches.phrases.tolist()]
+    texts = [contracted[number] for number in matches.phrases.tolist()]
     return _edits(words, matches.first, matches.last, texts)
 
 
-def _with_pronoun(text: str) -> str:
-    """A pronoun `i` at the beginning as a capital."""
-    return "I" + text[1:] if text[:1] == "i" and text[1:2] in {"'", " "} else text
-
-
 def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) -> Edits:
-    strings = word_edits.in_case_of_first(words, first, pa.array(texts, pa.string()))
+    strings = word_edits.in_case_of_first(words, first, pa.array(texts, pa.string()), last)
     curly = np.bincount(
         np.searchsorted(words.texts.offsets, np.flatnonzero(words.texts.values == 0x2019), "right") - 1,
         minlength=len(words.counts),
@@ -196,23 +205,25 @@ def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) 
 
 def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
+        rows, split = joined(rows)
         words = Words.of(rows.code_points)
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
         if parameters.direction == "contract":
-            return Outcome(contraction_edits(words), reasons)
+            return restored(Outcome(contraction_edits(words), reasons), split)
         expanded = expansion_edits(words)
         if parameters.direction == "expand":
-            return Outcome(expanded, reasons)
+            return restored(Outcome(expanded, reasons), split)
         contracted = contraction_edits(words)
         free = ~np.isin(contracted.rows, expanded.rows)
-        return Outcome(word_edits.merged(expanded, word_edits.some_edits(contracted, free)), reasons)
+        edits = word_edits.merged(expanded, word_edits.some_edits(contracted, free))
+        return restored(Outcome(edits, reasons), split)
 
     return run
 
 
 CONTRACTION = Augmentation(
     name="contraction",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     languages=("en",),

@@ -32,21 +32,17 @@ from augment_cli.english.words.phrases import (
 )
 from augment_cli.english.words.words import Words
 from augment_cli.resources.word_lists import word_list_digests, word_table
-from augment_cli.syntax.tree import words as listed
 
 LIST = "discourse_markers"
-# `but also`, `but not`, `because of` (a marker of its own), `so that's`: no marker, or another.
+# `because of` (a marker of its own), `so that's`: no marker, or another.
 _NOT_BEFORE = {
-    "but": {"also", "not", "rather", "only", "instead", "for", "with", "more"},
     "because": {"of"},
+    "thus": {"far"},
     "despite": {"that"},
     "so that": {"is", "was"},
     "though": {"not"},
     "although": {"not"},
 }
-# All but disappeared, nothing but trouble.
-_BEFORE_EXCEPT = listed("all nothing anything everything none no anyone everyone last")
-_NEGATIONS = listed("not never no nothing cannot don't didn't isn't wasn't")
 
 
 @lru_cache(maxsize=1)
@@ -76,15 +72,10 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     kept |= (kinds == "clause") & is_any(after, " ")
     following = next_words(words, matches.last)
     for index, number in enumerate(matches.phrases.tolist()):
-        if following[index] in _NOT_BEFORE.get(rows[number][0], ()):
+        behind, marker = following[index] or "", rows[number][0]
+        # "thus ending the war", "thus far"
+        if behind in _NOT_BEFORE.get(marker, ()) or (marker == "thus" and behind.endswith("ing")):
             kept[index] = False
-    # `not solely a problem, but a task`: no `yet` can stand there.
-    negated = np.bincount(words.rows[words.among(_NEGATIONS)], minlength=len(words.counts)) > 0
-    is_but = np.array([row[0] == "but" for row in rows])[matches.phrases]
-    excepting = (
-        words.among(_BEFORE_EXCEPT)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
-    )
-    kept &= ~(is_but & (negated[words.rows[matches.first]] | excepting))
     in_front = comma & ~is_any(before, ",")
     return kept, (comma | ends).astype(np.int64) + in_front
 
@@ -121,7 +112,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 DISCOURSE_MARKER = Augmentation(
     name="discourse-marker",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     languages=("en",),

@@ -38,6 +38,17 @@ _BEHIND_POSSESSIVE = listed(
     "own other only few many most more very then ever first second third fourth fifth two three four five "
     "six seven eight nine ten"
 )
+# Behind these "her" may be whom one sees, and what follows what she does: they saw her dance.
+_PERCEIVING = listed(
+    "see sees saw seen seeing hear hears heard hearing watch watched watching feel felt make makes made "
+    "making help helps helped helping let lets letting have had notice noticed"
+)
+_DONE = listed(
+    "be go come leave stay rest sleep walk run dance sing cry laugh smile weep speak talk die fall scream "
+    "shout call wait think know feel eat drink get give take do have finish try start stop choose decide "
+    "understand believe want need pay play sit stand lie pass enter return move turn work win lose read "
+    "write drive swim"
+)
 _ADVERBS = listed("away back home alone again forward together well")
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
 _OWNERS = listed("his her its my your our their")
@@ -88,7 +99,16 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     # "his and her work", but "looked at her and left"
     after = np.minimum(following + 1, len(words) - 1)
     joined = words.among({"and", "or"})[following] & words.among(_OWNERS)[after]
-    noun = ~function_word[following] | joined
+    # "his A's": a letter, or a name's first word
+    named = words.has_capital[following] & ~words.among({"i"})[following]
+    noun = ~function_word[following] | joined | named
+    before = np.maximum(index - 1, 0)
+    noun &= ~(
+        words.among({"her"})[index]
+        & words.follows_space[index]
+        & words.among(_PERCEIVING)[before]
+        & words.among(_DONE)[following]
+    )
     return (near & noun & ~adverb) | (quoted & (following > index))
 
 
@@ -106,6 +126,8 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     before_term = np.append(words.follows_space[1:] & words.among(word_set("kin_terms"))[1:], False)
     thing = before_term & words.among(_KIN)
     index = np.flatnonzero((numbers >= 0) & (~part_of_name | title) & ~thing)
+    # "miss the shot": a title stands before a name.
+    index = index[~words.among({"miss"})[index] | (capital & before_name)[index]]
     strings = targets.take(pa.array(numbers[index]))
 
     possessive = np.flatnonzero(words.among({"her", "his", "him", "hers"}) & ~(capital & inside))
@@ -156,7 +178,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 GENDER_SWAP = Augmentation(
     name="gender-swap",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     languages=("en",),

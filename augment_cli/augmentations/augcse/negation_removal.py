@@ -24,6 +24,7 @@ from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
+from augment_cli.english.words.joined import joined, restored
 from augment_cli.english.words.phrases import PhraseTable, next_words
 from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
@@ -98,6 +99,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     table, left = _phrases()
 
     def run(rows: Rows) -> Outcome:
+        rows, split = joined(rows)
         words = Words.of(rows.code_points)
         matches = table.find(words)
         ends, texts, keep = [], [], []
@@ -108,14 +110,17 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         ):
             rest, end = left[number], last
             if rest in inflected:
-                rest, end = inflected[rest].get(behind or "", ""), last + 1
+                # "does not know or care": two verbs would need the ending.
+                shared = next_words(words, np.array([last + 1, last + 2]))
+                several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
+                rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
             keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
             ends.append(min(end, len(words) - 1))
             texts.append(rest)
         kept = np.array(keep, bool)
         first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
         strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
-        strings = word_edits.in_case_of_first(words, first, strings)
+        strings = word_edits.in_case_of_first(words, first, strings, last_word)
         edits = word_edits.edits_of(
             words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
         )
@@ -126,14 +131,14 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
         labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
-        return Outcome(edits, reasons, {"label": pa.array(labels, pa.string())})
+        return restored(Outcome(edits, reasons, {"label": pa.array(labels, pa.string())}), split)
 
     return run
 
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=3,
+    version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

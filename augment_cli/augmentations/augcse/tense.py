@@ -26,7 +26,9 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
+    asks_with_do,
     distinct,
+    ends_in_tag,
     follows_adverb,
     outcome_of,
     refuse,
@@ -111,9 +113,10 @@ def _transform(
         reasons,
         rows,
         (mains < 0, Reason.NO_FINITE_VERB),
+        (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
         (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
-        (view.is_doubtful[mains] & ~modal, Reason.DOUBTFUL_PARSE),
+        ((view.is_doubtful[mains] & ~modal) | view.misread[mains], Reason.DOUBTFUL_PARSE),
     )
     rows, mains, modal = rows[good], mains[good], modal[good]
     will = parses.lower_at(mains).among(WILL) & modal
@@ -165,7 +168,10 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     verbs, heads = verbs[chosen], heads[chosen]
     # "has seen and heard": a verb that shares another's auxiliary has no tense of its own.
     sharing = (view.roles[verbs] == Role.CONJUNCT) & ~any_of(view.verb_forms[view.parents[verbs]], FINITE)
+    # "was born and died": that of a passive is none of "died".
     own = view.with_child(view.roles == Role.SUBJECT)
+    passive = view.with_child(view.auxiliaries & view.is_be & (view.verb_forms == VerbForm.PAST))
+    own[verbs] |= (view.verb_forms[verbs] == VerbForm.PAST) & passive[view.parents[verbs]]
     keep = ~sharing | own[verbs]
     return verbs[keep], heads[keep]
 
@@ -179,7 +185,7 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     behind = view.behind(verbs)
     asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
     asks &= view.roles[verbs] == Role.AUXILIARY
-    return ((subjects > verbs) & ~expletive[heads]) | asks
+    return ((subjects > verbs) & ~expletive[heads]) | asks | asks_with_do(view, verbs)
 
 
 Change = tuple[int, int, int, str]  # verb, start, end, text
@@ -204,12 +210,15 @@ class _Verbs:
         kinds = self._kinds(heads)
         target = targets[rows]
         inverted = _inverted(view, self.arguments, verbs)
-        keep = (self.arguments.subjects[heads] >= 0) & ~view.is_doubtful[verbs]
+        keep = (self.arguments.subjects[heads] >= 0) & ~(view.is_doubtful | view.misread)[verbs]
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
         following = view.behind(verbs)
         keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
+        # "could have been" has no future, and "can have been" is another claim.
+        perfect = parses.lower_at(following).among({"have", "'ve", "’ve"}) & (following > verbs)
+        keep &= ~(perfect & parses.lower_at(verbs).among({"can", "could", "must", "would"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
         would = parses.lower_at(verbs).among({"would", "'d", "’d"})
         keep &= ~(would & (target == PRESENT) & self.is_dated[rows])
@@ -296,6 +305,7 @@ class _Verbs:
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]
+        apart = parses.whitespace[np.maximum(verbs - 1, 0)]  # "it 's"
         kinds, of = distinct(
             forms.codes,
             lemmas.codes,
@@ -305,10 +315,11 @@ class _Verbs:
             targets,
             negations,
             joined,
+            apart,
             adverbs,
         )
         texts: list[tuple[str | None, str | None, str | None]] = []
-        for form, lemma, kind, is_be, person, tense, negation, is_joined, adverb in kinds:
+        for form, lemma, kind, is_be, person, tense, negation, is_joined, is_apart, adverb in kinds:
             word = forms.values[form]
             behind = _NEGATIONS[negation]
             changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, behind)
@@ -316,8 +327,9 @@ class _Verbs:
                 texts.append((None, None, None))
                 continue
             text, tail = changed[0] + " " * is_joined, changed[1] or None  # "cannot" is one word
-            if adverb and text.startswith("will "):  # "will never stop"
-                texts.append(("will ", text.removeprefix("will "), tail))
+            text = text.lstrip() if is_apart else text
+            if adverb and text.lower().startswith("will "):  # "will never stop"
+                texts.append((text[:5], text[5:], tail))
             else:
                 texts.append((None, text, tail))
         return texts, of
@@ -344,7 +356,7 @@ class _Verbs:
             new = finite(base if helping else "do", tense, person)
             if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
                 return []
-            space = " " if word[:1] in "'’" else ""
+            space = " " if word[:1] in "'’" and not parses.whitespace[will - 1] else ""
             changes = [(will, start, end, space + in_case(new, case_of(word)))]
             if helping:
                 changes.append((will, int(parses.ends[verb - 1]), verb_end, ""))
@@ -352,6 +364,7 @@ class _Verbs:
         new = finite(base, tense, person)
         if new is None:
             return []
+        new = in_case(new, case_of(parses.form_of(verb)))
         if will > parses.offsets[self.view.rows[will]] and parses.whitespace[will - 1]:
             start = int(parses.ends[will - 1])
         return [(will, start, end, ""), (will, verb_start, verb_end, new)]
@@ -359,7 +372,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

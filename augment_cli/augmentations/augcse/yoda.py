@@ -21,11 +21,12 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, negation_behind, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role, any_of
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.untouched import has_gap
 
 _LONGEST_FRONT, _LONGEST_SUBJECT, _SHORT_SENTENCE = 8, 7, 12  # tokens
+_PERCEIVING = words("see hear watch feel make let have help notice")
 _SHORT = {
     mark + end: verb
     for mark in "'’"
@@ -45,6 +46,7 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         (~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
+        (view.misread[verbs], Reason.DOUBTFUL_PARSE),
     )
     rows, roots, verbs, subjects = (array[good] for array in (rows, roots, verbs, subjects))
     keep = verbs + negation_behind(view, verbs)
@@ -87,7 +89,8 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         verb = verbs[place : place + 1]
         is_has = parses.lemmas_at(verb).values[0] == "have" and forms.values[forms.codes[place]][1:] == "s"
         full = "has" if is_has else _SHORT[forms.values[forms.codes[place]]]
-        put(edits, rows[place : place + 1], parses.starts[verb], parses.ends[verb], [" " + full])
+        space = "" if parses.whitespace[verb[0] - 1] else " "
+        put(edits, rows[place : place + 1], parses.starts[verb], parses.ends[verb], [space + full])
     # Another clause that follows without a mark gets a comma.
     follows = (follows & ~spans.is_mark[behind])[good]
     edits.replace(rows, parses.ends[keep], parses.ends[right], ["", ","], follows.astype(np.int64))
@@ -120,6 +123,9 @@ def _reads_as_a_front(
     says = parses.lemmas_at(roots).lowered().among({"have", "contain", "include"}) | (keep < roots)
     says |= parses.lower_at(subjects).among({"i", "you", "he", "she", "we", "they"})
     bears &= ~acts[rows] | says
+    # `They saw her dance`: whose dance, or whom?
+    her = parses.lower_at(inside).among({"her"}) & (right == inside + 1)
+    bears &= ~(her & parses.lemmas_at(roots).lowered().among(_PERCEIVING))
 
     clausal = any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
     clausal |= parses.tags.among({"WDT", "WP", "WRB", "WP$"}) | parses.lower.among({"that", "than", "as"})
@@ -172,7 +178,7 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
 
 YODA = Augmentation(
     name="yoda",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),

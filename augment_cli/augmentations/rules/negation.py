@@ -1,15 +1,16 @@
 """Negate the sentence: `He left` to `He did not leave`; a negated one loses its negation.
 
 SNCSE's negation, which it uses as a soft negative: near in form, opposite in sense. The first negation goes;
-where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
-without a finite verb gets `Not` in front, an imperative `Do not`.
+where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; an
+imperative gets `Do not`; a text without a verb is left alone, or gets `Not` in front (`--verbless front`).
 
 Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in `no
 longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead of
-`did go`; `not` follows the subject in a question, which is labelled *neither*, since it asks the same; a
-sentence negated by `nobody`, `nothing`, `neither` and the like is left alone, since another negation would
-undo it; so is one whose finite verb the parse cannot tell; the word behind `Not` gives up its capital;
-spacing and case survive.
+`did go`; `any` behind a negation that goes becomes `some`, and where `ever`, `yet`, `either` or `at all`
+needs the negation, it stays; `not` follows the subject in a question, which is labelled *neither*, since it
+asks the same; a sentence negated by `nobody`, `nothing`, `neither` and the like is left alone, since another
+negation would undo it; so is one whose finite verb the parse cannot tell, or that ends in `has he?`; the word
+behind `Not` gives up its capital; spacing and case survive.
 """
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ from augment_cli.english.clauses.auxiliary import DO
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
     Arguments,
+    asks_with_do,
     distinct,
+    ends_in_tag,
     follows_adverb,
+    follows_sign,
+    insert_not,
     outcome_of,
     put,
     refuse,
@@ -51,11 +56,17 @@ _OTHER_NEGATIVES = words(
 )
 # Behind these, and in front of those, a negation is part of a phrase.
 _AFTER_NO = words("longer more one less fewer doubt later matter sooner only least")
-_AFTER_NOT = words("only just merely simply necessarily least until so all every always")
+_AFTER_NOT = words("only just merely simply necessarily least until so")
+# What needs a negation in front of it: without one `any` says `some`, and the others say nothing.
+_SOME = {"any" + end: "some" + end for end in ("", "one", "body", "thing", "where")}
+_POLAR = words("ever either yet nor until anymore whatsoever")
+# Here something else allows them, so that they stay.
+_LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
+_LIGHT = _NOMINATIVES | words("it there one everyone everybody someone somebody anyone anybody")
 _HELPERS = words("do does did am is are was were can could will would may might must shall should")
 
 
@@ -64,9 +75,9 @@ class NegationParameters:
     """Parameters of the negation."""
 
     verbless: str = parameter(
-        "front",
-        "a sentence without a finite verb: front, put Not in front of it; leave, leave it alone",
-        choices=("front", "leave"),
+        "leave",
+        "a sentence without a finite verb: leave, leave it alone; front, put Not in front of it",
+        choices=("leave", "front"),
     )
 
 
@@ -105,11 +116,16 @@ class Negation:
         has_finite = view.any(self._is_finite)[rows]
         verbs = verbs[rows]
         is_finite = verbs >= 0
-        good = refuse(reasons, rows, ((first[rows] < 0) & blocked[rows], Reason.NEGATED))
+        good = refuse(
+            reasons,
+            rows,
+            ((first[rows] < 0) & blocked[rows], Reason.NEGATED),
+            (ends_in_tag(view, self._spans)[rows], Reason.QUESTION),
+        )
         rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
 
         has = first[rows] >= 0
-        self._remove(first[rows[has]])
+        self._remove(first[rows[has]], reasons)
         rest = ~has & is_finite
         self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
         places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
@@ -151,6 +167,9 @@ class Negation:
         helped = view.any(self._before_pronoun)
         opens = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first]
         turned |= (verbs >= 0) & self._before_pronoun[verbs] & (subjects > verbs)
+        # "What is now Ecuador was a colony" states something.
+        second = view.behind(first)
+        turned |= opens & ((verbs == second) | asks_with_do(view, second)) & view.has_behind(first)
         return asks | turned | asked | wondering | (opens & helped)
 
     @cached_property
@@ -184,6 +203,8 @@ class Negation:
         lower = parses.lower_at(maybe)
         tokens = maybe[lower.among(_NEGATIONS)]
         others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        # "DON'T" is one token to a tokeniser that knows "Don't".
+        others |= parses.lower.where(lambda word: len(word) > 3 and word.endswith(("n't", "n’t")))
         following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
         forms = parses.lower_at(tokens)
         behind, front = parses.lower_at(following), parses.lower_at(before)
@@ -195,16 +216,41 @@ class Negation:
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
-        others[tokens[fixed & is_no & behind.among(_AFTER_NO)]] = True
+        others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
         return removable, others
 
-    def _remove(self, tokens: np.ndarray) -> None:
+    def _some(self, token: int, begin: int, end: int) -> list[int] | None:
+        """Each `any` in the reach of a negation; None where another word needs it."""
+        parses = self.view.parses
+        found: list[int] = []
+        for place in range(token + 1, end):
+            word = self._form(place).lower()
+            if word in _LICENSORS or (parses.pos.among({"PUNCT"})[place] and word != "-"):
+                break
+            following = self._form(place + 1).lower() if place + 1 < end else ""
+            compared = following in _AFTER_NO or (place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"})
+            bound = (word == "any" and compared) or (word in _SOME and place == token + 1 < begin + 3)
+            if word in _POLAR or (word, following) == ("at", "all") or bound:
+                return None
+            if word in _SOME:
+                found.append(place)
+        return found
+
+    def _remove(self, tokens: np.ndarray, reasons: np.ndarray) -> None:
         """Take negations (m,) out, each with the space in front of it or behind."""
         view, parses = self.view, self.view.parses
         forms = parses.lower_at(tokens)
         for token, code in zip(tokens.tolist(), forms.codes.tolist(), strict=True):
             word, row = forms.values[code], int(view.rows[token])
             begin, end = int(parses.offsets[row]), int(parses.offsets[row + 1])
+            licensed = [] if self.asks[row] else self._some(token, begin, end)
+            if licensed is None:
+                reasons[row] = Reason.NEGATED
+                continue
+            for place in licensed:
+                form = self._form(place)
+                text = in_case(_SOME[form.lower()], case_of(form))
+                self._put(row, int(parses.starts[place]), int(parses.ends[place]), text)
             helper = token - 1 if token > begin and word not in {"no", "never"} else -1
             name = self._form(helper).lower() if helper >= 0 else ""
             if name in _DO and self._remove_do(row, helper, token, end):
@@ -234,13 +280,17 @@ class Negation:
         if not token < head < end or view.verb_forms[head] != VerbForm.BASE:
             return False
         tense, person = _DO[self._form(helper).lower()]
-        new = finite(self._form(head).lower(), tense, person)
+        word = self._form(head).lower()
+        new = "be" if word == "be" else finite(word, tense, person)  # "Don't be shy"
         if new is None:
             return False
         between = range(token + 1, head)
         if any(view.roles[place] == Role.SUBJECT for place in between):
             return False  # a question keeps its "do"
-        if self._form(helper)[:1].isupper():  # "Don't go": the next word takes over the capital
+        sharing = (view.roles == Role.CONJUNCT) & (view.parents == head) & (view.verb_forms == VerbForm.BASE)
+        if sharing.any():
+            return False  # "does know or care"
+        if case_of(self._form(helper)) == CAPITALISED:  # "Don't go": the next word takes over the capital
             following = new if head == token + 1 else self._form(token + 1)
             text = in_case(following, CAPITALISED)
             self._put(row, int(parses.starts[helper]), int(parses.ends[token + 1]), text)
@@ -248,6 +298,7 @@ class Negation:
                 return True
         else:
             self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
+        new = in_case(new, case_of(self._form(head)))
         self._put(row, int(parses.starts[head]), int(parses.ends[head]), new)
         return True
 
@@ -271,13 +322,15 @@ class Negation:
             rows,
             (~special & (subjects < 0), Reason.NO_SUBJECT),
             (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
+            (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
+            (view.misread[verbs], Reason.DOUBTFUL_PARSE),
         )
         helped = good[special[good]]
         places = self._behind_subject(verbs[helped], subjects[helped])
-        reasons[rows[helped[places < 0]]] = Reason.QUESTION
-        places = places[places >= 0]
-        self.edits.insert(view.rows[places], parses.ends[places], " not")
+        known = places >= 0
+        reasons[rows[helped[~known]]] = Reason.QUESTION
+        insert_not(view, self.edits, places[known], verbs[helped[known]])
 
         adverbs = follows_adverb(view, verbs, subjects)
         cases = [case_of(word) for word, *_ in inflected]
@@ -301,7 +354,7 @@ class Negation:
         asked = self._before_pronoun[verbs] & self.asks[rows]
         stays = (subjects < verbs) | (behind == verbs)
         # "is there not", "is it not": a pronoun is a whole subject.
-        light = parses.tags.among({"PRP", "EX"}) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
+        light = parses.lower.among(_LIGHT) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
         expletive = view.roles[subjects] == Role.EXPLETIVE
         places = np.select([asked, stays, light[behind], expletive], [behind, verbs, behind, verbs], -1)
         rest = np.flatnonzero(places < 0)
@@ -310,6 +363,7 @@ class Negation:
         ends = right >= last[rest]
         ends |= parses.pos.among({"PUNCT"})[np.minimum(right + 1, last[rest])]
         places[rest[~ends]] = right[~ends]
+        places[asks_with_do(view, verbs) & (places == verbs)] = -1
         return places
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
@@ -326,7 +380,8 @@ class Negation:
         opens = spans.opens(verbs)
         words_ = spans.strings(verbs, verbs, inwards=opens)
         texts = [
-            ("Do" if first else "do") + " not " + word for first, word in zip(opens, words_, strict=True)
+            ("DO NOT " if word.isupper() else "Do not " if first else "do not ") + word
+            for first, word in zip(opens, words_, strict=True)
         ]
         put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
 
@@ -341,13 +396,17 @@ class Negation:
     def _form(self, token: int) -> str:
         return self.view.parses.form_of(token)
 
+    def _tag(self, token: int) -> str:
+        tags = self.view.parses.tags
+        return tags.values[tags.codes[token]]
+
     def _put(self, row: int, start: int, end: int, text: str) -> None:
         self._pending.append((row, start, end, text))
 
 
 NEGATION = Augmentation(
     name="negation",
-    version=4,
+    version=5,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",
@@ -357,7 +416,7 @@ NEGATION = Augmentation(
     prepare=_prepare,
     columns=(LABEL_COLUMN,),
     libraries=("lemminflect",),
-    examples=("augment-cli negation", "augment-cli negation --verbless leave"),
+    examples=("augment-cli negation", "augment-cli negation --verbless front"),
     is_random=False,
     meaning="altered",
     entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),

@@ -161,7 +161,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=3,
+    version=4,
     kind="positive",
     paper="none; the rules behind the shipped paraphraser's training pairs",
     needs=frozenset({"parses"}),

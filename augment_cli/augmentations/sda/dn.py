@@ -1,10 +1,10 @@
 """Positives: negate twice, so that the sentence says what it said (double negation).
 
 Mao et al. 2022 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
-leave`, `there is no denying that he was a painter`, `not any evidence` for `no evidence`; questions are left
-alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1 needs: two edits or none, of which
-half put `Not` in front and few keep the meaning. The authors' later code, which makes up for a missing edit
-with a phrase in front, is a mode.
+leave`, `there is no denying that he was a painter`, `not any evidence` for `no evidence`; questions and
+requests (`I want to`) are left alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1
+needs: two edits or none, of which half put `Not` in front and few keep the meaning. The authors' later code,
+which makes up for a missing edit with a phrase in front, is a mode.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from augment_cli.languages import codes_with
 from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.resources.wordnet import wordnet_digest
 
-_RULES = 5  # number of the rules of the mode `faithful`; those of the other modes have not changed
+_RULES = 6  # number of the rules of the mode `faithful`; those of the other modes have not changed
 
 
 @dataclass(frozen=True)

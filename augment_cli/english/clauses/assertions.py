@@ -232,6 +232,7 @@ class Assertions:
             (self.subjects > tokens, Reason.INVERTED),
             (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
             (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
+            (view.misread[tokens], Reason.DOUBTFUL_PARSE),
             (self.is_torn | disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]

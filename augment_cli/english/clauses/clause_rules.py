@@ -11,10 +11,12 @@ import numpy as np
 from augment_cli.contract.augmentation import Prepared
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import Number, VerbForm
 from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import CAPITALS, case_of
 
 FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.MODAL)
 ACCUSATIVES = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
@@ -178,3 +180,47 @@ def follows_adverb(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray) ->
     before = np.maximum(verbs - 1, 0)
     adverb = view.parses.tags.among({"RB"})[before] & view.parses.whitespace[before]
     return adverb & (view.parents[before] == verbs) & (before > subjects) & (subjects >= 0)
+
+
+_TAGGING = words(
+    "do does did am is are was were have has had can could will would should may might must shall ca wo sha"
+)
+_TAGGED = words("i you he she it we they there")
+
+
+def ends_in_tag(view: ClauseView, spans: Constituents) -> np.ndarray:
+    """bool (n,): rows that end in a question tag: `He has a car, has he?`, `it is late isn't it`."""
+    last = np.maximum(spans.bounds[1], 0)
+    lower = view.parses.lower
+    denied = lower.among(_CONTRACTED_NEGATIONS)[np.maximum(last - 1, 0)]
+    helper = np.maximum(last - 1 - denied, 0)
+    before = np.maximum(helper - 1, 0)
+    tagged = (
+        lower.among(_TAGGED)[last] & lower.among(_TAGGING)[helper] & (lower.among({","})[before] | denied)
+    )
+    return tagged & (before > spans.bounds[0])
+
+
+def asks_with_do(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): `do`, `does`, `did` in front of a subject: `what does a baguette look like`."""
+    parses, begins = view.parses, view.parses.offsets[:-1][view.rows[tokens]]
+    opens = tokens == begins
+    opens |= (tokens == begins + 1) & parses.tags.among({"WP", "WRB", "WDT"})[begins]
+    behind = view.behind(tokens)
+    acts = parses.tags.among({"VB", "RB"})[behind]
+    return opens & parses.lower_at(tokens).among({"do", "does", "did"}) & ~acts
+
+
+def follows_sign(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): words joined to a sign in front: `#do`."""
+    before = np.maximum(tokens - 1, 0)
+    parses = view.parses
+    return parses.forms.among({"#", "@"})[before] & ~parses.whitespace[before] & (before < tokens)
+
+
+def insert_not(view: ClauseView, edits: EditList, tokens: np.ndarray, verbs: np.ndarray) -> None:
+    """Put `not` behind words (m,), in capitals where the verbs (m,) are."""
+    capitals = view.parses.forms_at(verbs).where(lambda form: case_of(form) == CAPITALS)
+    edits.replace(
+        view.rows[tokens], *(view.parses.ends[tokens],) * 2, [" not", " NOT"], capitals.astype(np.int64)
+    )

@@ -16,7 +16,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rule_answer import Answer, Draw
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
-from augment_cli.english.clauses.clause_rules import put, refuse
+from augment_cli.english.clauses.clause_rules import insert_not, put, refuse
 from augment_cli.english.clauses.plain_clauses import is_plain, phrase_of, put_phrase
 from augment_cli.english.inflection import base_form
 from augment_cli.resources.wordnet import NOUN, load_wordnet
@@ -75,6 +75,7 @@ _PERSON, _GROUP = 18, 14  # lexicographer files of nouns
 _AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
+_WISHES = words("want need wish like wanted needed")
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
@@ -86,10 +87,17 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     good = refuse(answer.reasons, rows, *clauses.checks())
     applies = np.zeros(len(rows), bool)
     applies[good] = True
+    # Nobody denies "I want to book a table": it asks for something.
+    wishes = view.parses.lower.among(_WISHES)
+    wishes &= view.parses.lower.among({"i", "we"})[np.maximum(np.arange(len(wishes)) - 1, 0)]
+    wished = view.any(wishes | view.parses.lower.among({"please", "wanna"}))[rows]
+    spoken = view.parses.lower_at(np.maximum(clauses.subjects, 0)).among({"i", "we", "you"})
+    wished |= spoken & ~view.is_past[clauses.tokens] & (clauses.subjects >= 0)
     nouns = _denied_nouns(view)[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
-    applies &= negatives == 0
+    answer.reasons[rows[applies & (negatives == 0) & wished]] = Reason.QUESTION
+    applies &= (negatives == 0) & ~wished
     inner = _verbs_to_fail(view, clauses, applies)
     fails = applies & (inner >= 0)
     phrased = applies & ~fails & _takes_not(view, clauses)
@@ -133,7 +141,7 @@ def _takes_not(view: ClauseView, clauses: Assertions) -> np.ndarray:
 def _negate(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
     is_verb = clauses.is_verb[index]
     others = index[~is_verb]
-    edits.insert(clauses.rows[others], view.parses.ends[clauses.tokens[others]], " not")
+    insert_not(view, edits, *(clauses.tokens[others],) * 2)
     _with_do(view, clauses, index[is_verb], "not ", edits)
 
 
@@ -210,7 +218,7 @@ def _fail(
     _with_do(view, clauses, index[finite], "not fail to ", edits)
     index = index[~finite]
     rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
-    edits.insert(rows, parses.ends[tokens], " not")
+    insert_not(view, edits, tokens, tokens)
     forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
     kinds = view.verb_forms[verbs].tolist()
     texts = []

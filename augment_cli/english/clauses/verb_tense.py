@@ -14,7 +14,7 @@ from augment_cli.english.inflection import base_form, inflected
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.letter_case import case_of, in_case
+from augment_cli.text.letter_case import CAPITALS, case_of, in_case
 
 PAST, PRESENT, FUTURE = range(3)
 TENSES = ("past", "present", "future")
@@ -68,7 +68,7 @@ def in_tense(
     if tense == FUTURE:
         new = "will"
         if negation and verb in {"be", "have"}:
-            behind = " " + verb
+            behind = " " + (verb.upper() if case_of(word) == CAPITALS else verb)
         elif not (negation and verb == "do"):
             new += " " + verb
         if negation in {"n't", "n’t"}:
@@ -95,6 +95,11 @@ def _modal(word: str, tense: int, negation: str) -> str | None:
     return _STEMS.get(new, new) if new is not None and negation in {"n't", "n’t"} else new
 
 
+_NO_PASSIVE = words(
+    "die graduate become remain resign work live emerge appear arrive go come stay continue begin grow fall "
+    "rise sink survive compete disappear collapse belong sleep reside"
+)
+_EITHER = words("leave return move retire serve join win play attend run study enter lead")
 _YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
 _LAST_YEAR = 2025  # surely over, whenever the sentence is read
 _PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
@@ -128,8 +133,20 @@ def with_mended_conjuncts(view: ClauseView) -> ClauseView:
     free = (helpers[tokens] == helpers[heads]) & (tokens > heads)
     main = (heads == view.roots[view.rows[tokens]]) & (view.verb_forms[heads] == VerbForm.PAST)
     past = tokens[main & near & free & ~view.is_be[heads]]
-    if not len(past):
+    passive = view.with_child(view.auxiliaries & view.is_be & (view.verb_forms == VerbForm.PAST))
+    both = np.flatnonzero((view.roles == Role.CONJUNCT) & passive[parents])
+    both = both[
+        (helpers[both] == helpers[parents[both]]) & ~view.with_child(view.roles == Role.SUBJECT)[both]
+    ]
+    forms = view.verb_forms[both]
+    # "was born in 1905 and died": a verb that has no passive; of "left" nobody knows.
+    lemmas = parses.lemmas_at(both).lowered()
+    alone = lemmas.among(_NO_PASSIVE) & ((forms == VerbForm.PAST) | (forms == VerbForm.PAST_PARTICIPLE))
+    unsure = lemmas.among(_EITHER) & (forms == VerbForm.PAST_PARTICIPLE) | (forms == VerbForm.PAST)
+    past = np.concatenate([past, both[alone]])
+    lost = view.row_mask(view.rows[both[unsure & ~alone]])
+    if not len(past) and not lost.any():
         return view
     forms, doubtful = view.verb_forms.copy(), view.is_doubtful.copy()
     forms[past], doubtful[past] = VerbForm.PAST, False
-    return replace(view, verb_forms=forms, is_doubtful=doubtful)
+    return replace(view, verb_forms=forms, is_doubtful=doubtful | lost[view.rows])

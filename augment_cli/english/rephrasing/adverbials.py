@@ -29,6 +29,7 @@ _QUANTIFIED = words("all every each most many some few no any both several none"
 _OBJECTS_BEHIND = words(
     "look take name run go come chase ask inquire call seek model pattern appear bring put"
 )
+_OCCASIONS = words("hour minute instant occasion case point situation stage date birthday anniversary")
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -68,6 +69,7 @@ def _moves(
     linked = grammar.is_word(_CONJUNCTIONS) & grammar.is_pos("SCONJ", "ADV")
     has_subject = grammar.has_child(grammar.is_dep("nsubj", "nsubj:pass", "expl"))
     adverbial = clause[heads] & linked[left] & has_subject[heads] & (right - left < _LONGEST_CLAUSE)
+    phrase &= grammar.count(grammar.asks, left, right) == 0  # "during which he left"
     no_comma = grammar.count(grammar.is_comma, left, right) == 0
     return whole & no_comma & (phrase | adverbial)
 
@@ -109,7 +111,8 @@ def _final_to_front(grammar: Grammar) -> Places:
     good &= grammar.count(grammar.is_comma | grammar.is_word({"only"}), roots, before - comma) == 0
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
-    good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
+    bound = grammar.is_time[before - comma] | grammar.is_lemma(_OCCASIONS, at=before - comma)
+    good &= ~grammar.is_word({"before", "after", "since", "until", "when"}, left) | ~bound
     first = grammar.openings[rows]
     return _to_front(grammar, "final_adverbial_to_front", left - comma, left, right, first).where(good)
 

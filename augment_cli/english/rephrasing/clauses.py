@@ -11,6 +11,7 @@ from augment_cli.syntax.tree import words
 _PRONOUNS = words("he she it they we i you")
 _SAYING = words("say state report announce claim add argue note believe explain think")
 _THINKING = words("say believe think claim know feel hope")
+_OBJECTS = words("me him us them myself yourself himself herself itself ourselves themselves")
 _CONCESSIVE = words("although though")
 _LONGEST_MAIN = 18
 
@@ -296,6 +297,7 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     finite = grammar.has_child(grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD"))
     bare &= finite[heads] | grammar.is_tag(*FINITE, at=heads)
     speaker = grammar.child(grammar.is_dep(*SUBJECTS))[grammar.parents[heads]]
+    bare &= ~grammar.is_word(_OBJECTS, at=begin)  # "believed himself to be"
     bare &= (speaker >= 0) & (speaker < grammar.parents[heads])  # `"It failed," said the minister`
     dropped, added = left[that], left[bare]
 

@@ -241,6 +241,10 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     good &= ~(grammar.is_word({"very"}, found) & grammar.is_pos("NOUN", at=behind))  # that very day
     good &= ~(grammar.is_name[before] & (before < found))
     good &= ~_in_fixed_phrase(grammar)[found]
+    # "finished eighth": only what one finishes is completed.
+    ending = grammar.is_lemma({"finish"}, found)
+    taking = grammar.has_child(grammar.is_dep("obj"))[found] & grammar.is_tag("DT", "PRP$", "NNS", at=behind)
+    good &= ~ending | taking
     found = found[good]
     draws = draw(found)
     article = _article_before(grammar, found)
@@ -249,6 +253,9 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
         choices = table[lemmas.values[lemmas.codes[token]], parses.pos.values[parses.pos.codes[token]]]
         other = form(choices[int(uniform * len(choices))], parses.tags.values[parses.tags.codes[token]])
         repeated = other is not None and grammar.has_text(token, other)
+        # "kids' school": "children" would need another ending.
+        owns = _value(parses.tags, min(token + 1, len(grammar) - 1)) == "POS"
+        repeated |= owns and (other or "").endswith("s") != grammar.text(token).endswith("s")
         spelled.append(None if repeated else other)
     kept = np.array([text is not None for text in spelled], bool)
 

@@ -16,6 +16,7 @@ _SETTLEMENTS = words(
     "mountain hill church castle park school island museum hospital cemetery railway station airport"
 )
 _QUANTITIES = words("all every each any some most many few several no both another other")
+_PARTICLES = words("into onto to up down off over out back")
 _ORDERED = words("former latter respectively both either between")
 
 
@@ -207,6 +208,12 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~grammar.is_word({"-", "/", "of", "alike", "(", "'s", "’s"}, at=behind) & ~grammar.is_pos(
         "PROPN", at=behind
     )
+    # "BA in maths or MS in physics", "radio and tune into", "corrupt and hostile to": more is joined.
+    lower, anchor = grammar.parses.lower.codes, grammar.next_in_row(before, -1)
+    in_phrase = grammar.is_pos("ADP", at=before) & (before < first)
+    good &= ~(in_phrase & ((lower[anchor] == lower[found]) | (lower[before] == lower[behind])))
+    good &= ~(grammar.is_pos("ADJ", at=found) & grammar.is_pos("ADP", at=behind))
+    good &= ~(grammar.is_tag("NN", at=found) & ~has_own & grammar.is_word(_PARTICLES, at=behind))
     # A name of several parts (`the Department of Health and Education`) keeps their order.
     named = grammar.is_name[found]
     titled = grammar.is_word({"of", "for", "the", "by", "&"}, at=before) | grammar.is_pos("NOUN", at=before)

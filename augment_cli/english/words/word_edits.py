@@ -150,9 +150,14 @@ def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.St
     )
 
 
-def in_case_of_first(words: Words, index: np.ndarray, strings: pa.Array) -> pa.StringArray:
+def in_case_of_first(
+    words: Words, first: np.ndarray, strings: pa.Array, last: np.ndarray | None = None
+) -> pa.StringArray:
     """Strings (m,), with a capital where the word they begin in the place of has one."""
-    return capitalised_where(strings, words.has_capital[index])
+    # In capitals where all words up to `last` (m,) are: `IS NOT` to `ISN'T`.
+    if last is None:
+        return capitalised_where(strings, words.has_capital[first])
+    return in_patterns(strings, case_pattern(words.texts, words.flat_starts[first], words.flat_ends[last]))
 
 
 def replace_words(words: Words, index: np.ndarray, replacements: pa.Array) -> Edits:

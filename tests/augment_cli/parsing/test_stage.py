@@ -77,7 +77,12 @@ def test_the_parts_hold_what_the_pipeline_says(parsed_store, pipeline):
 
 def test_settings_name_the_pipeline_but_no_place(parsed_store, pipeline):
     settings = Store.open(parsed_store).stage("parses").settings
-    assert settings["parameters"] == {"pipeline": "en_tiny", "version": "1.0.0", "disabled": ["ner"]}
+    assert settings["parameters"] == {
+        "pipeline": "en_tiny",
+        "version": "1.0.0",
+        "disabled": ["ner"],
+        "contractions": "joined",
+    }
     assert settings["resources"] == {"pipeline": find_pipeline(pipeline).digest}
     assert settings["libraries"].keys() == {"spacy"}
     for file in (parsed_store / "manifest.json", parsed_store / "parses" / "part-00000.parquet"):

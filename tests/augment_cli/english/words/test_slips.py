@@ -69,11 +69,11 @@ def test_no_word_is_put_in_twice():
 def test_versions_tell_changed_outputs_apart():
     names = {
         1: "una",
-        2: "contraction dn uda",
-        3: "negation-removal rephrase yoda",
-        4: "city-name colour crop entity-swap gender-swap negation random-insertion random-mixture "
-        "tense word-deletion",
-        5: "geographic-name synonym",
+        2: "dn uda",
+        3: "contraction discourse-marker",
+        4: "city-name crop entity-swap negation-removal random-insertion random-mixture rephrase "
+        "word-deletion yoda",
+        5: "colour gender-swap geographic-name negation synonym tense",
         6: "subject-object-switch summary",
         7: "back-translate paraphrase",
         8: "hypernym",
