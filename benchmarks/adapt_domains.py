@@ -190,23 +190,22 @@ def adapt(
     return out
 
 
-def difference_table(lines: list[dict[str, Any]]) -> str:
+def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
     """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
     rows = [
-        "| model | domain | encoder | score | before | after − before | up in | STS-B test |",
-        "|---|---|---|---|---:|---:|---:|---:|",
+        "| model | domain | score | before | after − before | up in | STS-B test |",
+        "|---|---|---|---:|---:|---:|---:|",
     ]
-    for model, domain, encoder in dict.fromkeys(
-        (line["model"], line["domain"], line["encoder"]) for line in lines if line["encoder"] != "start"
-    ):
+    made = [line for line in lines if line["encoder"] == encoder]
+    for model, domain in dict.fromkeys((line["model"], line["domain"]) for line in made):
         own = [line for line in lines if (line["model"], line["domain"]) == (model, domain)]
         before = next(line for line in own if line["encoder"] == "start")
-        after = [line for line in own if line["encoder"] == encoder]
+        after = [line for line in own if line in made]
         changes = {key: [line[key] - before[key] for line in after] for key in SCORES if key in before}
         price = _spread(changes.pop("stsb"))
         for key, values in changes.items():
             up = f"{sum(value > 0 for value in values)} of {len(values)}"
-            cells = (model, domain, encoder, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
+            cells = (model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -265,7 +264,11 @@ def main() -> None:
                     continue
                 measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
                 add_line(results, lines, key | measured)
-    print(untrained_table(lines) if options.untrained else difference_table(lines))
+    if options.untrained:
+        print(untrained_table(lines))
+        return
+    print(difference_table(lines))
+    print("\nlooked up in the corpus:\n" + difference_table(lines, "lookup of best"))
 
 
 if __name__ == "__main__":

@@ -101,6 +101,15 @@ def test_what_it_says_of_adaptation_was_measured(adaptation):
     assert {"movie reviews", "product reviews", "books", "captions"} <= unchanged
 
 
+def test_what_it_says_of_the_lookup_was_measured():
+    lines = of_minilm("domains")
+    start = {line["domain"]: main_score(line) for line in lines if line["encoder"] == "start"}
+    gains = [
+        main_score(line) - start[line["domain"]] for line in lines if line["encoder"] == "lookup of best"
+    ]
+    assert f"`--lookup`) gains {mean(gains):.1f} points there" in " ".join(README.split())
+
+
 def test_what_the_how_to_says_of_adaptation_was_measured(adaptation):
     page = " ".join((REPOSITORY / "docs/how-to/adapt.md").read_text("utf-8").split())
     main, purity, stsb = zip(*adaptation.values(), strict=True)
