@@ -141,9 +141,10 @@ def augmented(
 
 @functools.cache
 def sample() -> list[str]:
-    """The sample's sentences, then some texts of three of them."""
+    """The sample's sentences, some texts of three of them, and a word with several synonyms."""
     lines = SAMPLE.read_text("utf-8").splitlines()
-    return lines + [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
+    threes = [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
+    return [*lines, *threes, *["She was totally honest."] * 12]
 
 
 # What made-up parses never hold: two persons, and an action between them.
