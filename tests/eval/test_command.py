@@ -181,5 +181,6 @@ def test_help_loads_nothing_that_takes_long(words):
         "heavy = {'torch', 'transformers', 'sklearn', 'scipy.stats', 'polars', 'pyarrow.compute'}\n"
         "print(heavy & sys.modules.keys())"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    options = {"capture_output": True, "text": True, "check": True}
+    result = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, **options)
     assert "--help" in result.stdout and result.stdout.endswith("set()\n")
