@@ -13,6 +13,7 @@ from eval import protocols
 from eval.command import main
 from eval.measures.classification import CLASSIFIERS
 from eval.tasks.registry import load_registry
+from tests.helpers.places import REPOSITORY
 
 
 def run(capsys, *arguments, code=0):
@@ -181,6 +182,6 @@ def test_help_loads_nothing_that_takes_long(words):
         "heavy = {'torch', 'transformers', 'sklearn', 'scipy.stats', 'polars', 'pyarrow.compute'}\n"
         "print(heavy & sys.modules.keys())"
     )
-    options = {"capture_output": True, "text": True, "check": True}
-    result = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, **options)
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert "--help" in result.stdout and result.stdout.endswith("set()\n")
