@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import html
-import importlib.util
 import json
 import re
 import shlex
@@ -25,7 +24,8 @@ import polars as pl
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError
+from augment_cli.errors.packages import require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
 from augment_cli.models.digest import model_digest
@@ -51,7 +51,6 @@ _EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(
 # Of what a stage's maker logs, how far it is; the rest is in words of Python.
 _NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
 _ENDING = 60.0  # seconds that the trainer has to write its checkpoint
-_EXTRA = {"torch": "train", "transformers": "train", "sklearn": "train", "scipy": "train"}
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
 _POINTS = 0.5  # of 100 texts; fewer are no difference
 _PIECES, _UNKNOWN = 2.0, 0.05  # a word, and of all pieces: more, and a vocabulary is of another language
@@ -92,7 +91,7 @@ def adapt(
     reporter: Reporter,
 ) -> Verdict:
     """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
-    check_packages()
+    require("torch", "transformers", "sklearn", "scipy", extra="train")
     name, encoder = encoder, shipped(encoder)
     model = _find(encoder, allow_download)
     texts = SAMPLE if texts is None else texts
@@ -132,15 +131,6 @@ def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> Inge
         reporter.say(f"text column: {column}{beside}; --text-column names another")
     encoding = options.encoding if encoding is None else encoding
     return dataclasses.replace(options, text_column=column or options.text_column, encoding=encoding)
-
-
-def check_packages() -> None:
-    """Refuse where a package is missing, before anything is read."""
-    missing = next((one for one in _EXTRA if importlib.util.find_spec(one) is None), None)
-    if missing:
-        raise MissingError(
-            f"adapt: needs the package {missing}; `pip install 'augment-cli[{_EXTRA[missing]}]'`"
-        )
 
 
 def _find(encoder: str, allow_download: bool) -> Path:

@@ -74,7 +74,7 @@ def test_a_second_encoder_and_other_texts(adapted, monkeypatch):
 
 
 def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
-    monkeypatch.setattr(adapting.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingError, match=r"augment-cli\[train\]"):
         augment_cli.adapt("static", TEXTS, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
