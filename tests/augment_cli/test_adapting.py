@@ -183,7 +183,7 @@ def test_the_verdict_says_what_gains_and_what_loses(found, said):
         "found_by_half": {"before": 0.9, "best": found},
     }
     assert said in in_words("better", scores)
-    assert "3.0 are found by either half of its words (2.0 before)" in in_words("better", scores)
+    assert "30.0 are found by either half of a text's words (20.0 before)" in in_words("better", scores)
     assert in_words("same", scores) == ""
 
 
