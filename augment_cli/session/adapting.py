@@ -280,11 +280,9 @@ def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
     single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
     caution = "; to search with it, compare it with the start first" if change <= -_POINTS else ""
     return (
-        "better for topics and classes: of 100 nearest texts, "
-        f"{100 * half['best']:.1f} are found by either "
-        f"half of a text's words ({100 * half['before']:.1f} before); the one text is found {single}: half of "
-        f"its words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} "
-        f"before){caution}"
+        f"better for topics and classes: of 100 nearest texts, {100 * half['best']:.1f} are found by either "
+        f"half of a text's words ({100 * half['before']:.1f} before); the one text is found {single}: half of its "
+        f"words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} before){caution}"
     )
 
 
