@@ -279,10 +279,11 @@ def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
     change = 100 * (found["best"] - found["before"])
     single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
     caution = "; to search with it, compare it with the start first" if change <= -_POINTS else ""
+    halves, first = ([100 * scores[when] for when in ("best", "before")] for scores in (half, found))
     return (
-        f"better for topics and classes: of 100 nearest texts, {100 * half['best']:.1f} are found by either "
-        f"half of a text's words ({100 * half['before']:.1f} before); the one text is found {single}: half of its "
-        f"words finds it first in {100 * found['best']:.1f} of 100 ({100 * found['before']:.1f} before){caution}"
+        f"better for topics and classes: of 100 nearest texts, {halves[0]:.1f} are found by either half of a "
+        f"text's words ({halves[1]:.1f} before); the one text is found {single}: half of its words finds it "
+        f"first in {first[0]:.1f} of 100 ({first[1]:.1f} before){caution}"
     )
 
 
