@@ -24,6 +24,7 @@ from tests.helpers.places import REPOSITORY
 _TWO_STEPS = "--set steps=2 --set evaluate_every=1 --set batch=4"
 LESS = {
     r"\S+/wiki_en-0[068]\S*": "few.txt",
+    r"--minimal-pairs --meaning": "--minimal-pairs",
     r"\S+/wiki_en-01\S*": "mine.txt",
     r"'corpus/\*\.txt\.gz'": "few.txt",
     r"'/shared/corpus/\*\.gz'": "'shared/*.gz' --part-rows 1",
@@ -133,6 +134,7 @@ def prepared(tmp_path_factory, tiny_encoder, model):
     write_sets(folder)
     write_models(folder, tiny_encoder, model)
     call("augment-cli run default --corpus few.txt --report report.html", folder)
+    call("augment-cli paraphrase", folder)  # what some pages go on with
     call(lessened("python -m train una --encoder tiny --out runs/una --data toy"), folder)
     call(lessened("python -m eval A=tiny B=runs/una/best --data toy --tasks stsb --no-plots"), folder)
     write_judgements(folder)
