@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from augment_cli.contract.combine_parameters import CombineParameters
 from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.smoothing import centred, nearest, smoothed, unit
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.models.digest import copy_model
 
 SETTINGS, ARRAYS = "lookup.json", "lookup.safetensors"  # in its folder
-_NEIGHBOURS, _ROUNDS = 10, 2  # as `combine` has them
-_LEXICAL, _COMPONENTS = 0.5, 100
+_COMBINED = CombineParameters()  # a lookup is smoothed as `augment-cli combine` does by default
 _TOKENS = r"(?u)\b\w+\b"
 
 
@@ -67,7 +67,7 @@ class Lookup(Encoder):
         counts = lookup._fit_words(texts)
         views += [unit(counts @ lookup.directions.T)[0]] if len(lookup.directions) else []
         lookup.means = [view[view.any(axis=1)].mean(axis=0) for view in views]
-        keys = smoothed(lookup._side_by_side(views), _NEIGHBOURS, _ROUNDS)
+        keys = smoothed(lookup._side_by_side(views), _COMBINED.neighbours, _COMBINED.rounds)
         lookup.keys = keys.astype(np.float16).astype(np.float32)  # as they are stored
         return lookup
 
@@ -80,7 +80,7 @@ class Lookup(Encoder):
             counts = vectorizer.fit_transform(texts)
         except ValueError:  # no word stands in two texts
             return None
-        components = min(_COMPONENTS, min(counts.shape) - 1)
+        components = min(_COMBINED.components, min(counts.shape) - 1)
         if components < 1:
             return None
         self.words = {word: int(column) for word, column in vectorizer.vocabulary_.items()}
@@ -97,7 +97,7 @@ class Lookup(Encoder):
 
     def _side_by_side(self, views: Sequence[np.ndarray]) -> np.ndarray:
         """The views about the corpus's means, of length 1 and weighted; float32 (n, d), of length 1."""
-        weights = [weight for _, weight in self.parts] + [_LEXICAL]
+        weights = [weight for _, weight in self.parts] + [_COMBINED.lexical]
         moved = [centred(view, mean) for view, mean in zip(views, self.means, strict=True)]
         return unit(np.hstack([weight * view for weight, view in zip(weights, moved, strict=False)]))[0]
 
@@ -119,7 +119,7 @@ class Lookup(Encoder):
         views = [unit(view)[0] for view in views]
         views += [unit(self._count(texts) @ self.directions.T)[0]] if self.words else []
         found = self._side_by_side(views)
-        near = nearest(found, min(_NEIGHBOURS, len(self.keys)), self.keys)
+        near = nearest(found, min(_COMBINED.neighbours, len(self.keys)), self.keys)
         means = np.stack([self.keys[places].mean(axis=0) for places in near])
         return unit(found + means)[0]
 

@@ -210,7 +210,7 @@ def test_an_encoder_of_another_language_is_told(texts, is_said, tmp_path):
     assert ("hardly knows the language" in warning) == is_said
 
 
-def test_runs_of_two_files_and_two_encoders_have_folders_of_their_own():
+def test_the_run_of_another_encoder_has_a_folder_of_its_own():
     names = {adapting._name_of(*each, False) for each in [("a/x.csv", "minilm"), ("a/x.csv", "static")]}
     assert names == {"adapt-x", "adapt-x-static"}
 
