@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass, field
 
 from augment_cli.contract.ingest_options import IngestOptions
@@ -49,7 +50,7 @@ class IngestReport:
         """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged."""
         damaged = {reason: count for reason, count in self.reasons.items() if reason in checks.DAMAGE}
         detail = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
-        advice = f"look at them with `augment-cli inspect rejects --store {store}`"
+        advice = f"look at them with `augment-cli inspect rejects --store {shlex.quote(store)}`"
         if damaged.keys() == {Reason.UNCLOSED_QUOTE}:
             raise IncompleteError(
                 f'a quotation mark that is never closed swallowed the rest of a file ({detail}); if " is a '
@@ -91,8 +92,8 @@ class IngestReport:
         if faults > max(max_rejects, 0.5) * self.read:
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
-                f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
-                f"corpus into another --store (--max-rejects {self._enough:.2f} goes on with this one)"
+                f"rejected; see why with `augment-cli inspect rejects --store {shlex.quote(store)}`, and read "
+                f"a corrected corpus into another --store (--max-rejects {self._enough:.2f} goes on with this one)"
             )
 
 

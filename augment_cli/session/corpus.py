@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,7 @@ class CorpusSteps(StoreSteps):
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
                 + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
-                + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
+                + f"; see them with `augment-cli inspect rejects --store {shlex.quote(str(self.store.path))}`"
             )
 
     def _give_pairs(self, options: IngestOptions) -> None:
