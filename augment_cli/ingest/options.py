@@ -90,10 +90,11 @@ class IngestReport:
         """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed."""
         faults = self.rejected - self.duplicates
         if faults > max(max_rejects, 0.5) * self.read:
+            see = f"`augment-cli inspect rejects --store {shlex.quote(store)}`"
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
-                f"rejected; see why with `augment-cli inspect rejects --store {shlex.quote(store)}`, and read "
-                f"a corrected corpus into another --store (--max-rejects {self._enough:.2f} goes on with this one)"
+                f"rejected; see why with {see}, and read a corrected corpus into another --store "
+                f"(--max-rejects {self._enough:.2f} goes on with this one)"
             )
 
 

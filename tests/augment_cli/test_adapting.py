@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import augment_cli
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
-from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
+from augment_cli.errors import BadInputError, IncompleteError, MissingError, MixError, UsageError
 from augment_cli.session import adapting
 from augment_cli.session.adapting import Verdict, in_words
 from tests.train.watching.test_neighbours import sentence
@@ -221,3 +221,12 @@ def test_the_command_says_as_json_what_came_out(monkeypatch, tmp_path):
     load_commands()
     done = CliRunner().invoke(app, ["adapt", "mine.txt", "--json"])
     assert json.loads(done.stdout)["outcome"] == "same"
+
+
+def test_a_note_on_rejects_names_a_command_that_can_be_typed(tmp_path):
+    from augment_cli.ingest.options import IngestReport
+
+    report = IngestReport(2, {"empty": 2})
+    for check, limit in ((report.check, 0.0), (IngestReport(1, {"empty": 9}).check_stored, 0.0)):
+        with pytest.raises(IncompleteError, match=r"rejects --store 'my store'`"):
+            check(limit, "my store")
