@@ -3,7 +3,8 @@
 Three figures. *Right*: of a sentence's group, the share where the paraphrase is nearer than every turned
 sentence. *AUC*: how often a paraphrase has a higher cosine than a turned sentence, over all pairs. *Let
 through*: the share of turned sentences whose cosine is above the one that 90 % of the paraphrases reach: what
-a threshold in a search or a cache lets pass.
+a threshold in a search or a cache lets pass. The last two compare with the paraphrases of the sets without
+groups, which people wrote or judged as saying the same; what a caption entails is not its paraphrase.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ def auc(same: np.ndarray, turned: np.ndarray) -> float:
 
 def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np.ndarray) -> TaskScore:
     """Score pairs (n,): the cosine of each, its set, its group (empty: none), and what it is."""
-    limit = float(np.quantile(cosines[is_same], PASSED))
+    paraphrases = cosines[is_same & (groups == "")]
+    limit = float(np.quantile(paraphrases, PASSED)) if len(paraphrases) else math.nan
     through = cosines > limit
     scores = {
-        "auc": auc(cosines[is_same], cosines[~is_same]),
+        "auc": auc(paraphrases, cosines[~is_same]),
         "let_through": float(through[~is_same].mean()),
         "limit": limit,
     }
