@@ -1,4 +1,4 @@
-"""Several corpora in one training: how often the rows of each input file come in an epoch."""
+"""How often a row comes in an epoch: by its input file, and by the stages that it has a text of."""
 
 from __future__ import annotations
 
@@ -69,9 +69,15 @@ def weighting(
     seed: int,
     held_out: float = 0.0,
     keep: np.ndarray | None = None,
+    stages: Mapping[str, np.ndarray] | None = None,
 ) -> Weighting:
-    """Weights of input files as a count for each row."""
-    patterns = list(weights)
+    """Weights of input files and of stages as a count for each row; `stages`: which rows have a text of each."""
+    own = stages or {}
+    patterns = [pattern for pattern in weights if pattern not in own]
+    # By the stages: of several that a row has a text of, the one that counts most.
+    by_stage = [np.where(rows, float(weights[name]), np.nan) for name, rows in own.items()]
+    times = np.fmax.reduce([*by_stage, np.full(store.rows, np.nan)])
+    times[np.isnan(times)] = 1
     number_of: dict[str, int] = {}
     codes = [np.zeros(0, np.int64)]
     for part in range(len(store.parts)):
@@ -90,10 +96,11 @@ def weighting(
                 f"{', '.join(known[:5])}{', …' if len(known) > 5 else ''}"
             )
     usable = is_used(np.arange(store.rows), held_out, keep)
-    given = [*weights.items(), ("other files", 1.0)]
+    given = [*((pattern, weights[pattern]) for pattern in patterns), ("other files", 1.0)]
     corpora = [
-        Corpus(name, float(weight), np.flatnonzero(usable & (code == number)))
+        Corpus(name, weight * often, np.flatnonzero(usable & (code == number) & (times == often)))
         for number, (name, weight) in enumerate(given)
         if number in number_of.values()
+        for often in np.unique(times).tolist()
     ]
     return Weighting(tuple(corpora), store.rows, seed)
