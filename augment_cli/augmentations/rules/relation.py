@@ -53,6 +53,7 @@ _BY_TAG = {  # tags that such a word must have, where another use of it has no o
     "VBD VBN": "loved opposed received sent bought sold",
     "NN RB JJ": "beginning defeat victory inside outside upper",
 }
+_USUAL = "VB VBD VBZ VBP VBG VBN NN NNS RB RBR JJ JJR"
 _TAGS = {word: tags for tags, listed in _BY_TAG.items() for word in listed.split()}
 # Adjectives between a determiner and their noun, or before a decade.
 _ADJECTIVES = _pairs("first/last previous/next following/preceding early/late initial/final", "former/future")
@@ -62,9 +63,9 @@ _COMPARED = _pairs("more/less", "fewer/more")
 # Behind these, the preposition is the verb's: "look after", "deal with", "go to".
 _PHRASAL = words(
     "look looks looked looking take takes took taken named name ask asks asked go goes went gone run "
-    "come comes modelled modeled sought deal deals dealt dealing associated compared begin begins began start "
-    "started consistent along together agree agreed comply filled replaced provided provide covered familiar "
-    "interact "
+    "come comes modelled modeled sought deal deals dealt dealing associated compared begin begins began "
+    "start started consistent along together agree agreed comply filled replaced provided provide covered "
+    "familiar interact "
     "contact struggle do does did done up off what even just right soon shortly all ever day year week "
     "long never provides provides divided turned transformed enter entered"
 )
@@ -103,12 +104,8 @@ def _all(tokens: Tokens, tables: tuple[Mapping[str, object], ...]) -> Iterator[T
             near = [tokens.word(other, row) for other in range(place + 1, place + 5)]
             if "than" in near[1:] and near[0] != "than" and "and" not in near:
                 yield [(place, place, _COMPARED[word])]
-        elif (
-            word in _ANYWHERE
-            and tag in _TAGS.get(word, "VB VBD VBZ VBP VBG VBN NN NNS RB RBR JJ JJR").split()
-        ):
-            if not tokens.denied(place):
-                yield from _opposite(tokens, place, word, before, behind)
+        elif word in _ANYWHERE and tag in _TAGS.get(word, _USUAL).split() and not tokens.denied(place):
+            yield from _opposite(tokens, place, word, before, behind)
 
 
 def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -> Iterator[Turn]:
