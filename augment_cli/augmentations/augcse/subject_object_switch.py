@@ -313,6 +313,7 @@ SUBJECT_OBJECT_SWITCH = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
     is_random=False,
+    turns="content",
     meaning="altered",
     entailment=("other", "who does it and whom it is done to trade places"),
 )

@@ -262,6 +262,7 @@ PHRASE_SWAP = Augmentation(
     examples=("augment-cli phrase-swap", "augment-cli phrase-swap --unlike"),
     libraries=("lemminflect",),
     is_random=False,
+    turns="content",
     meaning="altered",
     entailment=("other", "two things trade places in what is said of them"),
 )

@@ -204,6 +204,7 @@ QUANTITY = Augmentation(
     languages=("en",),
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantity")),
     examples=("augment-cli quantity", "augment-cli quantity --draws 2"),
+    turns="content",
     meaning="altered",
     entailment=("other", "another number, date or unit stands there"),
 )
