@@ -183,10 +183,10 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         and place == tokens.bounds[row]
         and tokens.tag(place + 1, row) in {"PRP", "NN", "NNS", "DT", "NNP"}
     ):
-        text = {"can": "must", "should": "can", "may": "must", "must": "can", "could": "must"}.get(word)
+        other = {"can": "must", "should": "can", "may": "must", "must": "can", "could": "must"}.get(word)
         polite = word in {"can", "could"} and tokens.word(place + 1, row) == "you"
-        if text is not None and not polite:
-            yield [(place, place, text)]
+        if other is not None and not polite:
+            yield [(place, place, other)]
 
 
 def _less(tokens: Tokens, draw: Draw) -> Iterator[Turn]:

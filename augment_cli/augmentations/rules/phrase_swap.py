@@ -106,7 +106,8 @@ def _swap(
     lemmas, behind = parses.lemmas_at(heads), parses.deps.at(heads).among({"pobj", "obl"})  # a preposition
     kinds, sorts = kinds_of(view, heads), parses.tags.at(heads).map(lambda tag: _NOUNS.get(tag, -1), np.int64)
     roles, arguments = _Roles(view, heads, left, unlike), Arguments(view)
-    chosen, agreeing = [], []
+    chosen: list[tuple[int, int]] = []
+    agreeing: list[int] = []
     for low, high in _stretches(view.rows[heads]):
         pairs = list(combinations(range(low, high), 2))
         if found := next((pair for pair in pairs if roles.can_change(*pair)), None):
@@ -151,8 +152,8 @@ def _sorts_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     kinds, files = kinds_of(view, heads), view.parses.lemmas_at(heads).map(file_of, np.int64)
     kinds = np.where((kinds == _NAME) & (files >= 0) & (files != _PLACE), files, kinds)  # `English`
     sorts = np.full(len(heads), -1)
-    for sort, files in enumerate((_ACTORS, _THINGS, _ABSTRACT)):
-        sorts[np.isin(kinds, files)] = sort
+    for sort, of_sort in enumerate((_ACTORS, _THINGS, _ABSTRACT)):
+        sorts[np.isin(kinds, of_sort)] = sort
     return sorts
 
 

@@ -107,8 +107,8 @@ def _other_number(tokens: Tokens, place: int, draw: float) -> str | None:
         return None
     if suffixed := _SUFFIXED.fullmatch(form.lower()):
         old = int(suffixed[1])
-        new = [number for number in range(4, 21) if number != old][int(draw * 16)]
-        return f"{new}th" if 3 < old < 21 else None
+        day = [number for number in range(4, 21) if number != old][int(draw * 16)]
+        return f"{day}th" if 3 < old < 21 else None
     old_value = _value(form)
     if old_value is None or form in {"1", "0", "007"} or (form[0] == "0" and "." not in form):
         return None

@@ -22,7 +22,7 @@ def _pairs(both: str, one: str = "") -> dict[str, str]:
     """`before/after`: each for the other; those of `one` in this direction alone."""
     there = [pair.split("/") for pair in both.split()]
     alone = [pair.split("/") for pair in one.replace("_", " ").split("; ") if pair]
-    return dict(there) | {second: first for first, second in there} | dict(alone)  # type: ignore[arg-type]
+    return dict(there) | {second: first for first, second in there} | dict(alone)
 
 
 # In front of a noun phrase or clause.
