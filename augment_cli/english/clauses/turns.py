@@ -139,6 +139,12 @@ Find = Callable[[Tokens, "Draw"], Iterator[Turn]]
 Draw = Callable[[int], float]  # a number on [0, 1) for a place
 
 
+def alternatives(table: str) -> dict[str, tuple[str, ...]]:
+    """`may: must, cannot; can: must`: for each word what may stand in its place."""
+    pairs = (pair.split(": ") for pair in table.split("; "))
+    return {word: tuple(others.split(", ")) for word, others in pairs}
+
+
 def by_turns(find: Find, key: int) -> Prepared:
     """An augmentation that turns one place of each row, drawn among those that a rule finds."""
 
