@@ -115,8 +115,9 @@ class AugmentationSteps(StoreSteps):
                 f"--name {stage}: a number behind a dot is the number of a further draw (--draws); choose "
                 "another name"
             )
-        if run.of and run.of in augmentations.names() and run.of not in self.store.stages():
-            self.augment(make_run(run.of, fit=run.fit, parses=run.parses))
+        if run.of in augmentations.names() and run.of not in self.store.stages() and not self.is_shared:
+            with self.keeping():
+                self.augment(make_run(run.of, fit=run.fit, parses=run.parses))
         run = run.resolved(self.store, stage)
         run.check_named(self.store)
         if run.of:

@@ -103,6 +103,8 @@ def test_what_cannot_be_chained_is_refused(chains: Store) -> None:
             session.augment(make_run("negation", of="nothing"))
         with pytest.raises(UsageError, match="runs a model"):
             session.augment(make_run("paraphrase", of="opposite"))
+    with pytest.raises(UsageError, match="names a stage of a store"):
+        augment_cli.augment(LINES, "negation", of="opposite")
 
 
 def test_the_command_line_has_the_option(chains: Store) -> None:
