@@ -23,7 +23,10 @@ def entailment_of_stage(settings: Mapping[str, Any]) -> Entailment | None:
     maker = settings["stage"]
     if maker not in augmentations.names():
         return None
-    return entailment_of(augmentations.get(maker), settings.get("parameters", {}))
+    parameters = settings.get("parameters", {})
+    if "of" in parameters:
+        return Entailment(parameters["label"], f"it changes what {parameters['of']} made")
+    return entailment_of(augmentations.get(maker), parameters)
 
 
 def check_labels(store: Store, kind: str, stages: Sequence[str], option: str, unless: str) -> None:

@@ -21,7 +21,7 @@ from augment_cli.syntax.parses import stage_name
 
 # Options about an earlier stage, which an augmentation has only where it may read that stage.
 _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
-_OF_RUNS = ("seed", "fit", "parses", "protect", "anyway")
+_OF_RUNS = ("seed", "fit", "parses", "of", "protect", "anyway")
 _SHARED = [
     options.valued("seed", int, "seed of all draws", DEFAULT_SEED),
     options.valued(
@@ -31,6 +31,7 @@ _SHARED = [
     options.valued("fit", str | None, "which fit to read, where there are several"),
     options.valued("parses", str | None, "which parses to read, where there are several"),
     options.shared("pipeline", Pipeline),
+    options.valued("of", str | None, "stage whose texts it changes in place of the corpus's: --of antonym"),
     options.valued(
         "protect", str, "regular expression of what stays as it is, beside addresses and tags", ""
     ),

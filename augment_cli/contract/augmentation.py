@@ -159,6 +159,9 @@ class Augmentation:
     meaning : {"kept", "possibly altered", "altered"}, optional
         What the augmentation is declared to do to the meaning, the three classes of AugCSE; where it
         is not given, a negative counts as altered and a positive as kept.
+    turns : {"polarity", "content"}, optional
+        What a negative turns, for chains (`--of`): a predicate to its opposite, so that a second turn of it
+        restores what was said; or what is said of whom and what, which another turn does not restore.
     entailment : (str, str) or callable, optional
         The label same, other or neither, and its reason (`augment_cli/contract/entailment.py`); or a function
         from a stage's parameters, some of which may be missing, to these. It follows from `meaning` where it
@@ -186,6 +189,7 @@ class Augmentation:
     examples: tuple[str, ...] = ()
     is_random: bool = True
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
+    turns: Literal["polarity", "content"] | None = None
     entailment: LabelAndReason | Callable[[Mapping[str, Any]], LabelAndReason] | None = None
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ class Reason(StrEnum):
     TOO_FEW_WORDS = "too_few_words", "too few words to leave one out or move it"
     GAP = "gap", "something is missing in the text, such as `born in , was`"
     PROTECTED = "protected", "an address, handle, hashtag, tag or the like would be cut into"
+    NOT_MADE = "not_made", "the stage that it runs on (--of) has no text for it"
     # Of rules on syntax:
     RULE_DOES_NOT_APPLY = "rule_does_not_apply", "the drawn rule finds no place in the sentence"
     NO_RULE_APPLIES = "no_rule_applies", "none of the rules finds a place in the sentence"

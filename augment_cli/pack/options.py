@@ -157,7 +157,9 @@ def _place_of(store: Store, name: str, labels: str) -> str | None:
     if labels == BY_LABEL:
         entailment = entailment_of_stage(settings)
         return entailment.label if entailment else NEEDED[kind] if kind else None
-    return augmentations.get(maker).kind if maker in augmentations.names() else kind
+    if "of" in settings["parameters"]:
+        kind = "positive" if settings["parameters"].get("label") == "same" else "negative"
+    return augmentations.get(maker).kind if kind is None and maker in augmentations.names() else kind
 
 
 def left_out(store: Store, options: PackOptions) -> list[str]:

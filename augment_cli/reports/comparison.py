@@ -56,8 +56,8 @@ def compare(
         before, after = [row["original"] for row in sample], [row["text"] for row in sample]
         ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
         label, maker = label_of(store, name), numbers["made_by"]
-        is_ours = not is_read(store.stage(name))
-        meaning = meaning_of(augmentations.get(maker)) if is_ours else _MEANINGS[label]
+        is_ours, is_chain = not is_read(store.stage(name)), "of" in store.stage(name).settings["parameters"]
+        meaning = meaning_of(augmentations.get(maker)) if is_ours and not is_chain else _MEANINGS[label]
         entry = {
             "stage": name,
             "augmentation": maker,

@@ -56,9 +56,10 @@ def plan_run(
             needed.append((forms_name(run.fit), "forms"))
         if "parses" in run.needs:
             needed.append((stage_name(run.parses), "parses"))
-        base = stage or run.name
+        if run.of:
+            needed.append((run.of, "augmentation"))
         kind = "model" if "model" in run.needs else "augmentation"
-        needed += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
+        needed += [(run.of_draw(draw, draws).folder(stage), kind) for draw in range(draws)]
     return plan_stages(store_path, corpus, options, needed)
 
 

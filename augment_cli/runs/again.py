@@ -77,7 +77,8 @@ def words_of(store: Store, name: str) -> list[str]:
     low, high = first.get("beta"), settings["parameters"].get("beta")
     if draw and low is not None and low != high:
         options["beta"] = f"{low}:{high}"  # spread over the draws
-    given = options | _models(settings) | read
+    chain = {"of": settings["parameters"]["of"]} if "of" in settings["parameters"] else {}
+    given = options | chain | _models(settings) | read
     words = ["augment-cli", augmentation]
     for option, value in given.items():
         typed = f"--{option.replace('_', '-')}"

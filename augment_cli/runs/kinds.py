@@ -31,7 +31,8 @@ def _check(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]
     settings = stage.settings_of(index)
     augmentation = augmentations.get(settings["stage"])
     is_of_today = settings["version"] == augmentation.version  # columns of other versions are not known
-    return check_edited(store, index, table, schema_of(augmentation) if is_of_today else None)
+    schema = schema_of(augmentation, "of" in settings["parameters"])
+    return check_edited(store, index, table, schema if is_of_today else None)
 
 
 def check_edited(store: Store, index: int, table: pa.Table, schema: pa.Schema | None) -> list[str]:
@@ -65,7 +66,9 @@ def _kind_of(name: str) -> StageKind:
         version=lambda: augmentations.get(name).version,
         describe=_describe,
         check=_check,
-        goes_by_part=lambda settings: not {"tfidf", "forms"} & settings["inputs"].keys(),
+        goes_by_part=lambda settings: (
+            not {"tfidf", "forms"} & settings["inputs"].keys() and "of" not in settings["parameters"]
+        ),
         command=lambda store, stage: words_of(store, last_draw(store, stage))[1:],
     )
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from augment_cli.contract.augmentation import Prepared, PreparedModel
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.errors import UsageError
 from augment_cli.languages import languages_of
 from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
@@ -35,6 +36,8 @@ def augment_texts(
 ) -> pa.Table:
     """Augment sentences in memory, with the resources of a store."""
     # The draws depend on `row_ids` (int64, n), as in a stored stage; 0, 1, 2, … by default.
+    if run.of:
+        raise UsageError(f"of = {run.of!r}: names a stage of a store; `augment_cli.run` makes chains there")
     column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
     run = run.resolved(store)
     if pipeline is None:

@@ -15,6 +15,7 @@ from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import UsageError, UserError, did_you_mean
 from augment_cli.languages import against, language_of, registered
+from augment_cli.runs.chain_labels import label_of_chain
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
@@ -40,6 +41,7 @@ class AugmentationRun:
     draw: int = 0
     fit: str | None = None  # which fit and which parse it reads, where there are several
     parses: str | None = None
+    of: str | None = None  # the stage whose texts it reads in place of the corpus's
     protect: str = ""  # a regular expression of what no edit may cut into, beside the usual
     protection: int = PROTECTED  # number of the rules of the usual; 0 in stages that were begun without
     anyway: bool = field(default=False, compare=False)  # though the corpus looks to be in another language
@@ -146,8 +148,8 @@ class AugmentationRun:
             )
 
     def folder(self, stage: str | None = None) -> str:
-        """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
-        base = stage or self.name
+        """Folder: `stage`, the augmentation's name, or NAME-of-STAGE; `.1`, `.2`, … for further draws."""
+        base = stage or (f"{self.name}-of-{self.of}" if self.of else self.name)
         return f"{base}.{self.draw}" if self.draw else base
 
     def resources(self, store: Store) -> Resources:
@@ -170,6 +172,12 @@ class AugmentationRun:
         if "parses" in self.needs:
             inputs["parses"] = store.stage(stage_name(self.parses)).digest
         parameters = descriptor.resolve(self.parameters, self.resources(store))
+        if self.of:
+            inputs[self.of] = store.stage(self.of).digest
+            parameters = parameters | {
+                "of": self.of,
+                "label": label_of_chain(store, self.of, descriptor, dataclasses.asdict(self.parameters)),
+            }
         return Settings(
             descriptor.name,
             descriptor.version,
@@ -178,7 +186,7 @@ class AugmentationRun:
             inputs=inputs,
             resources=descriptor.uses(self.parameters, self.resources(store)),
             libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
-            by_part=not {"tfidf", "forms"} & self.needs,
+            by_part=not {"tfidf", "forms"} & self.needs and not self.of,
         )
 
     def _protecting(self) -> dict[str, Any]:
@@ -244,6 +252,7 @@ _COMMON: dict[str, type] = {
     "draw": int,
     "fit": str,
     "parses": str,
+    "of": str,
     "protect": str,
     "anyway": bool,
 }

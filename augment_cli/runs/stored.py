@@ -15,6 +15,7 @@ from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.engine.engine import Engine
 from augment_cli.languages import languages_of
 from augment_cli.runs.again import option_of
+from augment_cli.runs.chains import chained
 from augment_cli.runs.model_stage import ModelStage
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of, unprotected
@@ -66,12 +67,13 @@ def augment_part(
     statistics = empty_statistics()
 
     def tables() -> Iterator[pa.Table]:
-        for rows in rows_of_part(store, index, run):
-            table = as_table(run.augmentation, rows, prepared(rows))
+        made = (as_table(run.augmentation, rows, prepared(rows)) for rows in rows_of_part(store, index, run))
+        for table in chained(store, index, run) if run.of else made:
             add_statistics(statistics, table)
             yield table
 
-    return store.write_part(stage, index, schema_of(run.augmentation), tables(), settings, statistics)
+    schema = schema_of(run.augmentation, bool(run.of))
+    return store.write_part(stage, index, schema, tables(), settings, statistics)
 
 
 def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Rows]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import ContractError, issue_tracker
@@ -18,9 +19,10 @@ from augment_cli.store.schema import AUGMENTATION
 from augment_cli.text.spans import CodePoints, Edits, apply_edits
 
 
-def schema_of(augmentation: Augmentation) -> pa.Schema:
-    """Columns of an augmentation's stage."""
-    return pa.schema([*AUGMENTATION, *augmentation.columns])
+def schema_of(augmentation: Augmentation, is_chain: bool = False) -> pa.Schema:
+    """Columns of an augmentation's stage; a chain labels each row."""
+    labelled = LABEL_COLUMN in augmentation.columns or not is_chain
+    return pa.schema([*AUGMENTATION, *augmentation.columns, *([] if labelled else [LABEL_COLUMN])])
 
 
 def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Table:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from augment_cli import augmentations
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_pipeline
-from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.chains import check as check_chain
+from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.stored import augment_store
 from augment_cli.session.base import StoreSteps
 from augment_cli.syntax.parses import stage_name
@@ -113,8 +115,13 @@ class AugmentationSteps(StoreSteps):
                 f"--name {stage}: a number behind a dot is the number of a further draw (--draws); choose "
                 "another name"
             )
+        if run.of in augmentations.names() and run.of not in self.store.stages() and not self.is_shared:
+            with self.keeping():
+                self.augment(make_run(run.of, fit=run.fit, parses=run.parses))
         run = run.resolved(self.store, stage)
         run.check_named(self.store)
+        if run.of:
+            check_chain(self.store, run)
         run.check_language(run.pipeline(self.store))
         if run.folder(stage) not in self.store.stages():
             self.check_texts(run)

@@ -11,12 +11,14 @@ survive.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import by_rule, distinct, put
 from augment_cli.english.clauses.constituents import Constituents
@@ -30,6 +32,7 @@ from augment_cli.syntax.tree import words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
+_BE = words("am is are was were be been")
 _TAGS = ("JJ", "JJR", "JJS")
 _ARTICLES = frozenset({"a", "an"})
 # "due to", "as opposed to": no adjectives that have an opposite.
@@ -57,7 +60,21 @@ def _opposites() -> dict[str, dict[str, str]]:
     return tables
 
 
-def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+@dataclass(frozen=True)
+class AdjectiveParameters:
+    """Parameters of the adjectives' antonyms."""
+
+    place: str = parameter(
+        "any",
+        "which adjectives: any; predicate, those that is, was and the like say of the subject",
+        choices=("any", "predicate"),
+        later=True,
+    )
+
+
+def _replace(
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, predicate: bool
+) -> None:
     parses, spans = view.parses, Constituents(view)
     reasons[rows] = Reason.NO_ELIGIBLE_TOKEN
     tags = parses.tags
@@ -70,6 +87,10 @@ def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edi
     alone = parses.pos.among({"ADP"})[before] & (before < maybe)
     alone &= ~parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ"})[behind] & ~spans.is_hyphen[behind]
     maybe = maybe[~measured & ~alone & ~parses.lower_at(maybe).among(_FIXED)]
+    if predicate:
+        before = np.maximum(maybe - 1, 0)
+        before -= parses.lower_at(before).among(_ARTICLES | {"not"}) & (before > 0)
+        maybe = maybe[parses.lower_at(before).among(_BE) & (view.rows[before] == view.rows[maybe])]
     forms = parses.forms_at(maybe)
     opens = spans.opens(maybe)
     tables = _opposites()
@@ -126,10 +147,14 @@ ADJECTIVE_ANTONYM = Augmentation(
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=lambda parameters, resources: by_rule(_replace),
+    parameters=AdjectiveParameters,
+    prepare=lambda parameters, resources: by_rule(
+        partial(_replace, predicate=parameters.place == "predicate")
+    ),
     resolve=lexical.resolve,
-    examples=("augment-cli adjective-antonym",),
+    examples=("augment-cli adjective-antonym", "augment-cli adjective-antonym --place predicate"),
     is_random=False,
+    turns="polarity",
     meaning="altered",
     entailment=("other", "an adjective is turned into its opposite"),
 )

@@ -85,6 +85,7 @@ ANTONYM = Augmentation(
     columns=lexical.COLUMNS,
     resolve=lexical.resolve,
     examples=("augment-cli antonym", "augment-cli antonym --even drop"),
+    turns="polarity",
     meaning="altered",
     entailment=("other", "a word is turned into its opposite"),
 )

@@ -147,6 +147,7 @@ NEGATION_REMOVAL = Augmentation(
     columns=(LABEL_COLUMN,),
     examples=("augment-cli negation-removal",),
     is_random=False,
+    turns="polarity",
     meaning="altered",
     entailment=(
         "other",

@@ -22,24 +22,21 @@ from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.actors import is_action, kinds_of
+from augment_cli.english.clauses.agreement import agree, change_case
 from augment_cli.english.clauses.clause_rules import (
     ACCUSATIVES,
     FINITE,
     NOMINATIVES,
     Arguments,
     by_rule,
-    negation_behind,
     put,
     refuse,
 )
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.english.inflection import base_form, inflected
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, case_of, in_case
 from augment_cli.text.untouched import has_gap, is_quoted
 
 _LONGEST = 6  # tokens of a subject or object; longer ones read as what a person would never write
@@ -51,8 +48,6 @@ _BOUND = words(
     "yourselves themselves oneself each there one another more less most little much few many some none "
     "all lot half somewhat someone somebody anyone anybody everyone everybody nobody"
 )
-_BARE_NEGATED = words("need dare")  # these take no ending before "not"
-_BE = words("am is are was were")
 _POSSESSIVE = words(
     "my your our his mine yours ours hers theirs own myself yourself himself herself itself ourselves "
     "themselves each other"
@@ -149,13 +144,13 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     opens, never = spans.opens(left) | parses.sentence_starts[left], np.zeros(len(rows), bool)
     new_subjects = spans.strings(object_left, object_right, to_front=opens)
     new_objects = spans.strings(left, right, inwards=opens & ~_may_be_name(view, left))
-    _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
-    _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
+    change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
+    change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
     end = _with_comma(spans, left, right, new_objects, object_right)
     object_end = _with_comma(spans, object_left, object_right, new_subjects, None)
     put(edits, rows, parses.starts[left], parses.ends[end], new_subjects)
     put(edits, rows, parses.starts[object_left], parses.ends[object_end], new_objects)
-    _agree(view, arguments, rows, verbs, objects, edits)
+    agree(view, arguments, rows, verbs, objects, edits)
 
 
 def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
@@ -306,65 +301,6 @@ def _with_comma(
     return np.where(takes, following, right)
 
 
-def _change_case(
-    view: ClauseView,
-    heads: np.ndarray,
-    single: np.ndarray,
-    table: dict[str, str],
-    texts: list[str],
-    opens: np.ndarray,
-) -> None:
-    """Put pronouns that stand alone in the case of their new place."""
-    forms = view.parses.lower_at(heads)
-    for index in np.flatnonzero(single & forms.among(table)).tolist():
-        word = table[forms.values[forms.codes[index]]]
-        texts[index] = in_case(word, CAPITALISED if opens[index] else AS_IT_IS)
-
-
-def _agree(
-    view: ClauseView,
-    arguments: Arguments,
-    rows: np.ndarray,
-    verbs: np.ndarray,
-    subjects: np.ndarray,
-    edits: EditList,
-) -> None:
-    """Let verbs (m,) agree with their new subjects."""
-    parses = view.parses
-    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-    plural, first = arguments.is_plural(subjects), parses.lower_at(subjects).among({"me"})
-    kinds = view.verb_forms[verbs]
-    lowered = forms.lowered()
-    fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
-    agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
-    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_BE)  # other verbs have one form in the past
-    changed, texts = [], []
-    for index in np.flatnonzero(agreeing).tolist():
-        form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
-        new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
-        if new is not None and new != form.lower():
-            changed.append(index)
-            texts.append(in_case(new, case_of(form)))
-    chosen = np.array(changed, np.int64)
-    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
-
-
-def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
-    """A verb form for a subject: plural, first person singular, or third person singular."""
-    word = form.lower()
-    if word in _BE:
-        past = word in {"was", "were"}
-        if first:
-            return "was" if past else "am"
-        return ("were" if past else "are") if plural else ("was" if past else "is")
-    if kind == VerbForm.PAST:
-        return None
-    base = base_form(form, kind, lemma)
-    if base is None:
-        return None
-    return base if plural or first else inflected(base, VerbForm.PRESENT_THIRD)
-
-
 SUBJECT_OBJECT_SWITCH = Augmentation(
     name="subject-object-switch",
     version=6,
@@ -377,6 +313,7 @@ SUBJECT_OBJECT_SWITCH = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
     is_random=False,
+    turns="content",
     meaning="altered",
     entailment=("other", "who does it and whom it is done to trade places"),
 )

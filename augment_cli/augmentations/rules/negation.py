@@ -418,6 +418,7 @@ NEGATION = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli negation", "augment-cli negation --verbless front"),
     is_random=False,
+    turns="polarity",
     meaning="altered",
     entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
 )

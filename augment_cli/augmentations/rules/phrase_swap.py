@@ -2,39 +2,55 @@
 
 Who does what to whom, where from and where to, before what and after what: an encoder that sees words and not
 their places takes both for the same. The plain phrase changes place (articles, adjectives and names before
-the noun, and the noun); what is said of it behind stays. Both are singular or both plural, so that verbs
-agree; both are names, or things of one sort by WordNet, or stand behind prepositions. Phrases that are joined
-(`Ann and Bob`), of which one is said of the other (`the king of Spain`, `Rome is the capital`), and those of
-verbs that hold both ways (`Ann met Bob`) stay.
+the noun, and the noun); what is said of it behind stays. First come subject and object of one verb, which
+then agrees with the other, and whose pronouns change their case (`She beats them` to `They beat her`): both
+can act, or are things, or are neither. Then come two that are both singular or both plural, and are names, or
+things of one sort by WordNet, or stand behind prepositions. Phrases that are joined (`Ann and Bob`), of which
+one is said of the other (`the king of Spain`, `Rome is the capital`), and those of verbs that hold both ways
+(`Ann met Bob`) stay.
+
+Changes 11 % of Wikipedia's sentences and 4 % of questions, and with `--unlike` 17 and 11 %.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
 
 from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.clauses.actors import kinds_of
-from augment_cli.english.clauses.clause_rules import by_rule, put
+from augment_cli.english.clauses.actors import file_of, kinds_of
+from augment_cli.english.clauses.agreement import agree, change_case
+from augment_cli.english.clauses.clause_rules import ACCUSATIVES, FINITE, NOMINATIVES, Arguments, by_rule, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 _NOUNS = {"NN": 0, "NNS": 1, "NNP": 2, "NNPS": 3}  # only phrases of one of these change places
 _BEFORE = words("DT JJ JJR JJS NN NNS NNP NNPS VBN VBG CD HYPH")  # tags of what stands before a noun
 _OWN = words("det amod nummod compound nn nmod advmod punct quantmod")  # labels of what belongs to its noun
+_GOES_ON_BEFORE = words("JJ JJR JJS VBG CD NN NNP POS PRP$ DT $ HYPH")  # it began before what was found
 _GOES_ON = words("POS NN NNS NNP NNPS CD HYPH")
 _ARGUMENTS = words("nsubj nsubj:pass nsubjpass dobj obj pobj obl obl:agent iobj dative")
+_SUBJECTS, _OBJECTS = words("nsubj nsubj:pass nsubjpass"), words("dobj obj obl:agent")
+_PRONOUNS = frozenset(ACCUSATIVES) | frozenset(NOMINATIVES)
 _LONGEST = 5  # tokens of a phrase
-_JOINED = words("and or & nor between among both either plus versus vs")
+_JOINED = words("and or & nor between among both either plus versus vs along well")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
 _BOTH_WAYS = words(
     "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
     "coincide overlap correspond rhyme be become remain represent mean constitute include comprise contain "
     "call name consider share compare combine mix connect link join unite divorce"
+)
+# Of these an object says what is done, or where, more than to what: "takes place", "has a son".
+_LIGHT = words(
+    "have take make give do get play pay go come put set keep hold let cause see want need last cost weigh "
+    "total undergo lack receive earn reach enter leave begin start end continue spend feature"
 )
 _SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
 # Nothing to exchange: fixed phrases, and times, of which only another one stands there.
@@ -42,14 +58,34 @@ _EMPTY = words(
     "time times way ways year years day days part parts kind sort number lot fact order case example place "
     "name names one ones thing things course addition rest end beginning january february march april may "
     "june july august september october november december monday tuesday wednesday thursday friday saturday "
-    "sunday"
+    "sunday "
+    "respect regard regards spite occasion response terms basis means extent account result purpose view "
+    "event favor favour charge behalf progress effect necessity conjunction contrast general sense total "
+    "average form bus car train while lots front top"
 )
+# Lexicographer files of WordNet: persons, animals, groups and names (−2); artefacts, food, plants and the
+# like; acts, cognition, communication, events, states.
+_NAME, _PLACE = -2, 15
+_ACTORS, _THINGS = (_NAME, 5, 14, 18), (6, 8, 13, 17, 20, 27)
+_ABSTRACT = (4, 7, 9, 10, 11, 12, 16, 19, 22, 24, 26)
 _STEPS = 12  # from a word up to a verb
 
 
-def _swap(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+@dataclass(frozen=True)
+class PhraseSwapParameters:
+    """Parameters of the exchange of phrases."""
+
+    unlike: bool = parameter(
+        False, "also exchange subject and object where only one can act (`The book read Ann`)"
+    )
+
+
+def _swap(
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, unlike: bool = False
+) -> None:
     parses, spans = view.parses, Constituents(view)
-    heads = np.flatnonzero(parses.tags.among(set(_NOUNS)) & parses.deps.among(_ARGUMENTS))
+    pronouns = parses.tags.among({"PRP"}) & parses.lower.among(_PRONOUNS)
+    heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_ARGUMENTS))
     heads = heads[np.isin(view.rows[heads], rows) & ~parses.lower_at(heads).among(_EMPTY)]
     reasons[rows] = Reason.NO_ELIGIBLE_TOKEN
     if not len(heads):
@@ -61,19 +97,28 @@ def _swap(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     before = np.maximum(left - 1, 0)
     fits &= (view.parents[before] != heads) | (before >= left) | parses.deps.at(before).among({"case", "cc"})
     fits &= spans.are_whole(left, heads) & (spans.quotation[heads] == 0)
+    fits &= ~(parses.tags.at(before).among(_GOES_ON_BEFORE) & (before < left))
+    fits &= ~parses.lower_at(before).among({"at", "in"}) | ~parses.lower_at(left).among({"least", "most"})
     heads, left = heads[fits], left[fits]
     reasons[view.rows[heads]] = Reason.RULE_DOES_NOT_APPLY
     determined = parses.tags.at(left).among({"DT", "PRP$"})
     numbered = spans.count(parses.tags.among({"CD"}), left, heads) > 0
     lemmas, behind = parses.lemmas_at(heads), parses.deps.at(heads).among({"pobj", "obl"})  # a preposition
     kinds, sorts = kinds_of(view, heads), parses.tags.at(heads).map(lambda tag: _NOUNS.get(tag, -1), np.int64)
-    chosen = []
+    roles, arguments = _Roles(view, heads, left, unlike), Arguments(view)
+    chosen: list[tuple[int, int]] = []
+    agreeing: list[int] = []
     for low, high in _stretches(view.rows[heads]):
-        for one, other in combinations(range(low, high), 2):
+        pairs = list(combinations(range(low, high), 2))
+        if found := next((pair for pair in pairs if roles.can_change(*pair)), None):
+            agreeing.append(len(chosen))
+            chosen.append(found)
+            continue
+        for one, other in pairs:
             same_kind = kinds[one] == kinds[other] or sorts[one] > 1 or (behind[one] and behind[other])
             alike = sorts[one] == sorts[other] and same_kind
             alike &= determined[one] == determined[other] and numbered[one] == numbered[other]
-            alike &= lemmas.codes[one] != lemmas.codes[other]
+            alike &= lemmas.codes[one] != lemmas.codes[other] and min(sorts[one], sorts[other]) >= 0
             if alike and left[other] > heads[one] and _turns(view, heads[one], heads[other], left[other]):
                 chosen.append((one, other))
                 break
@@ -84,6 +129,14 @@ def _swap(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     opens = spans.opens(left[first]) | parses.sentence_starts[left[first]]
     to_front = spans.strings(left[second], heads[second], to_front=opens)
     to_back = spans.strings(left[first], heads[first], inwards=opens)
+    swapped = np.zeros(len(first), bool)
+    swapped[agreeing] = True
+    single = [swapped & (left[side] == heads[side]) for side in (first, second)]
+    change_case(view, heads[first], single[0], ACCUSATIVES, to_back, np.zeros(len(first), bool))
+    change_case(view, heads[second], single[1], NOMINATIVES, to_front, opens)
+    verbs = roles.finite_verbs(heads[first])
+    index = np.flatnonzero(swapped & (verbs >= 0))
+    agree(view, arguments, rows[index], verbs[index], heads[second[index]], edits)
     differ = np.array([a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)])
     for which, texts in ((first, to_front), (second, to_back)):
         kept = np.flatnonzero(differ)
@@ -91,6 +144,65 @@ def _swap(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
             edits, rows[kept], parses.starts[left[which[kept]]], parses.ends[heads[which[kept]]],
             [texts[index] for index in kept],
         )  # fmt: skip
+
+
+def _sorts_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """int64 (m,): 0 who can act, 1 things, 2 what is thought or happens, −1 other words."""
+    # Of unlike sorts an exchange makes nonsense, which tells more than who did what.
+    kinds, files = kinds_of(view, heads), view.parses.lemmas_at(heads).map(file_of, np.int64)
+    kinds = np.where((kinds == _NAME) & (files >= 0) & (files != _PLACE), files, kinds)  # `English`
+    sorts = np.full(len(heads), -1)
+    for sort, of_sort in enumerate((_ACTORS, _THINGS, _ABSTRACT)):
+        sorts[np.isin(kinds, of_sort)] = sort
+    return sorts
+
+
+class _Roles:
+    """Which phrases (m,) are subject and object of one verb."""
+
+    def __init__(self, view: ClauseView, heads: np.ndarray, left: np.ndarray, unlike: bool) -> None:
+        self._view, self._unlike, parses = view, unlike, view.parses
+        self._heads, self._left = heads.tolist(), left.tolist()
+        self._is_subject = parses.deps.at(heads).among(_SUBJECTS)
+        self._is_object = parses.deps.at(heads).among(_OBJECTS)
+        self._sorts = _sorts_of(view, heads)
+        self._joined = view.with_child(view.roles == Role.CONJUNCT)[heads]
+        self._owned = parses.tags.at(left).among({"PRP$"})
+        lemmas = parses.lemmas.lowered()
+        self._unfit = lemmas.among(_BOTH_WAYS | _LIGHT)[view.parents[heads]]
+        # A second verb shares the subject, or `his` refers to it: neither would fit the other.
+        sharing = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
+        self._unfit |= view.with_child(sharing | parses.deps.among({"xcomp", "iobj", "dative"}))[
+            view.parents[heads]
+        ]
+        self._unfit |= (view.roles == Role.CONJUNCT)[view.parents[heads]]
+
+    def can_change(self, one: int, other: int) -> bool:
+        """Whether the first is the subject of the verb whose object is the second."""
+        if not self._is_subject[one] or not self._is_object[other] or self._unfit[one]:
+            return False
+        view, verb = self._view, int(self._view.parents[self._heads[one]])
+        head = int(view.parents[self._heads[other]])
+        if head != verb or not self._heads[one] < verb < self._left[other]:
+            return False
+        if self._owned[one] or self._owned[other] or self._joined[one] or self._joined[other]:
+            return False
+        if not self._unlike and (self._sorts[one] != self._sorts[other] or self._sorts[one] < 0):
+            return False
+        forms = view.parses.lower
+        words_ = [forms.values[code] for code in forms.codes[[self._heads[one], self._heads[other]]]]
+        return words_[0] != NOMINATIVES.get(words_[1], words_[1]).lower()
+
+    def finite_verbs(self, subjects: np.ndarray) -> np.ndarray:
+        """int64 (m,): the finite verb of each subject's clause: the first auxiliary, else the verb; or −1."""
+        view = self._view
+        verbs = view.parents[subjects]
+        first = verbs.copy()
+        helpers = np.flatnonzero(view.roles == Role.AUXILIARY)[::-1]
+        of = np.full(len(view.roles), -1)
+        of[view.parents[helpers]] = helpers
+        first = np.where((of[verbs] >= 0) & (of[verbs] < verbs), of[verbs], verbs)
+        return np.where(any_of(view.verb_forms[first], FINITE), first, -1)
 
 
 def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -117,7 +229,11 @@ def _turns(view: ClauseView, one: int, other: int, left: int) -> bool:
     """Whether an exchange says something else: neither joins the other, or is said of it."""
     parses = view.parses
     between = [parses.lower.values[code] for code in parses.lower.codes[one + 1 : left]]
-    if _JOINED.intersection(between) or (len(between) < 3 and _SAID_OF.intersection(between)):
+    if (
+        _JOINED.intersection(between)
+        or between == [","]
+        or (len(between) < 3 and _SAID_OF.intersection(between))
+    ):
         return False
     for token, end in ((other, one), (one, other)):  # neither hangs on the other
         for _ in range(_STEPS):
@@ -139,14 +255,17 @@ def _verb_of(view: ClauseView, token: int) -> int:
 
 PHRASE_SWAP = Augmentation(
     name="phrase-swap",
-    version=1,
+    version=2,
     kind="negative",
     paper="none; roles as in Tang et al. 2022 (AugCSE's subject-object switch), on any two phrases",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=lambda parameters, resources: by_rule(_swap),
-    examples=("augment-cli phrase-swap",),
+    prepare=lambda parameters, resources: by_rule(partial(_swap, unlike=parameters.unlike)),
+    parameters=PhraseSwapParameters,
+    examples=("augment-cli phrase-swap", "augment-cli phrase-swap --unlike"),
+    libraries=("lemminflect",),
     is_random=False,
+    turns="content",
     meaning="altered",
     entailment=("other", "two things trade places in what is said of them"),
 )

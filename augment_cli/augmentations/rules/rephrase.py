@@ -12,7 +12,7 @@ Dependencies, which the shipped pipeline gives; on other labels those of phrases
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.voice import voices
+from augment_cli.english.rephrasing.wide_voice import wide_voices
 from augment_cli.resources.word_lists import word_list_digests
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.edit_list import EditList
@@ -45,6 +46,17 @@ _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
 _LIST_TYPE = pa.list_(pa.string())
 
 
+# Kinds of rules; those of phrases and words draw what they put in.
+_RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
+    "clauses": clauses,
+    "voice": voices,
+    "adverbials": adverbials,
+    "nouns": nouns,
+    "figures": figures,
+    "lexicon": lambda grammar: (),
+}
+
+
 @dataclass(frozen=True)
 class RephraseParameters:
     """Parameters of rephrasing: how many of the places where a rule applies are changed."""
@@ -54,6 +66,12 @@ class RephraseParameters:
     )
     phrases: float = parameter(0.75, "share of the changes of phrases to make", minimum=0, maximum=1)
     words: float = parameter(0.3, "share of the words with a synonym to replace", minimum=0, maximum=1)
+    kinds: str = parameter(
+        "all",
+        "which rules: all, or those of one kind alone, such as voice (active and passive)",
+        choices=("all", *_RULES),
+        later=True,
+    )
 
 
 class Rephrasing:
@@ -63,7 +81,7 @@ class Rephrasing:
         self, parameters: RephraseParameters, key: int | None, synonyms: lexicon.Synonyms | None = None
     ) -> None:
         self._shares = np.array([parameters.clauses, parameters.phrases, parameters.words])
-        self._key = key
+        self._key, self._kinds = key, _RULES if parameters.kinds == "all" else (parameters.kinds,)
         self._synonyms = lexicon.shipped_synonyms() if synonyms is None else synonyms
 
     def __call__(self, rows: Rows) -> Outcome:
@@ -88,7 +106,7 @@ class Rephrasing:
             rows = parses.rows[tokens]
             return self._draws(row_ids[rows], (tokens - parses.offsets[:-1][rows]) * _PURPOSES)
 
-        choice = Choice(_places(grammar, draw, self._synonyms), grammar.rows)
+        choice = Choice(_places(grammar, draw, self._synonyms, self._kinds), grammar.rows)
         chosen = choice.without_collisions(self._order(choice, parses, row_ids))
         return _as_edits(choice, chosen, grammar)
 
@@ -112,16 +130,15 @@ class Rephrasing:
         return order[wanted[order] | first]
 
 
-def _places(grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms) -> Sequence[Places]:
-    return [
-        *clauses(grammar),
-        *voices(grammar),
-        *adverbials(grammar),
-        *nouns(grammar),
-        *figures(grammar),
-        lexicon.phrases(grammar, draw),
-        lexicon.synonyms(grammar, draw, synonyms),
-    ]
+def _places(
+    grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms, kinds: Collection[str] = tuple(_RULES)
+) -> Sequence[Places]:
+    found = [places for kind in kinds for places in _RULES[kind](grammar)]
+    if tuple(kinds) == ("voice",):
+        found += wide_voices(grammar)
+    if "lexicon" in kinds:
+        found += [lexicon.phrases(grammar, draw), lexicon.synonyms(grammar, draw, synonyms)]
+    return found
 
 
 def _as_edits(choice: Choice, chosen: np.ndarray, grammar: Grammar) -> tuple[Edits, pa.ListArray]:
@@ -175,6 +192,7 @@ REPHRASE = Augmentation(
         "augment-cli rephrase",
         "augment-cli rephrase --draws 3",
         "augment-cli rephrase --words 0 --phrases 1 --name rephrase-syntax",
+        "augment-cli rephrase --kinds voice --clauses 1 --name voice",
     ),
     meaning="kept",
 )

@@ -162,5 +162,6 @@ ENTITY_SWAP = Augmentation(
         parameters.background, terms_of(resources), SMALL_CORPUS
     ),
     examples=("augment-cli entity-swap", "augment-cli entity-swap --share 1 --draws 3"),
+    turns="content",
     meaning="altered",
 )

@@ -58,7 +58,8 @@ def _files() -> dict[str, int]:
     return dict(zip(lemmas, files.tolist(), strict=True))
 
 
-def _file_of(lemma: str) -> int:
+def file_of(lemma: str) -> int:
+    """Lexicographer file of a noun's most frequent sense, or −1."""
     word = lemma.lower()
     return _files().get(word, _files().get(word.removesuffix("s"), -1))
 
@@ -66,7 +67,7 @@ def _file_of(lemma: str) -> int:
 def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """int64 (m,): what sort of thing each noun names, by WordNet's files; names are one sort."""
     parses = view.parses
-    kinds = parses.lemmas_at(heads).map(_file_of, np.int64)
+    kinds = parses.lemmas_at(heads).map(file_of, np.int64)
     kinds[parses.lower_at(heads).among(_PERSONS)] = _PERSON
     kinds[parses.tags.at(heads).among({"NNP", "NNPS"})] = _NAME
     return kinds
@@ -112,7 +113,7 @@ def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     this = view.with_child(parses.lower.among({"this", "that"}))
     kinds = kinds_of(view, heads)
     # `the Talmud`, `Honorary Doctorates`, `a CLI SAPI` are written as names are.
-    files = parses.lemmas_at(heads).map(_file_of, np.int64)
+    files = parses.lemmas_at(heads).map(file_of, np.int64)
     shouted = parses.forms_at(heads).where(lambda form: len(form) > 1 and form.isupper())
     names = (kinds == _NAME) & ~this[heads] & ((files < 0) | np.isin(files, _OF_NAMES)) & ~shouted
     acts = np.isin(kinds, (_ANIMAL, _PERSON)) | names | parses.lemmas_at(heads).lowered().among(_GROUPS)

@@ -14,7 +14,7 @@ from augment_cli.syntax.tree import words
 _BOUND = words("for with as to during after before since until about against between while when")
 _LOOSE = words("in on at")
 _LONGEST = 9
-_MANNERS = words(
+MANNERS = words(
     "ballot vote hand mail post accident chance bus car train air sea road majority referendum means "
     "mistake law default way boat plane ship rail foot phone letter email virtue nature birth "
     "weight volume area force"
@@ -84,7 +84,7 @@ def _to_active(grammar: Grammar) -> Places:
     good &= grammar.count(grammar.is_comma | grammar.is_verb | grammar.is_tag("VBG"), by, right) == 0
     good &= grammar.count(grammar.is_word(_BOUND) & grammar.is_pos("ADP", "SCONJ"), by + 1, right) == 0
     good &= grammar.is_pos("NOUN", "PROPN", at=agent) & ~grammar.is_time[agent]
-    good &= ~grammar.is_lemma(_MANNERS, agent)
+    good &= ~grammar.is_lemma(MANNERS, agent)
     behind = grammar.next_in_row(right)
     ends = grammar.ends[rows]
     good &= ~grammar.is_comma[behind] & (grammar.count(grammar.is_word({"by"}), right + 1, ends) == 0)

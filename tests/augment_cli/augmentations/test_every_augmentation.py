@@ -141,10 +141,11 @@ def augmented(
 
 @functools.cache
 def sample() -> list[str]:
-    """The sample's sentences, some texts of three of them, and a word with several synonyms."""
+    """The sample's sentences, some texts of three of them, and texts with several choices."""
     lines = SAMPLE.read_text("utf-8").splitlines()
     threes = [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
-    return [*lines, *threes, *["She was totally honest."] * 12]
+    several = "south probably maybe north later likely possibly decrease."  # places in its made-up parse
+    return [*lines, *threes, *["She was totally honest.", several] * 12]
 
 
 # What made-up parses never hold: two persons, and an action between them.

@@ -1,0 +1,210 @@
+"""Sentences as lists of tokens, for rules that turn one place of a sentence; of all places one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.contract.augmentation import Prepared
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.clauses.clause_rules import outcome_of, put
+from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.tree import words
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, CAPITALS, case_of, in_case
+
+_DENIALS = words(
+    "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely cannot"
+)
+_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+_ASKING = words("who what which whose whom when where why how")
+
+Change = tuple[int, int, str]  # first and last token, what stands there instead; "" takes them out
+Turn = list[Change]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a batch as lists; a position counts over all rows."""
+
+    view: ClauseView
+
+    @cached_property
+    def forms(self) -> list[str]:
+        """As they stand in the text."""
+        coded = self.view.parses.forms
+        return [coded.values[code] for code in coded.codes.tolist()]
+
+    @cached_property
+    def lower(self) -> list[str]:
+        """In lower case."""
+        coded = self.view.parses.lower
+        return [coded.values[code] for code in coded.codes.tolist()]
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """Penn tags."""
+        coded = self.view.parses.tags
+        return [coded.values[code] for code in coded.codes.tolist()]
+
+    @cached_property
+    def spaced(self) -> list[bool]:
+        """Whether white space follows."""
+        return self.view.parses.whitespace.tolist()
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Of each token."""
+        return self.view.rows.tolist()
+
+    @cached_property
+    def bounds(self) -> list[int]:
+        """Tokens of row i are bounds[i]:bounds[i+1]."""
+        return self.view.parses.offsets.tolist()
+
+    @cached_property
+    def asks(self) -> np.ndarray:
+        """bool (n,): rows with a question mark, or that begin with a word or helper that asks."""
+        parses = self.view.parses
+        asks = self.view.any(parses.forms.among({"?"}))
+        first = np.minimum(parses.offsets[:-1], max(len(self.lower) - 1, 0))
+        opens = parses.lower.among(_ASKING)[first] | parses.tags.among({"MD"})[first]
+        return asks | opens
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """bool (N,): words with a capital that is not the row's first, as names and titles have."""
+        capital = self.view.parses.forms.where(lambda form: case_of(form) != AS_IT_IS)
+        return capital & ~Constituents(self.view).opens(np.arange(len(capital)))
+
+    def word(self, place: int, row: int) -> str:
+        """The word at a place of a row, in lower case; empty beyond the row."""
+        return self.lower[place] if self.bounds[row] <= place < self.bounds[row + 1] else ""
+
+    def tag(self, place: int, row: int) -> str:
+        """The tag at a place of a row; empty beyond the row."""
+        return self.tags[place] if self.bounds[row] <= place < self.bounds[row + 1] else ""
+
+    def among(self, wanted: frozenset[str] | Mapping[str, object]) -> list[int]:
+        """Places of some words in lower case, but for those of names, titles and quotations."""
+        found = self.view.parses.lower.among(frozenset(wanted)) & (Constituents(self.view).quotation == 0)
+        return np.flatnonzero(found & ~self.names).tolist()
+
+    def words_of(self, row: int) -> list[str]:
+        """All words of a row, in lower case."""
+        return self.lower[self.bounds[row] : self.bounds[row + 1]]
+
+    def denied(self, place: int) -> bool:
+        """Whether a negation stands before, up to the last mark, or directly behind."""
+        row = self.rows[place]
+        for before in range(place - 1, self.bounds[row] - 1, -1):
+            if self.lower[before] in _DENIALS:
+                return True
+            if self.forms[before] in {".", ";", ":", "!", "?"}:
+                break
+        return self.word(place + 1, row) in _DENIALS
+
+    def denies_behind(self, place: int) -> bool:
+        """Whether a word of the sentence behind denies, or needs the negation that stands here."""
+        row = self.rows[place]
+        for behind in range(place + 1, self.bounds[row + 1]):
+            if self.lower[behind] in _DENIALS or self.lower[behind] in _POLAR:
+                return True
+            if self.forms[behind] in {".", ";", ":", "!", "?"}:
+                break
+        return False
+
+    def noun_behind(self, place: int) -> str:
+        """Tag of the noun whose adjectives, if any, stand directly behind; empty where there is none."""
+        row = self.rows[place]
+        for behind in range(place + 1, place + 4):
+            tag = self.tag(behind, row)
+            if tag in {"NN", "NNS", "NNP", "NNPS"}:
+                while self.tag(behind + 1, row) in {"NN", "NNS", "NNP", "NNPS"}:
+                    behind += 1
+                return self.tag(behind, row)
+            if tag not in {"JJ", "VBN", "VBG", "JJR", "JJS"}:
+                return ""
+        return ""
+
+
+Find = Callable[[Tokens, "Draw"], Iterator[Turn]]
+Draw = Callable[[int], float]  # a number on [0, 1) for a place
+
+
+def alternatives(table: str) -> dict[str, tuple[str, ...]]:
+    """`may: must, cannot; can: must`: for each word what may stand in its place."""
+    pairs = (pair.split(": ") for pair in table.split("; "))
+    return {word: tuple(others.split(", ")) for word, others in pairs}
+
+
+def by_turns(find: Find, key: int) -> Prepared:
+    """An augmentation that turns one place of each row, drawn among those that a rule finds."""
+
+    def run(rows: Rows) -> Outcome:
+        def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+            tokens = Tokens(view)
+            own = np.zeros(len(rows), bool)
+            own[chosen] = True
+            places = np.arange(len(view.roles)) - view.parses.offsets[:-1][view.rows]
+            draws = uniform(key, rows.row_ids[view.rows], 2 * places)
+            turns: dict[int, list[Turn]] = {}
+            for turn in find(tokens, lambda place: float(draws[place])):
+                if own[row := tokens.rows[turn[0][0]]]:
+                    turns.setdefault(row, []).append(turn)
+            reasons[chosen] = Reason.NO_ELIGIBLE_TOKEN
+            first = np.array([turns[row][0][0][0] for row in turns], np.int64)
+            counters = 2 * places[first] + 1 if len(first) else first
+            picks = uniform(key, rows.row_ids[list(turns)], counters)
+            for found, pick in zip(turns.values(), picks.tolist(), strict=True):
+                _write(tokens, found[int(pick * len(found))], edits)
+
+        return outcome_of(rows, rule)
+
+    return run
+
+
+def _write(tokens: Tokens, turn: Turn, edits: EditList) -> None:
+    """The changes of one place, in the case of what stood there; `a` and `an` follow."""
+    parses = tokens.view.parses
+    spans: list[tuple[int, int, str]] = []
+    for first, last, text in turn:
+        row, start, end = tokens.rows[first], int(parses.starts[first]), int(parses.ends[last])
+        opens = first == tokens.bounds[row]
+        if not text:  # goes, with the space behind it
+            following = last + 1
+            end = int(parses.starts[following])
+            if opens and case_of(tokens.forms[first]) == CAPITALISED:
+                end = int(parses.ends[following])
+                text = in_case(tokens.forms[following], CAPITALISED)
+        else:
+            case = case_of(tokens.forms[first])
+            text = in_case(text, case if case != CAPITALS or len(tokens.forms[first]) > 1 else CAPITALISED)
+            article = first - 1
+            if tokens.word(article, row) in {"a", "an"} and tokens.spaced[article]:
+                wanted = "an" if begins_with_vowel_sound(text) else "a"
+                if tokens.lower[article] != wanted:
+                    own = tokens.forms[article][0] + wanted[1:]
+                    spans.append((int(parses.starts[article]), int(parses.ends[article]), own))
+        spans.append((start, end, text))
+    rows = np.full(len(spans), tokens.rows[turn[0][0]])
+    put(
+        edits,
+        rows,
+        np.array([start for start, _, _ in spans]),
+        np.array([end for _, end, _ in spans]),
+        [text for *_, text in spans],
+    )
+
+
+def turns_of(place: int, last: int, texts: Sequence[str]) -> Iterator[Turn]:
+    """One turn for each text that may stand in the place of some tokens."""
+    for text in texts:
+        yield [(place, last, text)]

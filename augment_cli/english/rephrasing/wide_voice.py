@@ -1,0 +1,240 @@
+"""Active and passive in any clause: of more verbs and tenses than in the paraphraser's training pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.english.clauses.clause_rules import ACCUSATIVES, NOMINATIVES, Arguments
+from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.turns import Tokens
+from augment_cli.english.inflection import inflected
+from augment_cli.english.rephrasing.grammar import Grammar
+from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
+from augment_cli.english.rephrasing.voice import MANNERS
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import words
+from augment_cli.text.letter_case import CAPITALISED, in_case
+
+_LONGEST = 8  # tokens of a subject or object
+# Nobody puts these in the passive, or not with the same sense.
+_STATIVE = words(
+    "have lack want like resemble become cost weigh last fit suit mean get let take do be remain equal total "
+    "include comprise contain feature possess marry meet join undergo enter begin start end spend make give "
+    "try need leave reach say tell go come turn keep hold set put play bear pay draw lose gain face exceed"
+)
+_QUANTIFIERS = words("all every each no any some many few most both only either neither none much half")
+_BEFORE = words("NN NNS NNP NNPS PRP$ JJ DT CD POS")
+_NOUNS, _PERSONS = words("NN NNS NNP NNPS"), words("i he she we they me him her us them")
+_KEEPING = words("conj xcomp ccomp iobj dative compound:prt advcl parataxis prt expl dep")
+_FINITE_BE = {(True, True): "were", (True, False): "was", (False, True): "are", (False, False): "is"}
+_NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was": "were", "were": "was"}
+
+
+def wide_voices(grammar: Grammar) -> list[Places]:
+    """Places of the rule in both directions."""
+    voices = _Voices(ClauseView.of(grammar.parses))
+    found = []
+    for rule, places in (("to_passive", voices.passives()), ("to_active", voices.actives())):
+        listed = list(places)
+        first = np.array([first for first, _, _ in listed], np.int64)
+        last = np.array([last for _, last, _ in listed], np.int64)
+        edits = np.empty(len(listed), object)
+        edits[:] = [place[2] for place in listed]
+        found.append(Places(rule, CLAUSE, [(first, last)], (edits,), list))
+    return found
+
+
+@dataclass(frozen=True)
+class _Voices:
+    view: ClauseView
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        return Tokens(self.view)
+
+    @cached_property
+    def _deps(self) -> list[str]:
+        coded = self.view.parses.deps
+        return [coded.values[code] for code in coded.codes.tolist()]
+
+    @cached_property
+    def _heads(self) -> list[int]:
+        return self.view.parses.parents.tolist()
+
+    @cached_property
+    def _edges(self) -> tuple[list[int], list[int]]:
+        left, right = self.view.edges
+        return left.tolist(), right.tolist()
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for token, head in enumerate(self._heads):
+            if head != token:
+                children.setdefault(head, []).append(token)
+        return children
+
+    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+        for verb, children in self._children.items():
+            parts = {self._deps[child]: child for child in children}
+            if "nsubj" not in parts or "obj" not in parts or not _KEEPING.isdisjoint(parts):
+                continue
+            subject, thing = parts["nsubj"], parts["obj"]
+            (low, high), (left, right) = self._span(subject), self._span(thing)
+            lemma = self._lemma(verb)
+            if lemma in _STATIVE or left != verb + 1 or not low <= subject <= high < verb:
+                continue
+            if not (self._fits(subject, low, high) and self._fits(thing, left, right)) or self._bare(thing):
+                continue
+            plural = self._is_plural(thing)
+            group = self._group(high + 1, verb)
+            participle = inflected(lemma, VerbForm.PAST_PARTICIPLE)
+            written = group and participle and self._passive(group, verb, plural, participle)
+            if written and not self._ambiguous(low, right):
+                yield low, right, self._edits(low, high, left, right, written, ("by ", ""), subject, thing)
+
+    def actives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """`It was found by her` to `She found it`."""
+        for verb, children in self._children.items():
+            parts = {self._deps[child]: child for child in children}
+            agent, subject = parts.get("obl:agent", -1), parts.get("nsubj:pass", -1)
+            if agent < 0 or subject < 0 or not _KEEPING.isdisjoint(parts) or "obj" in parts:
+                continue
+            (low, high), (by, right) = self._span(subject), self._span(agent)
+            by_word = self.tokens.lower[by] == "by" and by == verb + 1
+            if not by_word or not high < verb or self._lemma(agent) in MANNERS:
+                continue
+            if not (self._fits(subject, low, high) and self._fits(agent, by + 1, right)):
+                continue
+            group = self._group(high + 1, verb)
+            written = group and self._active(group, verb, self._is_plural(agent))
+            if written and not self._ambiguous(low, right):
+                edits = self._edits(low, high, by + 1, right, written, ("", "by "), subject, agent)
+                yield low, right, edits
+
+    def _span(self, head: int) -> tuple[int, int]:
+        return self._edges[0][head], self._edges[1][head]
+
+    def _lemma(self, token: int) -> str:
+        lemmas = self.view.parses.lemmas
+        return lemmas.values[lemmas.codes[token]].lower()
+
+    def _fits(self, head: int, left: int, right: int) -> bool:
+        """Whether a phrase is a plain noun phrase or a pronoun."""
+        tokens = self.tokens
+        if right - left >= _LONGEST or not left <= head <= right:
+            return False
+        if tokens.tags[head] == "PRP":
+            return tokens.lower[head] in _PERSONS | {"it"} and left == right
+        inside = range(left, right + 1)
+        heavy = any(
+            tokens.tags[token] in {"VBD", "VBZ", "VBP", "VBG", "MD", "PRP$", "PRP", "WDT", "WP", "TO", "RB"}
+            or not tokens.forms[token].replace("-", "a").replace("'", "a")[0].isalnum()
+            for token in inside
+        )
+        row = tokens.rows[head]
+        behind = tokens.word(right + 1, row)
+        # "Her nephew | Frisch": it began before.
+        begins = tokens.tags[left] not in {"IN", "CC"} and tokens.tag(left - 1, row) not in _BEFORE
+        begins &= not (left == right and tokens.lower[head].endswith("ing"))
+        return tokens.tags[head] in _NOUNS and not heavy and begins and behind not in _RELATIVE
+
+    def _bare(self, head: int) -> bool:
+        """Whether a noun has no article, and so may be half of a phrase: `gave birth`."""
+        own = {self._deps[child] for child in self._children.get(head, [])}
+        return self.tokens.tags[head] == "NN" and own.isdisjoint({"det", "nummod", "amod", "compound"})
+
+    def _is_plural(self, head: int) -> bool:
+        joined = any(self._deps[child] == "conj" for child in self._children.get(head, []))
+        return joined or bool(Arguments(self.view).is_plural(np.array([head]))[0])
+
+    def _ambiguous(self, low: int, right: int) -> bool:
+        """Whether a quantifier or negation would reach elsewhere."""
+        inside = self.tokens.lower[low : right + 1]
+        quantified = sum(word in _QUANTIFIERS for word in inside)
+        return quantified > 1 or (quantified == 1 and bool({"not", "n't", "never"} & set(inside)))
+
+    def _group(self, first: int, verb: int) -> list[int] | None:
+        """Auxiliaries of a verb, where nothing but adverbs stands between them; None where there is more."""
+        found = []
+        own = [child for child in self._children[verb] if self._deps[child] in {"aux", "aux:pass", "cop"}]
+        if own and min(own) < first:  # "Would she do it?"
+            return None
+        for token in range(first, verb):
+            if self._deps[token] in {"aux", "aux:pass"} and self._heads[token] == verb:
+                found.append(token)
+            elif self.tokens.tags[token] != "RB" or self._heads[token] != verb:
+                return None
+        return [*found, verb]
+
+    def _passive(self, group: list[int], verb: int, plural: bool, participle: str) -> list[tuple[int, str]]:
+        """What becomes of each word of the verb; empty where nobody knows."""
+        tag, first = self.tokens.tags[verb], group[0]
+        if len(group) == 1:
+            if tag not in {"VBD", "VBZ", "VBP"}:
+                return []
+            return [(verb, f"{_FINITE_BE[tag == 'VBD', plural]} {participle}")]
+        last, finite = self.tokens.lower[group[-2]], self.tokens.lower[first]
+        if finite in {"do", "does", "did"} and len(group) == 2:
+            return [(first, _FINITE_BE[finite == "did", plural]), (verb, participle)]
+        between = {"VB": "be", "VBN": "been", "VBG": "being"}.get(tag)
+        known = finite in _NEW_AUXILIARY or finite == "had" or self.tokens.tags[first] == "MD"
+        helped = last in {"has", "have", "had"} if tag == "VBN" else True
+        if between is None or not known or not helped:
+            return []
+        return [(first, _agreeing(finite, plural)), (verb, f"{between} {participle}")]
+
+    def _active(self, group: list[int], verb: int, plural: bool) -> list[tuple[int, str]]:
+        lemma = self._lemma(verb)
+        words_ = [self.tokens.lower[token] for token in group[:-1]]
+        if len(words_) == 1 and words_[0] in {"was", "were", "is", "are"}:
+            form = VerbForm.PAST if words_[0][0] == "w" else VerbForm.PRESENT_THIRD
+            new = lemma if form == VerbForm.PRESENT_THIRD and plural else inflected(lemma, form)
+            return [(group[0], ""), (verb, new)] if new else []
+        if len(words_) == 2 and self.tokens.tags[group[0]] == "MD" and words_[1] == "be":
+            return [(group[1], ""), (verb, lemma)]
+        return []
+
+    def _edits(
+        self,
+        low: int,
+        high: int,
+        left: int,
+        right: int,
+        written: list[tuple[int, str]],
+        marks: tuple[str, str],
+        subject: int,
+        other: int,
+    ) -> list[Edit]:
+        """Both phrases in the other's place, and the verb; `marks` stand before the second one's new text."""
+        parses, spans, tokens = self.view.parses, Constituents(self.view), self.tokens
+        opens = bool(spans.opens(np.array([low]))[0] or parses.sentence_starts[low])
+        at = np.array([opens])
+        front = spans.strings(np.array([left]), np.array([right]), to_front=at)[0]
+        back = spans.strings(np.array([low]), np.array([high]), inwards=at)[0]
+        if low == high and tokens.lower[subject] in ACCUSATIVES:
+            back = ACCUSATIVES[tokens.lower[subject]]
+        if left == right and tokens.lower[other] in NOMINATIVES:
+            front = NOMINATIVES[tokens.lower[other]]
+        front = in_case(front, CAPITALISED) if opens and left == right and front.islower() else front
+        edits: list[Edit] = [(int(parses.starts[low]), int(parses.ends[high]), front)]
+        for token, text in written:
+            start, end = int(parses.starts[token]), int(parses.ends[token])
+            edits.append((start, int(parses.starts[token + 1]) if not text else end, text))
+        begin = left - 1 if marks[1] else left
+        edits.append((int(parses.starts[begin]), int(parses.ends[right]), marks[0] + back))
+        return [edit for edit in edits if edit[2] or edit[0] < edit[1]]
+
+
+_RELATIVE = words("who whom whose which that of to for and or , ( :")
+
+
+def _agreeing(auxiliary: str, plural: bool) -> str:
+    is_plural = auxiliary in {"have", "are", "were"}
+    return _NEW_AUXILIARY.get(auxiliary, auxiliary) if is_plural != plural else auxiliary
