@@ -54,7 +54,8 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     for position, table in enumerate(tables, 1):
         if not isinstance(table.get("augmentation"), str):
             raise UsageError(f'{path}: run {position} has no `augmentation = "…"`')
-        stage = str(table.get("name", table["augmentation"]))
+        of = f"-of-{table['of']}" if "of" in table else ""
+        stage = str(table.get("name", f"{table['augmentation']}{of}"))
         if stage in stages:
             raise UsageError(f"{path}: two runs write {stage!r}; give one of them another `name`")
         stages[stage] = {key: value for key, value in table.items() if key != "name"}

@@ -14,6 +14,7 @@ from augment_cli import api, augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
@@ -24,6 +25,7 @@ from train.recipe import Recipe
 RECIPES = ("adapt", "adapt-contrastive", "minimal-pairs")  # recipes whose columns are made
 # What the recipes call the vectors that the starting encoder makes, and those combined of it and others.
 START, COMBINED = "start", "combined"
+MEANING = "meaning"  # the recipe of augmentations that the training recipe `minimal-pairs` reads
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
 SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
@@ -74,9 +76,10 @@ def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str,
 
 
 def text_columns(recipe: Recipe) -> list[str]:
-    """Stages of texts that a recipe reads: positives, negatives, those of `[agreement]`."""
+    """Stages of texts that a recipe reads: positives, negatives, those of `[agreement]` and `[turned]`."""
     other = recipe.additions.get("agreement", {}).get("stage", SELF)
-    names = dict.fromkeys((*recipe.positives, *recipe.negatives, other))
+    turned = recipe.additions.get("turned", {}).get("stages", ())
+    names = dict.fromkeys((*recipe.positives, *recipe.negatives, other, *turned))
     return [stage for stage in names if stage not in (SELF, CORPUS)]
 
 
@@ -118,8 +121,9 @@ def make_columns(
     own, recipe = named(recipe, encoder, allow_download)
     made = missing(recipe, Store.open(path), own)
     texts = [name for name in made if name in text_columns(recipe)]
+    turning = {entry.stage: entry.run for entry in load(MEANING)}
     for stage in texts:
-        if stage not in MINED and stage not in augmentations.names():
+        if stage not in (*MINED, *turning, *augmentations.names()):
             raise UsageError(
                 f"{path}: has no stage {stage!r}, and no augmentation of that name could make it; "
                 "name others with --set positives=synonym,crop"
@@ -141,6 +145,9 @@ def make_columns(
     for stage in texts:
         if stage in MINED:
             api.mine(path, by=MINED[stage], stage=stage, vectors=own, jobs=jobs, **_MINED)
+        elif stage in turning:
+            run = turning[stage]
+            api.run(run.name, path, stage=stage, jobs=jobs, of=run.of, **dataclasses.asdict(run.parameters))
         else:
             api.run(stage, path, jobs=jobs)
     store = Store.open(path)
