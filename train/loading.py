@@ -69,8 +69,11 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     inner = {table: _table_settings(table, plain, where) for table in TABLES}
     settings = checked_values(Recipe, plain, where, choices, (*TABLES, *known)) | inner
     loss = settings.get("loss", Recipe.loss)
-    if layout:
-        _check_layout(loss, layout, where)
+    if layout and components.layout(loss) != layout:
+        raise UsageError(
+            f'{where}: negative_layout = "{layout}" needs loss {_or(_with(layout))}, not "{loss}"; leave '
+            "negative_layout out, as it follows from the loss"
+        )
     settings["loss_settings"] = _loss_settings(loss, settings.get("loss_settings", {}), where)
     additions = {name: _addition_settings(name, tables[name], where) for name in sorted(tables)}
     recipe = Recipe(**settings, additions=additions)
@@ -230,15 +233,6 @@ def _check(recipe: Recipe, where: str) -> None:
             raise UsageError(
                 f"{where}: {key} = {getattr(contrast, key)!r} needs loss {_or(_with('columns'))}"
             )
-
-
-def _check_layout(loss: str, layout: str, where: str) -> None:
-    """A recipe of before 1.0 may say how its negatives reach the loss, if it says what the loss does."""
-    if components.layout(loss) != layout:
-        raise UsageError(
-            f'{where}: negative_layout = "{layout}" needs loss {_or(_with(layout))}, not "{loss}"; leave '
-            "negative_layout out, as it follows from the loss"
-        )
 
 
 def _with(layout: str) -> list[str]:

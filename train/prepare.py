@@ -35,7 +35,7 @@ from train.model.model import Model
 from train.model.start import is_new, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.outputs.export import check_pooling
-from train.recipe import STAGE, Recipe
+from train.recipe import Recipe
 
 Objective = Any  # `ContrastiveObjective`, or what does the same for masked language modelling
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
@@ -165,12 +165,7 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
     weighted = None
     if recipe.corpus_weights:
         weighting = components.part("extras.weights").weighting
-        named = {key: name for key in recipe.corpus_weights if (name := key.removeprefix(STAGE)) != key}
-        own = {
-            key: np.logical_or.reduce([*usable(name, labels.get(name, "")).values()])
-            for key, name in named.items()
-        }
-        weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep, own)
+        weighted = weighting(store, recipe, keep, lambda name: usable(name, labels.get(name, "")))
     count = weighted.count if weighted else epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
         raise NoRowsError(

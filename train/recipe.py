@@ -16,8 +16,6 @@ from typing import Any
 from augment_cli.contract.entailment import LABEL_MODES
 from augment_cli.contract.parameters import parameter as setting
 
-STAGE = "stage:"  # before a stage's name in `corpus_weights`
-
 # Names of before 1.0, which recipes, commands and checkpoints may still have. What came later than the first
 # checkpoints is marked `later`.
 RENAMED = {"chunk": "gradient_cache", "head_rate_scale": "head_learning_rate_scale"}
@@ -163,8 +161,8 @@ class Recipe:
         (), "stages; rows that one of them left unchanged are not trained on"
     )
     corpus_weights: dict[str, float] = setting(
-        {}, "how often a row of an input file comes in an epoch, by its name or a pattern, and, as stage:NAME, one "
-        "that has a text of that stage; others come once",
+        {}, "how often a row of an input file comes in an epoch, by its name or a pattern, and, as stage:NAME, "
+        "one with a text of that stage; others come once",
         later=True,
     )  # fmt: skip
     contrast: Contrast = setting(Contrast(), "a table: finer settings of the contrastive loss")

@@ -10,16 +10,7 @@ from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
 FILE = Path(__file__).with_name("minimal_pairs.tsv")
-KINDS = (
-    "negation",
-    "antonym",
-    "number",
-    "role switch",
-    "entity",
-    "time and order",
-    "quantifier",
-    "modality",
-)
+KINDS = ("negation", "antonym", "number", "role switch", "entity", "time and order", "quantifier", "modality")
 
 
 def minimal_pairs_table() -> Table:

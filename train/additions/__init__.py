@@ -21,17 +21,23 @@ def find(name: str) -> type[Addition]:
 
 
 def make_views(recipe: Recipe) -> list[Views]:
-    """The choices of texts of a recipe's additions, in its order."""
-    kinds = [(find(name), values) for name, values in recipe.additions.items()]
-    return [kind.views(kind.settings_class(**values), recipe) for kind, values in kinds]
+    """The choices of texts of a recipe's additions."""
+    kinds = _kinds(recipe).items()
+    return [kind.views(kind.settings_class(**recipe.additions[name]), recipe) for name, kind in kinds]
 
 
 def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:
     """A recipe's additions by name, with their parameters and buffers; the host is the model they join."""
-    kinds = {name: find(name) for name in recipe.additions}
+    kinds = _kinds(recipe).items()
     return nn.ModuleDict(
-        {name: kind(kind.settings_class(**recipe.additions[name]), host) for name, kind in kinds.items()}
+        {name: kind(kind.settings_class(**recipe.additions[name]), host) for name, kind in kinds}
     )
+
+
+def _kinds(recipe: Recipe) -> dict[str, type[Addition]]:
+    """A recipe's additions in the order in which they choose texts: first who draws the positive anew."""
+    kinds = {name: find(name) for name in recipe.additions}
+    return dict(sorted(kinds.items(), key=lambda item: not item[1].draws_positive))
 
 
 def anchors_alone(recipe: Recipe) -> bool:

@@ -119,6 +119,8 @@ class Addition(nn.Module):
         Whether `loss` reads no view but the anchor, so that a recipe without contrast needs no positives.
     chooses_positives : bool
         Whether `views` may put another positive in a row's place, for which a teacher has no vectors.
+    draws_positive : bool
+        Whether `views` draws the positive anew among the recipe's own; what others choose goes by it.
     steps : int
         Length of the run, once that is known.
     noted : dict of str to float
@@ -128,6 +130,7 @@ class Addition(nn.Module):
     settings_class: ClassVar[type[Any]]
     anchors_alone: ClassVar[bool] = False
     chooses_positives: ClassVar[bool] = False
+    draws_positive: ClassVar[bool] = False
     steps: int = 0
 
     def __init__(self, settings: Any, host: Host) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -11,7 +11,9 @@ import numpy as np
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from train.data.order import is_used
+from train.recipe import Recipe
 
+STAGE = "stage:"  # before the name of a stage
 _KEY = 0x77656967  # keeps these draws apart from those of the order; any fixed number does
 
 
@@ -65,18 +67,21 @@ class Weighting:
 
 def weighting(
     store: Store,
-    weights: Mapping[str, float],
-    seed: int,
-    held_out: float = 0.0,
+    recipe: Recipe,
     keep: np.ndarray | None = None,
-    stages: Mapping[str, np.ndarray] | None = None,
+    usable_of: Callable[[str], Mapping[str, np.ndarray]] = lambda stage: {},
 ) -> Weighting:
-    """Weights of input files and of stages as a count for each row; `stages`: which rows have a text of each."""
-    own = stages or {}
-    patterns = [pattern for pattern in weights if pattern not in own]
+    """Weights of input files and stages as a count for each row.
+
+    `usable_of`: which rows have a text in each draw of a stage.
+    """
+    weights = recipe.corpus_weights
+    patterns = [pattern for pattern in weights if not pattern.startswith(STAGE)]
     # By the stages: of several that a row has a text of, the one that counts most.
-    by_stage = [np.where(rows, float(weights[name]), np.nan) for name, rows in own.items()]
-    times = np.fmax.reduce([*by_stage, np.full(store.rows, np.nan)])
+    times = np.full(store.rows, np.nan)
+    for key in weights.keys() - {*patterns}:
+        for rows in usable_of(key.removeprefix(STAGE)).values():
+            times = np.fmax(times, np.where(rows, float(weights[key]), np.nan))
     times[np.isnan(times)] = 1
     number_of: dict[str, int] = {}
     codes = [np.zeros(0, np.int64)]
@@ -95,7 +100,7 @@ def weighting(
                 f"{store.path}: corpus_weights: no row comes from {pattern!r}; the input files are "
                 f"{', '.join(known[:5])}{', …' if len(known) > 5 else ''}"
             )
-    usable = is_used(np.arange(store.rows), held_out, keep)
+    usable = is_used(np.arange(store.rows), recipe.held_out, keep)
     given = [*((pattern, weights[pattern]) for pattern in patterns), ("other files", 1.0)]
     corpora = [
         Corpus(name, weight * often, np.flatnonzero(usable & (code == number) & (times == often)))
@@ -103,4 +108,4 @@ def weighting(
         if number in number_of.values()
         for often in np.unique(times).tolist()
     ]
-    return Weighting(tuple(corpora), store.rows, seed)
+    return Weighting(tuple(corpora), store.rows, recipe.seed)

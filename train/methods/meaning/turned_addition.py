@@ -16,7 +16,9 @@ from train.recipe import Recipe
 _KEY = 0x7475726E  # keeps these draws apart from others of the same row
 
 
-def own_contrast(anchors: Tensor, positives: Tensor, turned: Tensor, there: Tensor, temperature: float) -> Tensor:
+def own_contrast(
+    anchors: Tensor, positives: Tensor, turned: Tensor, there: Tensor, temperature: float
+) -> Tensor:
     """InfoNCE of each row among its own texts, from both sides of the pair.
 
     ½ Σ_{u ∈ {a, p}} −log( exp(cos(a, p)/τ) / (exp(cos(a, p)/τ) + Σ_k exp(cos(u, n_k)/τ)) ), nats, at least 0.
@@ -89,6 +91,7 @@ class Turned(Addition):
     """A sentence and its paraphrase are nearer to each other than either is to what turns it."""
 
     settings_class = Settings
+    draws_positive = True
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:

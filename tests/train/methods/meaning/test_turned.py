@@ -1,0 +1,107 @@
+"""Turned sentences: the loss against a slow one, and which texts a row brings."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from augment_cli.errors import UsageError
+from tests.helpers.training import cos, draw
+from train.additions import make_views
+from train.additions.base import Row
+from train.data.texts import NO_TEXT
+from train.loading import load_recipe, make_recipe
+from train.methods.meaning.turned_addition import Settings, Turned, own_contrast
+
+
+def reference(anchors, positives, turned, there, temperature):
+    losses = []
+    for a, p, own, is_there in zip(anchors, positives, turned, there, strict=True):
+        pair = math.exp(cos(a, p) / temperature)
+        others = [[math.exp(cos(u, n) / temperature) for n in own[is_there]] for u in (a, p)]
+        losses.append(np.mean([math.log((pair + sum(side)) / pair) for side in others]))
+    return np.array(losses)
+
+
+def test_the_loss_is_the_slow_one_and_so_is_its_gradient(numeric_gradient):
+    values = [draw(6, 4, seed=0), draw(6, 4, seed=1), draw(6, 3, 4, seed=2)]
+    there = np.arange(18).reshape(6, 3) % 4 != 0
+    there[5] = False  # a row without a turned sentence
+    weights = draw(6, seed=3)
+    inputs = [torch.tensor(value, requires_grad=True) for value in values]
+    losses = own_contrast(*inputs, torch.tensor(there), 0.5)
+    np.testing.assert_allclose(losses.detach(), reference(*values, there, 0.5), atol=1e-12)
+    assert losses[5] == 0
+    (losses * torch.tensor(weights)).sum().backward()
+    for side in range(3):
+
+        def total(moved, side=side):
+            changed = list(values)
+            changed[side] = moved
+            return float(weights @ reference(*changed, there, 0.5))
+
+        np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, values[side]), atol=1e-7)
+
+
+def test_rows_without_turned_sentences_and_padding_do_not_count(make_addition, make_batch):
+    values = draw(4, 4, 3)
+    texts = torch.arange(16).reshape(4, 4)
+    texts[1, 3] = texts[2, 2] = texts[2, 3] = NO_TEXT
+    texts[3] = NO_TEXT
+    batch = make_batch(values, texts=texts, own=slice(2, 4))
+    term = make_addition("turned", stages=("negation",), count=2, temperature=0.1).loss(batch)
+    there = (texts[:, 2:] != NO_TEXT).numpy()
+    slow = reference(values[:2, 0], values[:2, 1], values[:2, 2:], there[:2], 0.1)
+    assert term.item() == pytest.approx(slow.mean(), rel=1e-12)
+
+
+RECIPE = make_recipe({"positives": ["rephrase", "voice"], "head": "none", "turned": {"stages": ["negation"]}})
+STAGES = ("negation", "antonym", "swap", "number")
+ids = {name: np.array([number, 7, 8]) for number, name in enumerate(("corpus", "rephrase", "voice", *STAGES))}
+
+
+def chosen(texts, row_id=0, epoch=0, **settings):
+    views = Turned.views(Settings(stages=STAGES, **settings), RECIPE)
+    row = Row(row_id, epoch, [ids["corpus"], ids["corpus"]], lambda stage: texts.get(stage), (0, 0))
+    found, labels = views.choose(row)
+    assert labels == [] and len(found) == 2 + views.count
+    name = {tuple(value): key for key, value in ids.items()}
+    return [name[tuple(text)] if text is not None else None for text in found]
+
+
+def test_a_row_draws_its_positive_and_some_of_its_turned_sentences():
+    names = ("rephrase", "voice", *STAGES)
+    many = [chosen({name: ids[name] for name in names}, row_id=row, count=2) for row in range(60)]
+    assert {views[1] for views in many} == {"rephrase", "voice"}
+    assert {name for views in many for name in views[2:]} == set(STAGES)
+    assert all(len(set(views)) == 4 for views in many)
+    texts = {name: ids[name] for name in names}
+    assert chosen(texts, 3, 1) == chosen(texts, 3, 1) != chosen(texts, 3, 2)
+
+
+def test_a_partner_comes_first_and_a_change_that_was_cut_off_is_left_out():
+    texts = {name: ids[name] for name in ("rephrase", "voice", *STAGES)}
+    for row in range(20):
+        views = chosen(texts, row, partners=("voice:swap,antonym",))
+        assert views[:4] == ["corpus", "voice", "swap", "antonym"]
+    cut = texts | {"negation": ids["corpus"], "antonym": ids["voice"]}
+    assert set(chosen(cut, partners=("voice:swap",))[2:]) == {"swap", "number", None}
+    assert chosen({}) == ["corpus", "corpus", None, None, None]
+
+
+def test_what_is_not_read_is_refused():
+    with pytest.raises(UsageError, match="turned.*needs stages"):
+        make_recipe({"head": "none", "turned": {}})
+    with pytest.raises(UsageError, match="partners: 'swap' is not read; it may name self, negation"):
+        make_recipe({"turned": {"stages": ["negation"], "partners": ["self:swap"]}})
+
+
+def test_the_recipe_reads_what_the_recipe_of_augmentations_makes():
+    from augment_cli.runs.recipe import load
+    from train.methods.adapt.columns import MEANING, text_columns
+
+    recipe = load_recipe("minimal-pairs")
+    assert set(text_columns(recipe)) == {entry.stage for entry in load(MEANING)}
+    # The regression looks up the vector of the positive that was drawn, so it chooses after it.
+    assert [type(views).__name__ for views in make_views(recipe)] == ["_Turned", "PairLabels"]
