@@ -49,13 +49,13 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     except UsageError as error:
         said = str(error).removeprefix(str(path))
         words = set(re.findall(r"\w+", said.partition("; known:")[0]))
-        blamed = [change for change in changes if words & _names_in(change.partition("=")[0].strip())]
+        keys = {change: change.partition("=")[0].strip() for change in changes}
+        named = {
+            change: {*re.findall(r"\w+", key), IN_TABLES.get(key, ("", key))[1]}
+            for change, key in keys.items()
+        }
+        blamed = [change for change in changes if words & named[change]]
         raise UsageError(f"--set {' --set '.join(blamed)}{said}") if blamed else error from None
-
-
-def _names_in(key: str) -> set[str]:
-    """The names that an error may call a changed setting by."""
-    return {*re.findall(r"\w+", key), IN_TABLES.get(key, ("", key))[1]}
 
 
 def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
@@ -71,7 +71,7 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     loss = settings.get("loss", Recipe.loss)
     if layout and components.layout(loss) != layout:
         raise UsageError(
-            f'{where}: negative_layout = "{layout}" needs loss {_or(_with(layout))}, not "{loss}"; leave '
+            f'{where}: negative_layout = "{layout}" needs loss {_losses(layout)}, not "{loss}"; leave '
             "negative_layout out, as it follows from the loss"
         )
     settings["loss_settings"] = _loss_settings(loss, settings.get("loss_settings", {}), where)
@@ -193,8 +193,10 @@ def _check_additions(recipe: Recipe, where: str) -> None:
         if recipe.objective != "contrastive":
             raise UsageError(f'{where}: [{name}] needs objective "contrastive"')
         if addition.adds_negatives() and not losses.find(recipe.loss).further_negatives:
-            fitting = [loss for loss in components.names("losses") if losses.find(loss).further_negatives]
-            raise UsageError(f"{where}: [{name}] adds columns, which needs loss {_or(fitting)}")
+            fitting = [
+                f'"{loss}"' for loss in components.names("losses") if losses.find(loss).further_negatives
+            ]
+            raise UsageError(f"{where}: [{name}] adds columns, which needs loss {' or '.join(fitting)}")
         if wrong := addition.check(addition.settings_class(**values), recipe):
             raise UsageError(f"{where}: [{name}] {wrong}")
 
@@ -230,15 +232,10 @@ def _check(recipe: Recipe, where: str) -> None:
             )
     for key in ("hard_negative_weight", "negative_scope"):
         if components.layout(recipe.loss) != "columns" and getattr(contrast, key) != getattr(Contrast, key):
-            raise UsageError(
-                f"{where}: {key} = {getattr(contrast, key)!r} needs loss {_or(_with('columns'))}"
-            )
+            raise UsageError(f"{where}: {key} = {getattr(contrast, key)!r} needs loss {_losses('columns')}")
 
 
-def _with(layout: str) -> list[str]:
-    """Names of the losses of a layout."""
-    return [name for name in components.names("losses") if components.layout(name) == layout]
-
-
-def _or(names: Sequence[str]) -> str:
-    return " or ".join(f'"{name}"' for name in names)
+def _losses(layout: str) -> str:
+    return " or ".join(
+        f'"{name}"' for name in components.names("losses") if components.layout(name) == layout
+    )

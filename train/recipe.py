@@ -161,8 +161,7 @@ class Recipe:
         (), "stages; rows that one of them left unchanged are not trained on"
     )
     corpus_weights: dict[str, float] = setting(
-        {}, "how often a row of an input file comes in an epoch, by its name or a pattern, and, as stage:NAME, "
-        "one with a text of that stage; others come once",
+        {}, "how often a row comes in an epoch, by its file's name or pattern, or by stage:NAME; others once",
         later=True,
     )  # fmt: skip
     contrast: Contrast = setting(Contrast(), "a table: finer settings of the contrastive loss")

@@ -20,6 +20,7 @@ from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.prepare import Run, plan
+from train.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,10 @@ def rows_of(reader, epoch, first=0):
     return [batch.row_ids for batch in reader.epoch(epoch, first)]
 
 
+def weighted(weights, seed=1, **settings):
+    return Recipe(corpus_weights=weights, seed=seed, **settings)
+
+
 def counts_of(rows, size):
     rows = np.concatenate(rows)
     return np.bincount(rows[rows != PADDING_ROW], minlength=size)
@@ -52,17 +57,31 @@ def test_whole_weights_repeat_rows_and_zero_leaves_them_out(two_corpora):
     ):
         if expected is None:
             with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
-                weighting(two_corpora, weights, 1)
+                weighting(two_corpora, weighted(weights))
             continue
-        found = weighting(two_corpora, weights, 1)
+        found = weighting(two_corpora, weighted(weights))
         reader = Reader(two_corpora, {}, batch=16, seed=1, weighting=found)
         assert counts_of(rows_of(reader, 0), 80).tolist() == expected
         assert found.count == sum(expected)
 
 
+def test_rows_with_a_text_of_a_stage_come_as_often_as_the_stage_says(two_corpora):
+    rows = {"voice": np.arange(80) % 8 == 0, "chain": np.arange(80) % 20 == 0}
+    weights = weighted({"stage:voice": 2, "stage:chain": 5, "talk.txt": 3})
+    times = weighting(two_corpora, weights, None, lambda stage: {stage: rows[stage]}).times(0)
+    expected = [
+        (3 if row >= 50 else 1) * (5 if rows["chain"][row] else 2 if rows["voice"][row] else 1)
+        for row in range(80)
+    ]
+    assert times.tolist() == expected
+    half = weighted({"stage:voice": 0.5})
+    times = weighting(two_corpora, half, None, lambda stage: {stage: rows[stage]}).times(0)
+    assert times[rows["voice"]].sum() == 5 and (times[~rows["voice"]] == 1).all()
+
+
 def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
     keep = np.arange(80) % 3 > 0
-    found = weighting(two_corpora, {"news/*": 1.5}, 7, held_out=0.2, keep=keep)
+    found = weighting(two_corpora, weighted({"news/*": 1.5}, 7, held_out=0.2), keep)
     usable = keep & ~is_held_out(np.arange(80), 0.2)
     times = found.times(0)
     assert (times[~usable] == 0).all()
@@ -113,10 +132,10 @@ def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(
 
 
 def test_fractions_draw_other_rows_in_another_epoch_and_with_another_seed(two_corpora):
-    half = weighting(two_corpora, {"*": 0.5}, 1)
+    half = weighting(two_corpora, weighted({"*": 0.5}))
     assert (half.times(0) + half.times(1) == 1).all()
-    assert (half.times(0) != weighting(two_corpora, {"*": 0.5}, 2).times(0)).any()
-    np.testing.assert_array_equal(half.times(0), weighting(two_corpora, {"*": 0.5}, 1).times(0))
+    assert (half.times(0) != weighting(two_corpora, weighted({"*": 0.5}, 2)).times(0)).any()
+    np.testing.assert_array_equal(half.times(0), weighting(two_corpora, weighted({"*": 0.5})).times(0))
 
 
 def test_training_takes_the_steps_that_weights_make_and_a_run_keeps_its_weights(

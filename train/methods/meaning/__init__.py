@@ -1,1 +1,1 @@
-"""Meaning: turned sentences as the hard negatives of their own row, beside paraphrases of few shared words."""
+"""Meaning: turned sentences are told from the row's own paraphrase."""

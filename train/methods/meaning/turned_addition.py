@@ -1,4 +1,4 @@
-"""Turned sentences: some of a row's many negatives, told from the row's own paraphrase and from nothing else."""
+"""Turned sentences: some of a row's many, told from the row's own paraphrase and from nothing else."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_a_partner_comes_first_and_a_change_that_was_cut_off_is_left_out():
 
 
 def test_what_is_not_read_is_refused():
-    with pytest.raises(UsageError, match="turned.*needs stages"):
+    with pytest.raises(UsageError, match=r"turned.*needs stages"):
         make_recipe({"head": "none", "turned": {}})
     with pytest.raises(UsageError, match="partners: 'swap' is not read; it may name self, negation"):
         make_recipe({"turned": {"stages": ["negation"], "partners": ["self:swap"]}})
