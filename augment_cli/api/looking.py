@@ -105,17 +105,20 @@ def list_recipes() -> list[dict[str, str]]:
 def report(
     store: Store = "store",
     out: Annotated[str | Path, Option("the page; an older one is written anew")] = "report.html",
+    *,
+    png: Annotated[bool, Option("also its figures beside it, as OUT.cosines.png and OUT.map.png")] = False,
 ) -> dict[str, Any]:
     """Write a page to look at: what stands out, a scorecard, examples to judge, where everything comes from.
 
-    One file of at most 500 kB for any store, for any browser, without a network. Cosines stand in it where
-    `augment-cli score` has been run. In Python it returns path, bytes, stages, and notices: the sentences
-    that say where to look.
+    One file of at most 500 kB for any store, for any browser, without a network. Cosines in it are those of
+    `augment-cli score`, else of the shipped static encoder. In Python it returns path, pictures, bytes,
+    stages, and notices: the sentences that say where to look.
 
     Commands
     --------
     augment-cli report
     augment-cli report --store my-store --out my-store.html
+    augment-cli report --png
 
     Examples
     --------
@@ -126,7 +129,7 @@ def report(
     from augment_cli.pages.notebook import Page
     from augment_cli.pages.report import write_report
 
-    return Page(write_report(_opened(store), Path(out)))
+    return Page(write_report(_opened(store), Path(out), pictures=png))
 
 
 @operation()

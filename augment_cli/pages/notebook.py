@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from markupsafe import Markup, escape
 from augment_cli.errors.visible import visible_line
 from augment_cli.pages.marking import marked
 from augment_cli.reports.report import status
+from augment_cli.session.reporter import framed
 from augment_cli.store.store import Store
 
 _MOST_ROWS = 50
@@ -35,12 +35,6 @@ class Page(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return framed(Path(self["path"]))
-
-
-def framed(page: Path) -> str:
-    """A page in a frame of its own, as it was written."""
-    text = html.escape(page.read_text("utf-8"))
-    return f'<iframe srcdoc="{text}" style="width:100%;height:40rem;border:1px solid #8a929d"></iframe>'
 
 
 def table_html(rows: Sequence[Mapping[str, Any]]) -> str:

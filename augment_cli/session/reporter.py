@@ -9,6 +9,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from augment_cli.errors.python_words import in_python
@@ -147,6 +148,12 @@ class InNotebook(Silent):
         finally:
             if self._line is not None:
                 self._show("")
+
+
+def framed(page: Path) -> str:
+    """A page that was written, for a notebook: in a frame of its own, so that nothing of it gets out."""
+    text = html.escape(page.read_text("utf-8"))
+    return f'<iframe srcdoc="{text}" style="width:100%;height:40rem;border:1px solid #8a929d"></iframe>'
 
 
 class _Shown:

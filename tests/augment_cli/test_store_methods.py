@@ -87,7 +87,7 @@ def test_a_refused_corpus_binds_no_store(tmp_path):
         augment_cli.ingest_corpus(texts=["", "A heron waits.", "", ""], store=tmp_path / "store")
     store = augment_cli.Store.open(tmp_path / "store")
     assert len(store.inspect("rejects")) == 3  # to be looked at
-    with pytest.raises(BadInputError, match="^texts: no sentence could be read"):
+    with pytest.raises(BadInputError, match=r"^texts: no sentence could be read"):
         store.ingest(texts=["", ""])
     assert store.ingest(texts=SENTENCES).kept == 6 and store.rows == 6
     store.run("crop", jobs=1)
