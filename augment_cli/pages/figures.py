@@ -108,6 +108,7 @@ def map_png(found: Map, titles: Sequence[str], path: Path) -> Path:
             axes.scatter(*places[own].T, s=14, color=COLOURS[group], label=name)
         axes.set_title(title)
         axes.set_axis_off()
+        axes.invert_yaxis()  # as on the page
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return _save(figure, path)
 

@@ -18,8 +18,8 @@ from augment_cli.store.store import Store
 _MOST_NOTICES = 5
 _MOST_OF_ONE = 2  # of one stage, where others have something to say, as with one sign of several stages
 _FEWEST = 30  # changed rows, from which on a share of them says something
-# What harms most comes first; signs of words and numbers weigh from 2 to 4.
-_WEIGHTS = {"unfinished": 8.0, "false negatives": 7.0, "easy": 6.0, "hardly changed": 5.0}
+# What harms most comes first; signs weigh from 2 to 6, by the share of rows that show them.
+_WEIGHTS = {"unfinished": 8.0, "false negatives": 7.0, "easy": 6.5, "hardly changed": 5.0}
 _MEANT = 0.5  # weight of what a stage may be made for
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
 _HARDER = (
@@ -74,7 +74,7 @@ def _of_stage(one: StageFacts) -> list[Notice]:
         Notice(
             one.name,
             f"{100 * sign.share:.1f} % {sign.words}",
-            3 + sign.rows,
+            3 + 3 * sign.rows,
             sign.advice.replace("STAGE", one.name),
         )
         for sign in one.stage_signs
