@@ -59,7 +59,7 @@ def test_the_page_of_an_adaptation_has_two_maps_and_the_nearest_texts(tmp_path):
     for text, one, other in rows:
         assert other == shown[nearest[shown.index(text)]] != one
     assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
-    assert "://" not in page and "default-src 'none'" in page
+    assert "://" not in page and "default-src &#39;none&#39;" in page
 
 
 def test_where_the_start_stays_there_is_one_map(tmp_path):
