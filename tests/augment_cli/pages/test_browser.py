@@ -117,7 +117,8 @@ def pages_of(tmp_path):
     said = {"message": HOSTILE, "scores": {"half": {"before": 0.1, "best": 0.2}}, "following": [HOSTILE]}
     vectors = (generator.normal(size=(60, 8)) for _ in range(2))
     adaptation = write_adaptation(tmp_path, HOSTILE, said, texts, *vectors)
-    return [adaptation, *(tmp_path / name for name in ("report.html", "rows.html", "scores.html", "run.html"))]
+    others = ("report.html", "rows.html", "scores.html", "run.html")
+    return [adaptation, *(tmp_path / name for name in others)]
 
 
 def test_every_page_fits_its_width_and_does_nothing_that_a_text_says(tmp_path):
