@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from augment_cli.version import __version__
@@ -47,15 +49,18 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import stats as stats
     from augment_cli.api import status as status
     from augment_cli.api import verify as verify
+    from augment_cli.api.stores import Store as Store
     from augment_cli.encoding.loading import load_encoder as load_encoder
     from augment_cli.encoding.lookup import Lookup as Lookup
     from augment_cli.resources.sample import SAMPLE as SAMPLE
-    from augment_cli.store.store import Store as Store
+
+if "ipykernel" in sys.modules:  # libraries that draw bars say it of a missing widget, and we draw our own
+    warnings.filterwarnings("ignore", message="IProgress not found")
 
 _ELSEWHERE = {
     "Lookup": "augment_cli.encoding.lookup",
     "SAMPLE": "augment_cli.resources.sample",
-    "Store": "augment_cli.store.store",
+    "Store": "augment_cli.api.stores",
     "load_encoder": "augment_cli.encoding.loading",
 }
 

@@ -1,6 +1,9 @@
 """The notebooks run from top to bottom in an empty folder, without a network, and ship without outputs."""
 
 import json
+import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +35,7 @@ def test_it_runs(path, tmp_path, monkeypatch):
     import nbformat
 
     settings = {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(REPOSITORY),
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": str(tmp_path / "hub"),
@@ -45,5 +49,8 @@ def test_it_runs(path, tmp_path, monkeypatch):
     folder = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=_LONGEST_CELL, startup_timeout=120, resources=folder).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert any(output.output_type == "execute_result" for output in outputs)
+    results = [output["data"] for output in outputs if output.output_type == "execute_result"]
+    assert all(data.get("text/html") or not data["text/plain"].isdecimal() for data in results) and results
+    assert not [output for output in outputs if output.output_type in ("stream", "error")]
+    assert "<progress" not in json.dumps(outputs)  # gone when the cell has run
     assert {entry.name for entry in tmp_path.iterdir()} <= {"hub", "ipython", "jupyter"}  # nothing is left

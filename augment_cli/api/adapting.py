@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from augment_cli.session.adapting import Verdict
 
+_MAPPED_TOKENS = 128  # of a text on a map
 _TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encoders
 
 AnEncoder = Annotated[
@@ -108,7 +110,34 @@ def adapt_for(
         raise UsageError("adapt: the encoder comes first, the texts second, as in adapt('minilm', texts)")
     place, options = None if out is None else Path(out), reading or IngestOptions()
     changes = (settings,) if isinstance(settings, str) else tuple(settings)
-    return adapting.adapt(texts, str(encoder), options, place, changes, lookup, allow_download, reporter)
+    verdict = adapting.adapt(texts, str(encoder), options, place, changes, lookup, allow_download, reporter)
+    return _with_page(verdict, encoder, reporter)
+
+
+def _with_page(verdict: Verdict, start: str | Path, reporter: Any) -> Verdict:
+    """The verdict with its page, which is made once, and of enough texts."""
+    from augment_cli.encoding.loading import load_encoder
+    from augment_cli.pages import adaptation, maps
+    from augment_cli.places import shipped
+    from augment_cli.reports.choosing import choose_rows
+    from augment_cli.store.store import Store
+
+    run = verdict.folder.parent
+    page = run / adaptation.NAME
+    if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
+        rows = choose_rows(Store.open(run / "store"), "corpus", maps.MOST)
+        texts = list(dict.fromkeys(row["text"] for row in rows))
+        if len(texts) < maps.FEWEST:
+            return verdict
+        reporter.say(f"page: a map of {len(texts)} texts before and after")
+        vectors = [
+            load_encoder(folder, max_length=_MAPPED_TOKENS).encode(texts)
+            for folder in (shipped(str(start)), verdict.folder)
+        ]
+        said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
+        adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
+    following = (*verdict.following, f"page: {page}")
+    return dataclasses.replace(verdict, page=page, following=following)
 
 
 @operation()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from augment_cli.contract.operation import (
     Overwrite,
     Store,
     operation,
+    plain,
     positional,
 )
 from augment_cli.contract.pack_options import PackOptions
@@ -24,10 +26,10 @@ from augment_cli.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from augment_cli.api.stores import Store as StoreOfStages
     from augment_cli.ingest import IngestReport
     from augment_cli.session import Session
     from augment_cli.session.recipe import RecipeResult
-    from augment_cli.store.store import Store as StoreOfStages
 
 Texts = Annotated[
     Any,
@@ -46,7 +48,7 @@ def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
     from augment_cli.session.reporter import reporter_for_python
 
     engine = Engine.for_this_machine(jobs)
-    return Session(store, engine, reporter_for_python(), overwrite=overwrite)
+    return Session(plain(store), engine, reporter_for_python(), overwrite=overwrite)
 
 
 @operation()
@@ -59,7 +61,7 @@ def open_store(path: Annotated[str | Path, Option("of the store")] = "store") ->
     >>> augment_cli.open_store("store").rows
     6
     """
-    from augment_cli.store.store import Store
+    from augment_cli.api.stores import Store
 
     return Store.open(path)
 
@@ -128,14 +130,24 @@ def run(
     >>> augment_cli.run("word-deletion", "store", rate=0.2, stage="fewer").frame("fewer").height
     6
     """
+    from augment_cli import augmentations
+    from augment_cli.api.stores import as_store
     from augment_cli.ingest import entries_of
+    from augment_cli.runs.recipe import summaries
     from augment_cli.runs.run import make_run
 
+    if name not in augmentations.names():
+        if str(store) in augmentations.names():
+            raise UsageError(
+                f"run: the augmentation comes first, then the store: run({str(store)!r}, {name!r})"
+            )
+        if name in summaries():
+            raise UsageError(f"run: {name} is a recipe; call run_recipe({name!r}, {str(plain(store))!r})")
     augmentation_run, entries = make_run(name, **parameters), entries_of(corpus)
     with _session(store, jobs, overwrite) as session:
         session.ingest(entries, texts=texts)
         session.augment(augmentation_run, stage, draws)
-        return session.store
+        return as_store(session.store)
 
 
 @operation("run")
@@ -176,6 +188,7 @@ def run_recipe(
     >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
     {}
     """
+    from augment_cli.api.stores import as_store
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
     from augment_cli.runs.recipe import load, pipeline_of
@@ -188,9 +201,10 @@ def run_recipe(
         Engine.for_this_machine(jobs, backend, scheduler, address),
         reporter or reporter_for_python(),
     )
-    with Session(store, engine, reporter, overwrite=overwrite, sample=sample) as session:
+    with Session(plain(store), engine, reporter, overwrite=overwrite, sample=sample) as session:
         session.ingest(entries, reading, texts=texts, **vars(tolerance))
-        return run_all(session, runs, pipeline)
+        result = run_all(session, runs, pipeline)
+    return dataclasses.replace(result, store=as_store(result.store))
 
 
 @operation()
@@ -232,10 +246,15 @@ def augment(
     [0, 1, 2]
     """
     from augment_cli.ingest.memory import column_of
+    from augment_cli.pages.notebook import show_augmented_tables
     from augment_cli.runs.memory import augment_with_missing
     from augment_cli.runs.run import make_run
     from augment_cli.store.store import Store
 
+    if not isinstance(name, str):
+        raise UsageError(
+            f"augment: the texts come first, then the augmentation, as in augment(texts, {texts!r})"
+        )
     if isinstance(texts, str):
         raise UsageError("texts is one string, whose characters would be the sentences; give a list: [text]")
     if draws is not None and ("draw" in parameters or draws < 1):
@@ -244,6 +263,7 @@ def augment(
     if store is None and "tfidf" not in one.needs:
         store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})
     opened = store if isinstance(store, Store) else Store.open("store" if store is None else store)
+    show_augmented_tables()
     return augment_with_missing(sentences, opened, one, draws, pipeline)
 
 
@@ -279,9 +299,9 @@ def pack_table(
     >>> packed.frame("pack").columns
     ['anchor', 'positive', 'negative']
     """
+    from augment_cli.api.stores import Store, as_store
     from augment_cli.pack import choose
-    from augment_cli.store.store import Store
 
-    with _session(Store.open(store).path, jobs, overwrite) as session:
+    with _session(Store.open(plain(store)).path, jobs, overwrite) as session:
         session.pack(choose(session.store, **wanted), name)
-        return session.store
+        return as_store(session.store)

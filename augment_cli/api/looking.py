@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.contract.ingest_options import IngestOptions
-from augment_cli.contract.operation import Offers, Option, Store, operation, positional
+from augment_cli.contract.operation import Offers, Option, Store, operation, plain, positional
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
@@ -105,17 +105,20 @@ def list_recipes() -> list[dict[str, str]]:
 def report(
     store: Store = "store",
     out: Annotated[str | Path, Option("the page; an older one is written anew")] = "report.html",
+    *,
+    png: Annotated[bool, Option("also its figures beside it, as OUT.cosines.png and OUT.map.png")] = False,
 ) -> dict[str, Any]:
     """Write a page to look at: what stands out, a scorecard, examples to judge, where everything comes from.
 
-    One file of at most 500 kB for any store, for any browser, without a network. Cosines stand in it where
-    `augment-cli score` has been run. In Python it returns path, bytes, stages, and notices: the sentences
-    that say where to look.
+    One file of at most 500 kB for any store, for any browser, without a network. Cosines in it are those of
+    `augment-cli score`, else of the shipped static encoder. In Python it returns path, pictures, bytes,
+    stages, and notices: the sentences that say where to look.
 
     Commands
     --------
     augment-cli report
     augment-cli report --store my-store --out my-store.html
+    augment-cli report --png
 
     Examples
     --------
@@ -123,9 +126,10 @@ def report(
     >>> augment_cli.report("store", "page.html")["stages"]
     ['una']
     """
+    from augment_cli.pages.notebook import Page
     from augment_cli.pages.report import write_report
 
-    return write_report(_opened(store), Path(out))
+    return Page(write_report(_opened(store), Path(out), pictures=png))
 
 
 @operation()
@@ -167,11 +171,12 @@ def inspect(
     >>> [row["row_id"] for row in augment_cli.inspect("una", "store", rows=[2])]
     [2]
     """
+    from augment_cli.pages.notebook import Records
     from augment_cli.reports.choosing import Choice, choose_rows
 
     wanted = several(rows)
     choice = Choice(where, sort, wanted, contains, not (unchanged or wanted or reason), reason=reason)
-    return choose_rows(_opened(store), stage, max(count, len(wanted)), seed, choice)
+    return Records(choose_rows(_opened(store), stage, max(count, len(wanted)), seed, choice))
 
 
 @operation()
@@ -206,6 +211,7 @@ def stats(
     >>> augment_cli.stats("una", "store")["rows"]
     6
     """
+    from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
     from augment_cli.reports.difficulty import with_difficulty
     from augment_cli.reports.report import stats as stats_of
@@ -222,7 +228,7 @@ def stats(
         perplexity=comparison.language_model(language_model) if language_model else None,
         progress=progress,
     )
-    return [with_difficulty(opened, entry) for entry in entries]
+    return Records(with_difficulty(opened, entry) for entry in entries)
 
 
 @operation()
@@ -248,9 +254,10 @@ def status(
     >>> [one["stage"] for one in augment_cli.status("store") if one["complete"]]
     ['rejects', 'corpus', 'terms', 'tfidf', 'forms', 'una']
     """
+    from augment_cli.pages.notebook import Records
     from augment_cli.reports.report import status as status_of
 
-    return status_of(_opened(store), None if corpus is None else several(corpus))
+    return Records(status_of(_opened(store), None if corpus is None else several(corpus)))
 
 
 @operation()
@@ -361,6 +368,7 @@ def judge(
     3
     """
     from augment_cli.pages.judging import write_judging
+    from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
     from augment_cli.reports.agreement import agreement
     from augment_cli.store.targets import check_target
@@ -386,7 +394,7 @@ def judge(
         write_judging(opened, Path(html), judgements, seed)
     if write is not None:
         verdicts.write(Path(write), judgements)
-    return [{name: getattr(one, name) for name in one.__struct_fields__} for one in judgements]
+    return Records({name: getattr(one, name) for name in one.__struct_fields__} for one in judgements)
 
 
 @operation()
@@ -444,7 +452,7 @@ def doctor(store: Store = "store") -> list[dict[str, Any]]:
     """
     from augment_cli.reports.doctor import examine
 
-    return examine(Path(store))
+    return examine(Path(plain(store)))
 
 
 @operation()
@@ -468,7 +476,7 @@ def publish(
     """
     from augment_cli.remote.publish import publish as copy
 
-    return copy(store, address, overwrite=overwrite, progress=progress)
+    return copy(plain(store), address, overwrite=overwrite, progress=progress)
 
 
 @operation()
@@ -489,7 +497,7 @@ def fetch(
     """
     from augment_cli.remote.fetch import fetch as copy
 
-    return copy(address, store, progress=progress)
+    return copy(address, plain(store), progress=progress)
 
 
 @operation("convert-weights")

@@ -14,8 +14,11 @@ from augment_cli.contract.operation import (
     Overwrite,
     Store,
     arguments_of,
+    by_parameter,
     documented,
     grouped,
+    plain,
+    refuse_swapped,
     refuse_unknown,
     shared_argument,
     signature_of,
@@ -59,8 +62,11 @@ def step(
 
         @functools.wraps(function)
         def call(*given: Any, **named: Any) -> Any:
+            named = by_parameter([*positional, *keywords], named)
             refuse_unknown(function.__name__, named, signature.parameters)
-            return _run(declared_step, signature.bind(*given, **named).arguments)
+            values = signature.bind(*given, **named).arguments
+            refuse_swapped(function.__name__, values)
+            return _run(declared_step, values)
 
         call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
         call.command = command or function.__name__  # type: ignore[attr-defined]
@@ -71,12 +77,13 @@ def step(
 
 def _run(declared_step: Step, values: dict[str, Any]) -> Any:
     """Call a step from Python: bars or a logger say how far it is."""
+    from augment_cli.api.stores import as_store
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.session.reporter import reporter_for_python
     from augment_cli.store.store import Store
 
-    path, overwrite = values.pop("store", "store"), values.pop("overwrite", False)
+    path, overwrite = plain(values.pop("store", "store")), values.pop("overwrite", False)
     jobs = values.pop("jobs", None) if declared_step.has_workers else 1
     engine = Engine.for_this_machine(jobs, values.pop("backend", "loky"))
     if not declared_step.reads_corpus:
@@ -86,4 +93,4 @@ def _run(declared_step: Step, values: dict[str, Any]) -> Any:
         if declared_step.reads_corpus:
             session.ingest()
         declared_step.function(session, **own)
-        return session.store
+        return as_store(session.store)

@@ -131,7 +131,11 @@ def adapt(values: dict[str, Any]) -> None:
         values["lookup"], values["allow_download"], reporter,
     )  # fmt: skip
     if values["as_json"]:
-        print(visible_json(dataclasses.asdict(verdict) | {"folder": str(verdict.folder)}))
+        print(
+            visible_json(
+                dataclasses.asdict(verdict) | {"folder": str(verdict.folder), "page": str(verdict.page)}
+            )
+        )
     else:
         print(verdict)
 

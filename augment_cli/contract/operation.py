@@ -14,7 +14,7 @@ import inspect
 import operator
 import re
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -25,6 +25,7 @@ from augment_cli.errors import UsageError, did_you_mean
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 NOTHING = inspect.Parameter.empty
+DECLARED: list[Callable[..., Any]] = []  # the functions for Python, as their declarations were read
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ def described(function: Callable[..., Any]) -> tuple[str, list[str], str]:
 
 
 def documented(function: Function, arguments: Sequence[Argument]) -> Function:
-    """Give a function the numpydoc docstring that its declaration says, with a line for each parameter."""
+    """Give a function the numpydoc docstring that its declaration says, and note that it is declared."""
+    DECLARED.append(function)
     text, _, examples = described(function)
     lines = "".join(f"{one.name} : {_words_of(one.kind)}\n    {one.option.help}\n" for one in arguments)
     function.__doc__ = f"{text}\n\nParameters\n----------\n{lines}"
@@ -194,9 +196,11 @@ def operation(command: str = "") -> Callable[[Callable[..., Result]], Callable[.
 
         @functools.wraps(function)
         def call(*given: Any, **named: Any) -> Any:
+            named = by_parameter(arguments, named)
             if not collects:
                 refuse_unknown(function.__name__, named, signature.parameters)
             values = signature.bind(*given, **named)
+            refuse_swapped(function.__name__, values.arguments)
             further = values.arguments.pop(collects[0].name, {}) if collects else {}
             return function(**grouped(function, values.arguments), **further)
 
@@ -204,6 +208,43 @@ def operation(command: str = "") -> Callable[[Callable[..., Result]], Callable[.
         return documented(call, arguments)
 
     return declare
+
+
+def by_parameter(arguments: Sequence[Argument], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by parameter, of which some have the name that the command line has for them, such as n."""
+    own = {one.name for one in arguments}
+    words = {
+        word.replace("-", "_"): one.name for one in arguments for word in (one.option.name, one.option.short)
+    }
+    return {name if name in own else words.get(name, name): value for name, value in named.items()}
+
+
+def refuse_swapped(function: str, values: Mapping[str, Any]) -> None:
+    """Refuse a store in the place of another argument, and say the call that was meant."""
+    store = values.get("store", "store")
+    for name in _NEVER_STORES & values.keys():
+        wrong = values[name]
+        if _is_store(wrong) and (not isinstance(wrong, str | Path) or not _is_store(store)):
+            others = repr(str(store)) if "store" in values else ""
+            raise UsageError(
+                f"{function}: a store stands in the place of {name!r}; "
+                f"call augment_cli.Store.open({str(plain(wrong))!r}).{function}({others})"
+            )
+
+
+_NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "answers"}
+
+
+def _is_store(value: Any) -> bool:
+    """Whether a value is a store, or the folder of one."""
+    return (isinstance(value, str | Path) and Path(value, "manifest.json").is_file()) or plain(
+        value
+    ) is not value
+
+
+def plain(store: Any) -> Any:
+    """The folder of a store that is given as an object; else what is given."""
+    return store.path if hasattr(store, "path") and hasattr(store, "stages") else store
 
 
 _POSITIONAL, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY

@@ -106,7 +106,7 @@ def _call(found: re.Match[str]) -> str:
         command, *words = shlex.split(found[1])
     except ValueError:
         return found[0]
-    if command in _SHELL_ONLY or any(word == "|" for word in words):
+    if command in _SHELL_ONLY or any(word in ("|", "--help") for word in words):
         return found[0]
     function = _FUNCTIONS.get(command, "run")
     arguments = [repr(command)] if command not in _FUNCTIONS else []

@@ -93,7 +93,7 @@ class IngestReport:
             see = f"`augment-cli inspect rejects --store {shlex.quote(store)}`"
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
-                f"rejected; see why with {see}, and read a corrected corpus into another --store "
+                f"rejected; see why with {see}, and read a corrected corpus into it "
                 f"(--max-rejects {self._enough:.2f} goes on with this one)"
             )
 

@@ -12,6 +12,8 @@ _WIDTH, _HEIGHT = 640, 180
 _LEFT, _BOTTOM = 8, 24
 _GUTTER = 112  # left of lines, for the numbers there
 _MOST_POINTS = 300  # of a line
+_STRIP, _NAMES = 32, 150  # height of a strip; room for its name
+_MAP = 480  # height of a map
 _FEW = 40  # points that are marked one by one
 
 
@@ -86,6 +88,40 @@ def lines(
     parts.append(f'<text class="tick" x="{_LEFT}" y="18">{high:.3g}</text>')
     parts.append(f'<text class="tick" x="{_LEFT}" y="{room - 4}">{low:.3g}</text>')
     return _svg([*parts, *_ticks(round(first), round(last), room, _GUTTER)], _WIDTH, _HEIGHT, says)
+
+
+def strips(series: Sequence[tuple[str, np.ndarray]], low: float, high: float, says: str) -> Markup:
+    """A distribution (n,) for each name, one below the other over the same axis, its median marked."""
+    parts = []
+    for number, (name, values) in enumerate(series):
+        room, (counts, _) = (number + 1) * _STRIP, np.histogram(np.clip(values, low, high), 60, (low, high))
+        step, most = (_WIDTH - _LEFT - _NAMES) / 60, max(int(counts.max()), 1)
+        points = [
+            (0, 0.0),
+            *((n + end, count / most) for n, count in enumerate(counts) for end in (0, 1)),
+            (60, 0.0),
+        ]
+        outline = " ".join(f"{_NAMES + n * step:.1f},{room - 24 * share:.1f}" for n, share in points)
+        middle = _NAMES + (float(np.clip(np.median(values), low, high)) - low) / (high - low) * 60 * step
+        parts += [
+            f'<polygon class="series series-0" points="{outline}"/>',
+            f'<line class="mark" x1="{middle:.1f}" x2="{middle:.1f}" y1="{room - 26}" y2="{room}"/>',
+            f'<text class="tick" x="{_LEFT}" y="{room - 4}">{escape(name)}</text>',
+        ]
+    height = len(series) * _STRIP
+    return _svg([*parts, *_ticks(low, high, height, _NAMES)], _WIDTH, height + _BOTTOM, says)
+
+
+def points(places: np.ndarray, groups: np.ndarray, texts: Sequence[str], says: str) -> Markup:
+    """Texts at their places (n, 2), each coloured by its group (n,); a pointer over one shows it."""
+    low, span = places.min(axis=0), np.maximum(np.ptp(places, axis=0), 1e-9)
+    at = 8 + (places - low) / span * (np.array([_WIDTH, _MAP]) - 16)
+    parts = [
+        f'<circle class="point point-{group}" data-n="{n}" cx="{x:.1f}" cy="{y:.1f}" r="5">'
+        f"<title>{escape(text)}</title></circle>"
+        for n, ((x, y), group, text) in enumerate(zip(at, groups, texts, strict=True))
+    ]
+    return _svg(parts, _WIDTH, _MAP, says)
 
 
 def interval(low: float, value: float, high: float, least: float, most: float, says: str) -> Markup:

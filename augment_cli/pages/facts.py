@@ -20,13 +20,13 @@ from augment_cli.errors import UsageError
 from augment_cli.pages.marking import word_edits
 from augment_cli.parsing.clauses import count_clauses
 from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.difficulty import Difficulty, difficulty_of
+from augment_cli.reports.difficulty import Difficulty, is_negative, nearness_of
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.reports.signs import is_noise, signs_of
 from augment_cli.reports.signs import kind_of as kind_of_sign
 from augment_cli.reports.stage_signs import StageSign, clauses_lost, made_of_titles, signs_of_stage
-from augment_cli.reports.typical import amount_of_change
+from augment_cli.reports.typical import SHORTEST, amount_of_change
 from augment_cli.store.conditions import column_of, numbers_of
 from augment_cli.store.store import Store
 
@@ -79,17 +79,14 @@ class StageFacts:
     # the stage whose texts a judge labelled, where they are not meant to say the same; else empty
     judged: str = ""
     difficulty: Difficulty | None = None  # of negatives, where the shipped static encoder can tell it
+    static_cosines: np.ndarray = field(
+        default_factory=lambda: np.zeros(0)
+    )  # to the original, by that encoder
 
     @property
     def changed_share(self) -> float:
         """Of the rows that it was run on."""
         return self.changed / max(self.rows - self.reasons.get(Reason.BEYOND_LIMIT, 0), 1)
-
-    @property
-    def cosine_quantiles(self) -> tuple[float, float, float]:
-        """Median, 5 % and 95 %."""
-        middle, low, high = np.quantile(self.cosines, [0.5, 0.05, 0.95])
-        return float(middle), float(low), float(high)
 
     @property
     def is_negative(self) -> bool:
@@ -133,6 +130,8 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     words = [len(row.text.split()) / max(len(row.original.split()), 1) for row in rows]
     signs = Counter(kind_of_sign(sign) for row in rows for sign in signs_of(row.original, row.text))
     counted, distinct, copies = _repeats(store, name)
+    nearness = nearness_of([(row.original, row.text) for row in rows], seed)
+    telling = _telling(rows)
     return StageFacts(
         name=name,
         augmentation=maker,
@@ -153,8 +152,8 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         distinct=distinct,
         copies=copies,
         examples={
-            "random": rows[:: max(len(rows) // examples, 1)][:examples],
-            "most changed": sorted(rows, key=_change, reverse=True)[:examples],
+            "random": telling[:: max(len(telling) // examples, 1)][:examples],
+            "most changed": sorted(telling, key=_change, reverse=True)[:examples],
             "suspicious": _suspicious(rows, label == "other", examples),
             "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
         },
@@ -168,7 +167,8 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         ),
         labels=labels,
         judged=judged,
-        difficulty=difficulty_of(store, name, [(row.original, row.text) for row in rows], seed),
+        difficulty=nearness.difficulty if nearness and is_negative(store, name) else None,
+        static_cosines=nearness.cosines if nearness else np.zeros(0),
     )
 
 
@@ -213,6 +213,13 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
         return {}
     ids = column_of(store, scores, "row_id").to_pylist()
     return dict(zip(ids, values.tolist(), strict=True))
+
+
+def _telling(rows: Sequence[Example]) -> list[Example]:
+    """Rows of a sentence rather than of a word or two, where the sample has such."""
+    lengths = [len(row.original) for row in rows]
+    least = min(SHORTEST, float(np.median(lengths))) if rows else 0
+    return [row for row, length in zip(rows, lengths, strict=True) if length >= least]
 
 
 def _change(row: Example) -> float:

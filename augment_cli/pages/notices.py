@@ -18,6 +18,8 @@ from augment_cli.store.store import Store
 _MOST_NOTICES = 5
 _MOST_OF_ONE = 2  # of one stage, where others have something to say, as with one sign of several stages
 _FEWEST = 30  # changed rows, from which on a share of them says something
+# What harms most comes first; signs weigh from 2 to 6, by the share of rows that show them.
+_WEIGHTS = {"unfinished": 8.0, "false negatives": 7.0, "easy": 6.5, "hardly changed": 5.0}
 _MEANT = 0.5  # weight of what a stage may be made for
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
 _HARDER = (
@@ -42,7 +44,7 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
         "is not complete, or a part of it is gone: not on this page; `augment-cli status` says what is there"
     )
     found = [
-        Notice(name, unfinished, 4.0)
+        Notice(name, unfinished, _WEIGHTS["unfinished"])
         for name in store.stages()
         if is_augmentation(store.stage(name)) and not store.has(name)
     ]
@@ -72,7 +74,7 @@ def _of_stage(one: StageFacts) -> list[Notice]:
         Notice(
             one.name,
             f"{100 * sign.share:.1f} % {sign.words}",
-            3 + sign.rows,
+            3 + 3 * sign.rows,
             sign.advice.replace("STAGE", one.name),
         )
         for sign in one.stage_signs
@@ -89,14 +91,15 @@ def _of_stage(one: StageFacts) -> list[Notice]:
             f"the judge calls {one.labels['same']:,} of {one.changed:,} texts of {one.judged} the same "
             "as their originals: false negatives"
         )
-        found.append(Notice(one.name, text, 3.5))
+        found.append(Notice(one.name, text, _WEIGHTS["false negatives"]))
     found += _of_change(one)
     if one.counted >= _FEWEST and one.copies / one.counted >= 0.005:
         share = one.copies / one.counted
         found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
     if one.asked and one.realised is not None and abs(one.realised - one.asked) > 0.1 * one.asked:
         text = f"asked for {100 * one.asked:.0f} % of the tokens, replaced {100 * one.realised:.0f} %"
-        found.append(Notice(one.name, text, 1.5))
+        weight = _WEIGHTS["hardly changed"] if one.realised < 0.5 * one.asked else 1.5
+        found.append(Notice(one.name, text, weight))
     found += _of_cosines(one)
     if is_noise(one.augmentation):
         return [dataclasses.replace(notice, weight=min(notice.weight, _MEANT)) for notice in found]
@@ -116,7 +119,13 @@ def _of_change(one: StageFacts) -> list[Notice]:
     if share >= 0.25:
         return []
     why = f"; most others: {in_words(next(iter(others)))}" if others else ""
-    return [Notice(one.name, f"changes {100 * share:.1f} % of the rows that it was run on{why}", 1.0)]
+    return [
+        Notice(
+            one.name,
+            f"changes {100 * share:.1f} % of the rows that it was run on{why}",
+            _WEIGHTS["hardly changed"],
+        )
+    ]
 
 
 def _of_cosines(one: StageFacts) -> list[Notice]:
@@ -124,14 +133,14 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         found = one.difficulty
         if found is None or found.is_hard:
             return []
-        return [Notice(one.name, f"easy negatives, {found.words}", 2.5, _HARDER)]
+        return [Notice(one.name, f"easy negatives, {found.words}", _WEIGHTS["easy"], _HARDER)]
     if len(one.cosines) < _FEWEST:
         return []
     if one.is_negative:
         median = float(np.median(one.cosines))
         if median < _EASY:
             text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
-            return [Notice(one.name, text, 2.5, _HARDER)]
+            return [Notice(one.name, text, _WEIGHTS["easy"], _HARDER)]
         share, what = float((one.cosines > 0.9).mean()), "nearer than 0.9 to"
     elif one.is_positive:
         share, what = float((one.cosines < 0.6).mean()), "farther than 0.6 from"

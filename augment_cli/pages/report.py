@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from augment_cli.contract.reasons import in_words
 from augment_cli.errors import UsageError
+from augment_cli.errors.packages import require
 from augment_cli.errors.visible import visible_line
 from augment_cli.pages import drawing, layout, marking
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
+from augment_cli.pages.figures import Figures, as_png, figures_of
 from augment_cli.pages.notices import Notice, notices_of
 from augment_cli.reports.behind import words_for
 from augment_cli.reports.choosing import choose_rows
@@ -40,9 +43,12 @@ def write_report(
     out: Path,
     progress: Callable[[str], None] = lambda stage: None,
     seconds: Mapping[str, float] | None = None,
+    pictures: bool = False,
 ) -> dict[str, Any]:
-    """Write the page of a store."""
+    """Write the page of a store, and with `pictures` its figures beside it as PNG."""
     names = stages_of(store)
+    if pictures:
+        require("matplotlib")
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
     layout.check_place(out, store.path, TITLE)
@@ -51,10 +57,12 @@ def write_report(
         progress(name)
         stages.append(facts_of(store, name, _EXAMPLES[0]))
     notices = notices_of(store, stages)
-    text = _fitting(store, stages, notices, seconds or {})
+    figures = figures_of(store, stages)
+    text = _fitting(store, stages, notices, seconds or {}, figures)
     write_atomically(out, text.encode(), out.absolute().parent)
     return {
         "path": str(out),
+        "pictures": [str(path) for path in (as_png(figures, out) if pictures else [])],
         "bytes": len(text.encode()),
         "stages": names,
         "notices": [f"{notice.stage}: {notice.text}" for notice in notices],
@@ -62,7 +70,11 @@ def write_report(
 
 
 def _fitting(
-    store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice], seconds: Mapping[str, float]
+    store: Store,
+    stages: Sequence[StageFacts],
+    notices: Sequence[Notice],
+    seconds: Mapping[str, float],
+    figures: Figures,
 ) -> str:
     """The page below its limit: with fewer examples, without any, at last without some of the stages."""
     text = ""
@@ -71,12 +83,12 @@ def _fitting(
             dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
             for one in stages
         ]
-        text = render(store, shown, notices, seconds)
+        text = render(store, shown, notices, seconds, figures)
         if len(text.encode()) <= LIMIT:
             return text
     while len(shown) > 1 and len(text.encode()) > LIMIT:  # hundreds of stages
         shown = shown[: len(shown) // 2]
-        text = render(store, shown, notices, seconds, len(stages) - len(shown))
+        text = render(store, shown, notices, seconds, figures, len(stages) - len(shown))
     return text
 
 
@@ -85,6 +97,7 @@ def render(
     stages: Sequence[StageFacts],
     notices: Sequence[Notice],
     seconds: Mapping[str, float],
+    figures: Figures,
     left_out: int = 0,
 ) -> str:
     """The page's text; it says how many further stages it leaves out."""
@@ -100,7 +113,11 @@ def render(
             for one in stages
         },
         "bars": {one.name: _bar(one) for one in stages},
-        "picture": _picture(stages),
+        "picture": _picture(stages, figures.cosines),
+        "strips": _strips(stages, figures.cosines),
+        "cosines": {name: np.quantile(values, [0.5, 0.05, 0.95]) for name, values in figures.cosines.items()},
+        "cosines_by": figures.cosines_by,
+        "map": figures.map,
         "lengths": _lengths(store),
         "rejects": stats(store, "rejects").get("reasons", {}) if has_rejects else {},
         "rejected": store.stage("rejects").rows if has_rejects else 0,
@@ -117,13 +134,32 @@ def render(
         layout.template("report.html"),
         f"{TITLE}{store.path.name}",
         values,
-        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
-        script=layout.template("reading.js") + layout.template("report.js"),
+        filters={
+            "visible": _shown,
+            "said": _said,
+            "marked": _marked,
+            "percent": _percent,
+            "in_words": in_words,
+        },
+        script="".join(map(layout.template, ("reading.js", "report.js", "map.js"))),
     )
 
 
 def _marked(example: Example) -> tuple[Markup, Markup]:
     return marking.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
+
+
+def _said(text: str) -> Markup:
+    """Words of ours, where what stands between backticks is code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(_shown(text)))))
+
+
+def _strips(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> Markup | None:
+    """Each stage's cosines, those of the same label together."""
+    known = [one for one in sorted(stages, key=lambda one: one.label) if one.name in cosines]
+    series = [(f"{one.name} ({one.label})", cosines[one.name]) for one in known]
+    says = "; ".join(f"{name}: median {np.median(values):.2f}" for name, values in series)
+    return drawing.strips(series, 0.0, 1.0, says) if series else None
 
 
 def _shown(value: object) -> str:
@@ -156,10 +192,10 @@ def _bar(one: StageFacts) -> Markup:
     return drawing.stacked_bar(shares, f"why rows are unchanged: {says}")
 
 
-def _picture(stages: Sequence[StageFacts]) -> dict[str, Any] | None:
+def _picture(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
     """Positives against negatives by their cosine to the anchor; None without scores."""
-    positive = [one.cosines for one in stages if one.is_positive and len(one.cosines)]
-    negative = [one.cosines for one in stages if one.is_negative and len(one.cosines)]
+    positive = [cosines[one.name] for one in stages if one.is_positive and one.name in cosines]
+    negative = [cosines[one.name] for one in stages if one.is_negative and one.name in cosines]
     series = [
         (name, np.concatenate(values))
         for name, values in (("positives", positive), ("negatives", negative))

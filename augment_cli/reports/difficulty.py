@@ -52,16 +52,26 @@ class Difficulty:
         )
 
 
-def difficulty_of(
-    store: Store, name: str, rows: Sequence[tuple[str, str]] | None = None, seed: int = 0
-) -> Difficulty | None:
+def difficulty_of(store: Store, name: str) -> Difficulty | None:
     """How hard a stage's negatives are."""
     if not is_negative(store, name):
         return None
-    if rows is None:
-        chosen = choose_rows(store, name, _ROWS, seed, Choice(only_changed=True))
-        rows = [(row["original"], row["text"]) for row in chosen if row["text"] is not None]
-    if len(rows) < _BATCH or (encoder := _encoder()) is None:
+    chosen = choose_rows(store, name, _ROWS, 0, Choice(only_changed=True))
+    found = nearness_of([(row["original"], row["text"]) for row in chosen if row["text"] is not None])
+    return None if found is None else found.difficulty
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near texts are to their originals, by the shipped static encoder."""
+
+    cosines: np.ndarray  # (n,)
+    difficulty: Difficulty
+
+
+def nearness_of(rows: Sequence[tuple[str, str]], seed: int = 0) -> Nearness | None:
+    """Cosines of originals and texts; None of few, without the encoder, or where it tells no texts apart."""
+    if len(rows) < _BATCH or (encoder := shipped_encoder()) is None:
         return None
     # In random order: neighbours in a file are more alike than those of a batch.
     rows = random.Random(seed).sample(list(rows), min(len(rows), _ROWS))
@@ -73,8 +83,8 @@ def difficulty_of(
     if other > _ALL_ALIKE:
         return None
     nearest = float(np.where(apart, others, -1).max(axis=2).mean())
-    cosine = float(np.einsum("ij,ij->i", originals, texts).mean())
-    return Difficulty(cosine, other, nearest, len(rows))
+    cosines = np.einsum("ij,ij->i", originals, texts)
+    return Nearness(cosines, Difficulty(float(cosines.mean()), other, nearest, len(rows)))
 
 
 def is_negative(store: Store, name: str) -> bool:
@@ -97,7 +107,7 @@ def with_difficulty(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _encoder() -> Any:
+def shipped_encoder() -> Any:
     """The shipped encoder, or None where torch or its folder is missing."""
     try:
         from augment_cli.encoding.loading import load_encoder

@@ -13,7 +13,7 @@ from augment_cli.store.store import Store
 
 _LOOKED_AT = 300
 _ROW_GROUPS = 3  # that these are of: rows from all over a large stage would take longer than making it
-_SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a line
+SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a line
 
 
 def typical_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def _flaws(row: Mapping[str, Any]) -> int:
     is_plain = original[:1].isupper() and original.endswith((".", "?", "!"))
     odd_marks = sum(not (letter.isalpha() or letter in " ,.'?!") for letter in original)
     return (
-        (not _SHORTEST <= len(original) <= _LONGEST)
+        (not SHORTEST <= len(original) <= _LONGEST)
         + (not is_plain)
         + min(odd_marks, 3)
         + 2 * len(signs_of(original, text))

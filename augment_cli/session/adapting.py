@@ -32,7 +32,7 @@ from augment_cli.models.digest import model_digest
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
-from augment_cli.session.reporter import SECONDS_BETWEEN_LINES, Reporter
+from augment_cli.session.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.store.store import Store
 
 _RUNS = Path("runs")
@@ -66,11 +66,14 @@ class Verdict:
     # Scores without labels, from 0 to 1, by name, each with that of the `before` and the `best` encoder.
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     following: tuple[str, ...] = ()  # what to do next, a line each
+    page: Path | None = None  # with a map of the texts before and after, where there are enough of them
 
     def __str__(self) -> str:
         return "\n".join([self.message, *self.following])
 
     def _repr_html_(self) -> str:
+        if self.page is not None:
+            return framed(self.page)
         rows = "".join(
             f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{value:.3f}</td>" for value in pair.values())
             for name, pair in self.scores.items()
@@ -256,7 +259,8 @@ def read_verdict(out: Path, start: str) -> Verdict:
     best = out / "best"
     shown = json.dumps(str(best), ensure_ascii=False)
     following = [
-        f"model: {best}; SentenceTransformer({shown}) loads it for any vector index",
+        f"model: {best}",
+        f"vector database: index SentenceTransformer({shown}).encode(texts), and encode queries with it, too",
         f"with labels: augment-eval start={shlex.quote(start)} adapted={shlex.quote(str(best))} "
         "--labelled FILE --text-column TEXT --label-column CLASS",
         f"topics: BERTopic(embedding_model=SentenceTransformer({shown}))",
@@ -266,7 +270,7 @@ def read_verdict(out: Path, start: str) -> Verdict:
         lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
         following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
     if (out / "run.html").is_file():
-        following.append(f"page: {out / 'run.html'}")
+        following.append(f"training: {out / 'run.html'}")
     said = in_words(ended["outcome"], scores) or ended["message"]
     return Verdict(ended["outcome"], visible(said), best, scores, tuple(following))
 

@@ -61,10 +61,12 @@ class StoreSteps:
         if self.must_make_room(stages, settings):
             self.remove(stages)
 
-    def must_make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> bool:
-        """Whether `overwrite` is given, and one of the stages is there with other settings."""
+    def must_make_room(
+        self, stages: Sequence[str], settings: Callable[[], Settings], was_refused: bool = False
+    ) -> bool:
+        """Whether one of the stages is there with other settings, and is to go or holds nobody's work."""
         present = [stage for stage in stages if stage in self.store.stages()]
-        if not self.overwrites or not present:
+        if not (self.overwrites or was_refused) or not present:
             return False
         current = settings()
         return not all(
@@ -78,7 +80,8 @@ class StoreSteps:
         present = [stage for stage in stages if stage in self.store.stages()]
         hanging = self.store.made_from(*present)
         self.store.remove(*present, *hanging)
-        self.reporter.warn(f"--overwrite: removed {', '.join([*present, *hanging])}")
+        why = "--overwrite" if self.overwrites else "what a refused corpus left"
+        self.reporter.warn(f"{why}: removed {', '.join([*present, *hanging])}")
 
     def check_parts(self, parts: Collection[int] | None) -> None:
         """Refuse parts that the store does not have, unless others are there, as in an array's last task."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.errors import UsageError
+from augment_cli.errors import IncompleteError, UsageError, UserError
 from augment_cli.ingest import (
     STDIN,
     IngestOptions,
@@ -54,6 +54,9 @@ class CorpusSteps(StoreSteps):
             spooled = memory.spool(self.store, texts, options)
             try:
                 return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
+            except UserError as error:
+                error.args = (str(error).replace(str(spooled), "texts"),)
+                raise
             finally:
                 self.store.clean_work(memory.FOLDER)
         pairs.check_columns(self.store, options, _TAKEN)
@@ -82,7 +85,9 @@ class CorpusSteps(StoreSteps):
         chosen, make_room = corpus or [SAMPLE], None
         if STDIN not in chosen:
             both = ["corpus", "rejects"]
-            if self.must_make_room(both, lambda: corpus_settings(find_files(chosen), options)):
+            if self.must_make_room(
+                both, lambda: corpus_settings(find_files(chosen), options), self._was_refused(max_rejects)
+            ):
                 # Once all is read, so that nothing is lost.
                 make_room = functools.partial(self.remove, both)
         elif self.overwrites:
@@ -95,6 +100,17 @@ class CorpusSteps(StoreSteps):
         report.check(max_rejects, str(self.store.path))
         self._warn_of_rejects(report)
         return report
+
+    def _was_refused(self, max_rejects: float) -> bool:
+        """Whether the corpus that is there is what a refused reading left, and nothing was made of it."""
+        others = [self.store.stage(name).settings["stage"] for name in self.store.stages()]
+        if self.is_shared or not self.store.has("rejects") or {*others} - {"corpus", "rejects", pairs.GIVEN}:
+            return False
+        try:
+            report_of(self.store).check(max_rejects)
+        except IncompleteError:
+            return True
+        return False
 
     def append(
         self,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import importlib.util
 import logging
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 from augment_cli.errors.python_words import in_python
 from augment_cli.errors.visible import visible
 
 _LOGGER = logging.getLogger("augment_cli")
 SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_PICTURES = 0.2
 
 
 class Silent:
@@ -92,11 +95,9 @@ class Bars(Silent):
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
         """A bar, gone when the stage is made."""
         if importlib.util.find_spec("tqdm") is not None:
-            from tqdm.auto import tqdm
+            from tqdm import tqdm
 
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a notebook without ipywidgets gets a bar of text
-                bar = tqdm(total=rows, desc=stage, unit=" rows", leave=False)
+            bar = tqdm(total=rows, desc=stage, unit=" rows", leave=False)
             with contextlib.closing(bar):
                 yield lambda done: bar.update(done) and None
             return
@@ -108,8 +109,74 @@ class Bars(Silent):
             yield lambda done: progress.advance(task, done)
 
 
+class InNotebook(Silent):
+    """One line for all that a call makes, with a bar while a stage is made; warnings stay below it."""
+
+    def __init__(self) -> None:
+        self._line: Any = None  # IPython's handle of what is shown
+        self._next = 0.0  # monotonic seconds; browsers are not asked more often than people look
+
+    def _tell(self, message: str, warns: bool = False) -> None:
+        text = html.escape(visible(in_python(message)))
+        if warns:
+            _displayed(f"<p>Note: {text}</p>")
+        else:
+            self._show(text)
+
+    def _show(self, content: str) -> None:
+        if self._line is None:
+            self._line = _displayed(content)
+        else:
+            self._line.update(_Shown(content))
+
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar, gone when the stage is made."""
+        total = 0
+
+        def show(done: int) -> None:
+            nonlocal total
+            total += done
+            if time.monotonic() >= self._next:
+                self._next = time.monotonic() + _SECONDS_BETWEEN_PICTURES
+                share = f'value="{total}" max="{rows}"' if rows else ""
+                of = f" of {rows:,}" if rows else ""
+                self._show(f"<progress {share}></progress> {html.escape(stage)}: {total:,}{of} rows")
+
+        try:
+            yield show
+        finally:
+            if self._line is not None:
+                self._show("")
+
+
+def framed(page: Path) -> str:
+    """A page that was written, for a notebook: in a frame of its own, so that nothing of it gets out."""
+    text = html.escape(page.read_text("utf-8"))
+    return f'<iframe srcdoc="{text}" style="width:100%;height:40rem;border:1px solid #8a929d"></iframe>'
+
+
+class _Shown:
+    """A piece of HTML; what has no HTML shows nothing."""
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+
+    def __repr__(self) -> str:
+        return ""
+
+    def _repr_html_(self) -> str:
+        return self._content
+
+
+def _displayed(content: str) -> Any:
+    """IPython's handle of a new piece of HTML below a cell."""
+    return sys.modules["IPython"].display.display(_Shown(content), display_id=True)
+
+
 def reporter_for_python() -> Reporter:
-    """Bars in a notebook and on a terminal (tqdm where it is installed, else rich); else the logger."""
+    """A line in a notebook, bars on a terminal (tqdm where it is installed, else rich); else the logger."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    is_notebook = shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
-    return Bars() if sys.stderr.isatty() or is_notebook else Logged()
+    if shell is not None and type(shell).__name__ == "ZMQInteractiveShell":
+        return InNotebook()
+    return Bars() if sys.stderr.isatty() else Logged()

@@ -22,7 +22,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 from msgspec.structs import replace
@@ -69,7 +69,7 @@ class Store(StoreContents):
     # --- opening
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
+    def open(cls, path: str | Path) -> Self:
         """Open an existing store.
 
         Raises
@@ -94,7 +94,7 @@ class Store(StoreContents):
         return cls(folder, manifest.row_ranges, manifest.stages)
 
     @classmethod
-    def create(cls, path: str | Path) -> Store:
+    def create(cls, path: str | Path) -> Self:
         """Open the store at `path`, or prepare an empty one (nothing is written before the first commit)."""
         folder = _readable(Path(path))
         if (folder / "manifest.json").exists():

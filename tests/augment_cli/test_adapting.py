@@ -64,7 +64,11 @@ def test_a_second_encoder_and_other_texts(adapted, monkeypatch):
     encoder, verdict = augment_cli.adapt("static", TEXTS, out="other", settings=QUICK)
     assert verdict.outcome in ("better", "same", "worse")
     assert encoder.encode(["The river flows."]).shape == (1, 256)
-    assert "<table>" in verdict._repr_html_() and str(verdict).startswith(verdict.message)
+    page = verdict.page.read_text("utf-8")
+    assert page.count("<svg") == (2 if verdict.outcome == "better" else 1)
+    assert verdict.message[:9] in page and verdict.following[-1] == f"page: {verdict.page}"
+    assert (verdict.page.parent / "map.png").stat().st_size > 10_000
+    assert "<iframe" in verdict._repr_html_() and str(verdict).startswith(verdict.message)
     frame = pl.DataFrame({"text": TEXTS, "label": [str(row % 3) for row in range(len(TEXTS))]})
     found = augment_cli.evaluate("static", encoder, frame)
     assert found.columns == ["measure", "before", "after", "difference", "low", "high", "p"]

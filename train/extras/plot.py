@@ -9,7 +9,7 @@ import typer
 
 from augment_cli.errors import MissingError
 from eval.contract.arguments import call
-from train.extras.run_page import as_page, best_step, measures_of
+from train.extras.run_page import as_page, best_step, curves_of, losses_of
 from train.outputs.log import read_log
 
 
@@ -23,14 +23,13 @@ def plot(run: Path) -> Path:
     events = read_log(run / "log.jsonl")
     steps = [event for event in events if event["event"] == "step"]
     scores = [event for event in events if event["event"] in ("before", "dev")]
-    names = [name for name in measures_of(scores) if isinstance(scores[-1].get(name), int | float)]
+    names = curves_of(scores)
     figure = Figure(figsize=(7, 2 * (2 + len(names))), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(2 + len(names), 1, sharex=True)
-    for key in ("loss", "mlm_loss"):
+    for key in losses_of(steps):
         known = [event for event in steps if key in event]
-        if known:
-            panels[0].plot([e["step"] for e in known], [e[key] for e in known], label=key)
+        panels[0].plot([e["step"] for e in known], [e[key] for e in known], label=key)
     panels[0].set_ylabel("loss (nats)")
     if panels[0].lines:
         panels[0].legend()

@@ -12,7 +12,7 @@ import numpy as np
 from augment_cli.pages import drawing, layout
 
 _TEMPLATE = Path(__file__).with_name("run.html")
-_LOSSES = ("loss", "mlm_loss")
+_FEWEST = 3  # scores, from which on a line says more than the table
 _MOST_WARNINGS = 20
 
 
@@ -22,10 +22,15 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
     scored = [event for event in events if event["event"] in ("before", "dev")]
     names = measures_of(scored)
     best = best_step(scored)
-    panels = [_panel("Loss (nats)", steps, _LOSSES), _panel("Learning rate", steps, ("learning_rate",))]
-    for name in names:  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
-        decides = ", which decides what is best" if name == names[0] else ""
-        panels.append(_panel(f"Dev score {name}{decides}", scored, (name,), best))
+    panels = [
+        _panel("Loss (nats)", steps, losses_of(steps)),
+        _panel("Learning rate", steps, ("learning_rate",)),
+    ]
+    for measure in curves_of(
+        scored
+    ):  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
+        decides = ", which decides what is best" if measure == names[0] else ""
+        panels.append(_panel(f"Dev score {measure}{decides}", scored, (measure,), best))
     last = max((event["step"] for event in events), default=0)
     verdict = [f" Verdict: {event['message']}." for event in events if event["event"] == "verdict"][-1:]
     return layout.render(
@@ -37,7 +42,7 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
                 (event["step"], event.get("message", "")) for event in events if event["event"] == "warning"
             ][:_MOST_WARNINGS],
             "panels": [panel for panel in panels if panel["names"]],
-            "scores": [_score(name, scored, best) for name in names],
+            "scores": [_score(measure, scored, best) for measure in names],
             "best": "–" if best is None else f"{best:,}",
         },
     )
@@ -46,6 +51,18 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
 def measures_of(scored: Sequence[dict[str, Any]]) -> list[str]:
     """The names of the dev scores, the deciding one first."""
     return list(dict.fromkeys(key for event in scored for key in event if key not in ("event", "step")))
+
+
+def curves_of(scored: Sequence[dict[str, Any]]) -> list[str]:
+    """The dev scores that were looked at often enough for a line."""
+    names = measures_of(scored)
+    return [name for name in names if sum(_is_number(event.get(name)) for event in scored) >= _FEWEST]
+
+
+def losses_of(steps: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the losses that were logged, the whole one first."""
+    found = [key for event in steps for key in event if key == "loss" or key.endswith("_loss")]
+    return sorted(dict.fromkeys(found), key=lambda name: name != "loss")
 
 
 def best_step(scored: Sequence[dict[str, Any]]) -> int | None:

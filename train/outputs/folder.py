@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What a run has in its folder.
 _FOLDERS = ("checkpoints", "tensorboard", "last", "best", "whitened")
-_FILES = ("log.jsonl", "summary.json", "run.png", "run.html")
+_FILES = ("log.jsonl", "summary.json", "run.png", "run.html", "adaptation.html", "map.png")
 
 
 def check_folder(out: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
+from augment_cli.pages.adaptation import write_adaptation
 from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
 from augment_cli.reports import verdicts
@@ -112,7 +113,12 @@ def pages_of(tmp_path):
     events += [{"event": "dev", "step": n, "stsb_dev": n / 90} for n in (20, 40, 59)]
     events += [{"event": "warning", "step": 9, "message": HOSTILE}]
     (tmp_path / "run.html").write_text(run_page(HOSTILE, events), "utf-8")
-    return [tmp_path / name for name in ("report.html", "rows.html", "scores.html", "run.html")]
+    texts = [f"{HOSTILE} {n}" for n in range(60)]
+    said = {"message": HOSTILE, "scores": {"half": {"before": 0.1, "best": 0.2}}, "following": [HOSTILE]}
+    vectors = (generator.normal(size=(60, 8)) for _ in range(2))
+    adaptation = write_adaptation(tmp_path, HOSTILE, said, texts, *vectors)
+    others = ("report.html", "rows.html", "scores.html", "run.html")
+    return [adaptation, *(tmp_path / name for name in others)]
 
 
 def test_every_page_fits_its_width_and_does_nothing_that_a_text_says(tmp_path):

@@ -14,6 +14,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
+from augment_cli.pages.figures import figures_of
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports.report import stats
 from augment_cli.runs.run import make_run
@@ -173,7 +174,9 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
 
 def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
     one = dataclasses.replace(facts_of(store, "una"), rows=400, reasons={"no_subject": 100, "question": 20})
-    row = re.search(r"<tbody>(.*?)</tbody>", pages.render(store, [one], [], {}), re.DOTALL)[1]
+    row = re.search(
+        r"<tbody>(.*?)</tbody>", pages.render(store, [one], [], {}, figures_of(store, [one])), re.DOTALL
+    )[1]
     assert '<span class="about">the main verb has no subject 25.0 %</span>' in row
 
 
@@ -185,7 +188,8 @@ def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):
 
 
 def test_the_command_makes_the_same_stage(store):
-    page = pages.render(store, [facts_of(store, "una.1")], [], {})
+    facts = [facts_of(store, "una.1")]
+    page = pages.render(store, facts, [], {}, figures_of(store, facts))
     assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
     version = store.stage("una.1").settings["version"]
     assert re.search(rf"<code>una.1</code>: una, version {version}, fingerprint [0-9a-f]{{12}}</dt>", page)
@@ -197,7 +201,7 @@ def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
     text, _ = written(store, tmp_path)
     assert len(text.encode()) < LIMIT
     # With less room it has fewer examples, and at last none.
-    monkeypatch.setattr(pages, "LIMIT", 23_500)
+    monkeypatch.setattr(pages, "LIMIT", 27_000)
     fewer, _ = written(store, tmp_path)
     assert 0 < fewer.count("data-row=") < text.count("data-row=")
     monkeypatch.setattr(pages, "LIMIT", 1)
@@ -271,7 +275,7 @@ def test_a_stage_with_a_part_cut_off_is_named_first(store, tmp_path):
 
 def test_without_scores_the_page_says_how_to_get_them(store, tmp_path):
     _, page = written(store, tmp_path)
-    assert "No cosines yet: augment-cli embed" in page.content
+    assert "No cosines yet: augment-cli score" in page.content
 
 
 def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):

@@ -56,7 +56,7 @@ def test_only_negatives_have_a_difficulty(compared, monkeypatch):
     assert [is_negative(compared, name) for name in names] == [True, False, False]
     assert "difficulty" not in augment_cli.stats("word-deletion", compared)
     assert augment_cli.stats("near", compared)["difficulty"]["words"] == difficulty_of(compared, "near").words
-    monkeypatch.setattr(difficulty, "_encoder", lambda: None)  # without torch
+    monkeypatch.setattr(difficulty, "shipped_encoder", lambda: None)  # without torch
     assert difficulty_of(compared, "near") is None
 
 
@@ -65,7 +65,7 @@ def test_an_encoder_to_which_all_sentences_are_alike_says_nothing(compared, monk
         def encode(self, texts):
             return np.ones((len(texts), 4), np.float32)
 
-    monkeypatch.setattr(difficulty, "_encoder", Alike)
+    monkeypatch.setattr(difficulty, "shipped_encoder", Alike)
     assert difficulty_of(compared, "near") is None
 
 

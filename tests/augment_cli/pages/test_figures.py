@@ -1,0 +1,118 @@
+"""The maps and figures of pages: what is drawn, in words and numbers, and as PNG."""
+
+import re
+
+import numpy as np
+import pytest
+
+import augment_cli
+from augment_cli.errors import MissingError
+from augment_cli.pages import drawing, maps
+from augment_cli.pages.adaptation import write_adaptation
+
+TOPICS = ("river <water>", "oven & bread", "planet moon")
+TEXTS = [f"{topic} number {n}" for topic in TOPICS for n in range(20)]
+SAID = {
+    "message": "better `for` topics",
+    "scores": {"half": {"before": 0.1, "best": 0.2}},
+    "following": ["model: x"],
+}
+
+
+def vectors(spread, seed=0):
+    """Vectors (60, 8) around three centres, the nearer the smaller the spread."""
+    centres = np.repeat(np.eye(3, 8), 20, axis=0)
+    return centres + spread * np.random.default_rng(seed).normal(size=(60, 8))
+
+
+def test_texts_of_a_topic_lie_together_and_are_named_by_their_words():
+    near, far = maps.places_of(vectors(0.1), vectors(5.0))
+    assert near.shape == far.shape == (60, 2)
+
+    def together(places):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 1e9 * np.eye(60)
+        return float((apart.argmin(axis=1) // 20 == np.arange(60) // 20).mean())
+
+    assert together(near) == 1 and together(far) < 0.7
+    groups = np.repeat([0, 1, 2], 20)
+    names = maps.names_of(groups, TEXTS)
+    assert [
+        set(name.split(", ")) >= words
+        for name, words in zip(names, ({"river"}, {"oven"}, {"moon"}), strict=True)
+    ]
+    found = maps.groups_of(vectors(0.1), vectors(0.1, 1))
+    assert all(
+        len(set(found[start : start + 20]) & set(found[other : other + 20])) == 0
+        for start, other in ((0, 20), (20, 40))
+    )
+
+
+def test_the_page_of_an_adaptation_has_two_maps_and_the_nearest_texts(tmp_path):
+    before, after = vectors(5.0), vectors(0.1)
+    page = write_adaptation(tmp_path, "Adaptation <x>", SAID, TEXTS, before, after).read_text("utf-8")
+    assert page.count("<svg") == 2 and page.count("<circle") == 120 and "<water>" not in page
+    assert "river &lt;water&gt; number 0</title>" in page and "half" in page and "model: x" in page
+    rows = re.findall(r'<tr class="texts">.*?>([^<]+)</th><td[^>]*>([^<]+)</td><td[^>]*>([^<]+)</td>', page)
+    assert len(rows) == 10
+    nearest = (maps.unit(after) @ maps.unit(after).T - 2 * np.eye(60)).argmax(axis=1)
+    shown = [text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in TEXTS]
+    for text, one, other in rows:
+        assert other == shown[nearest[shown.index(text)]] != one
+    assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
+    assert "://" not in page and "default-src &#39;none&#39;" in page
+
+
+def test_where_the_start_stays_there_is_one_map(tmp_path):
+    page = write_adaptation(tmp_path, "Adaptation", SAID, TEXTS, vectors(0.1), vectors(0.1)).read_text(
+        "utf-8"
+    )
+    assert page.count("<svg") == 1 and "nearest before" not in page
+
+
+def test_strips_mark_the_median_of_each_name():
+    svg = drawing.strips([("una <b>", np.full(9, 0.25)), ("dn", np.full(9, 0.75))], 0.0, 1.0, "says")
+    marks = [float(x) for x in re.findall(r'class="mark" x1="([\d.]+)"', svg)]
+    assert (
+        svg.count("<polygon") == 2
+        and "una &lt;b&gt;" in svg
+        and marks[1] - marks[0] == pytest.approx(241, abs=1)
+    )
+
+
+@pytest.fixture
+def first(tmp_path, monkeypatch):
+    """A first store, of which nothing has been scored."""
+    monkeypatch.chdir(tmp_path)
+    sentences = augment_cli.SAMPLE.read_text("utf-8").splitlines()[:150]
+    augment_cli.run("crop", "store", texts=sentences, jobs=1)
+    return augment_cli.run("random-sentence", "store", jobs=1)
+
+
+def test_a_first_report_has_cosines_and_a_map_also_as_png(first, tmp_path):
+    written = first.report(png=True)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "crop (neither): median" in page and "by the shipped static encoder" in page
+    assert page.count("<circle") == 150 and "No cosines yet" not in page
+    assert written["pictures"] == ["report.cosines.png", "report.map.png"]
+    assert all((tmp_path / name).read_bytes()[:4] == b"\x89PNG" for name in written["pictures"])
+    names = re.findall(r'data-name="([^"]+)"', page[: page.index("</tbody>")])
+    assert names[:4] == ["label", "rows", "changed", "why not"]
+    assert page.index("random-sentence</code>: easy negatives") < page.index("Stages</h2>")
+
+
+def test_scores_stand_in_the_place_of_the_shipped_encoder(first, tmp_path):
+    first.score("crop", columns=["cosine"], model="static", jobs=1)
+    first.report()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "crop (neither): median" in page and "random-sentence (other): median" not in page
+    assert "by the shipped static encoder" not in page[: page.index("A map of them")]
+
+
+def test_pictures_ask_for_matplotlib_in_one_line(first, tmp_path, monkeypatch):
+    find = __import__("importlib.util").util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else find(name))
+    with pytest.raises(
+        MissingError, match=r"matplotlib is needed, and not installed here; `pip install .*\[train\]"
+    ):
+        first.report(png=True)
+    assert not (tmp_path / "report.html").exists()
