@@ -41,8 +41,8 @@ def check(store: Store, run: AugmentationRun) -> None:
             name for name in store.stages() if store.stage(name).settings["stage"] in augmentations.names()
         ]
         raise UsageError(
-            f"--of {of}: {store.path} has no finished augmentation of this name; it has "
-            f"{', '.join(made) or 'none'}. Make it with `augment-cli {of} --store {store.path}`"
+            f"--of {of}: {store.path} has no finished augmentation of this name; make it first, or name one "
+            f"of those that are there: {', '.join(made) or 'none'}"
         )
 
 

@@ -130,6 +130,8 @@ def make_columns(
             )
     if made:
         print(f"{path}: making {', '.join(made)} first", file=sys.stderr)
+    order = [*turning]  # a chain after what it reads
+    texts.sort(key=lambda stage: order.index(stage) if stage in order else -1)
     # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
     embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
     if has_teacher(recipe, own):
