@@ -60,7 +60,7 @@ class ScoreOptions:
         None, "between the fields of --labelled, where it is csv or tsv", show_default="as in the header"
     )
     minimal_pairs: bool = option(
-        False, "score the shipped minimal pairs too (negation, antonym, number, role switch, entity)"
+        False, "score the shipped minimal pairs too (negation, number, roles and five more)"
     )
     meaning: bool = option(
         False, "score paraphrases against turned sentences too, of sets of --data and the shipped pairs"
