@@ -133,7 +133,8 @@ def adapt(values: dict[str, Any]) -> None:
     if values["as_json"]:
         print(
             visible_json(
-                dataclasses.asdict(verdict) | {"folder": str(verdict.folder), "page": str(verdict.page)}
+                dataclasses.asdict(verdict)
+                | {"folder": str(verdict.folder), "page": verdict.page and str(verdict.page)}
             )
         )
     else:
