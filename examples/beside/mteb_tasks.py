@@ -7,11 +7,12 @@ import sys
 
 import mteb
 from mteb.cache import ResultCache
+from sentence_transformers import SentenceTransformer
 
 
 def score(encoder: str, tasks: list[mteb.AbsTask], out: str = "results-mteb") -> dict[str, float]:
     """The main score of each task; mteb fetches a task's data where they are not there."""
-    model = mteb.get_model(encoder, device="cpu")
+    model = SentenceTransformer(encoder, device="cpu")
     found = mteb.evaluate(model, tasks, cache=ResultCache(out), encode_kwargs={"batch_size": 64})
     return {result.task_name: result.get_score() for result in found.task_results}
 
