@@ -185,11 +185,12 @@ test: lint
 test-slow: setup
 	$(PYTEST) -m slow
 
+TORCH_BACKEND ?= auto
 # Whether the bounds in setup.cfg are true; needs uv. Old libraries use what newer ones that they need deprecate.
 ## test-lowest: the quick tests with the lowest versions that setup.cfg allows, in ./.venv-lowest
 test-lowest:
 	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-lowest
-	uv pip install --quiet --python .venv-lowest $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
+	uv pip install --quiet --python .venv-lowest --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
 	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
 		-W ignore::DeprecationWarning --deselect tests/test_constraints.py
 

@@ -98,6 +98,7 @@ def beside(monkeypatch, tmp_path):
     return load
 
 
+@pytest.mark.slow  # a minute, as its libraries are compiled first
 @THEIR_WARNINGS
 def test_bertopic_finds_the_subjects(beside):
     model = beside("bertopic_topics", "bertopic").topics(TEXTS, STATIC)

@@ -21,7 +21,8 @@ def augmented(documents: str, filtered: str, store: str) -> augment_cli.Store:
         JsonlWriter(filtered, output_filename="${rank}.jsonl.gz"),
     ]
     LocalPipelineExecutor(pipeline=steps, logging_dir=f"{filtered}/logs", tasks=1).run()
-    return augment_cli.run("una", store, corpus=f"{filtered}/*.jsonl.gz", text_column="text")
+    augment_cli.ingest_corpus(f"{filtered}/*.jsonl.gz", store, text_column="text")
+    return augment_cli.run("una", store)
 
 
 if __name__ == "__main__":
