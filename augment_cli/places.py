@@ -1,7 +1,7 @@
 """Where train/, eval/ and data/ are, and what their commands are called: beside a checkout, and in a wheel.
 
 In a checkout these folders are beside the package. A wheel has them in the package's folder `checkout`
-(setup.py), as top-level modules of such names would be in everybody's way; `augment-train`, `augment-eval`
+(setup.cfg), as top-level modules of such names would be in everybody's way; `augment-train`, `augment-eval`
 and `augment-data` put that folder on the path.
 """
 

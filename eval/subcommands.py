@@ -119,7 +119,7 @@ def card(
         print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
     comparisons = compare(trained, start, resamples=resamples, seed=seed)
     text = section(comparisons, start[0].label, trained[0].label)
-    print(f"{visible(write_section(model, visible(text)))}: has the scores before and after now")
+    print(f"{visible(write_section(model, visible(text), comparisons))}: has the scores before and after now")
     print(visible(text))
 
 

@@ -1,6 +1,7 @@
 """The worked examples in examples/: each stands in its place in a copy of the tree, and is tested there."""
 
 import importlib
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import augment_cli
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
 from augment_cli.runs.tables import as_table
@@ -73,8 +75,102 @@ def test_the_others_can_be_loaded(name, loaded):
 def test_every_example_has_a_place_or_stands_by_itself():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if path.is_file()}
     files = {name for name in files if "__pycache__" not in name}
-    by_itself = {name for name in files if name.startswith(("package/", "tokenizer/"))}
+    by_itself = {name for name in files if name.startswith(("beside/", "package/", "tokenizer/"))}
     assert files - by_itself - {"README.md", "protocol/tasks.toml"} == set(PLACES)
+
+
+THEIR_WARNINGS = pytest.mark.filterwarnings("ignore")  # of other libraries, which are theirs to mend
+STATIC = str(REPOSITORY / "data/models/static")
+SUBJECTS = ("the river", "a parcel", "my card")
+TEXTS = [f"Where is {what} on day {day}?" for day in range(20) for what in SUBJECTS]
+
+
+@pytest.fixture
+def beside(monkeypatch, tmp_path):
+    """An example beside another library, in an empty folder; without that library the test is skipped."""
+
+    def load(name, library):
+        pytest.importorskip(library, reason=f"needs {library}, which is not installed here")
+        monkeypatch.syspath_prepend(EXAMPLES / "beside")
+        monkeypatch.chdir(tmp_path)
+        return importlib.import_module(name)
+
+    return load
+
+
+@pytest.mark.slow  # a minute, as its libraries are compiled first
+@THEIR_WARNINGS
+def test_bertopic_finds_the_subjects(beside):
+    model = beside("bertopic_topics", "bertopic").topics(TEXTS, STATIC)
+    words = {word for topic in model.get_topics().values() for word, _ in topic[:3]}
+    assert {"river", "parcel", "card"} <= words
+
+
+@THEIR_WARNINGS
+def test_setfit_learns_the_subjects_from_a_few_labels(beside):
+    module = beside("setfit_few_labels", "setfit")
+    rows = module.Dataset.from_dict({"text": TEXTS[:12], "label": [text.split()[3] for text in TEXTS[:12]]})
+    model = module.classifier(STATIC, rows, steps=2)
+    assert list(model.predict(TEXTS[-3:])) == ["river", "parcel", "card"]
+
+
+@THEIR_WARNINGS
+def test_the_trainer_of_sentence_transformers_trains_on_a_packed_store(beside, tmp_path):
+    module = beside("sentence_transformers_trainer", "sentence_transformers")
+    augment_cli.ingest_corpus(REPOSITORY / "augment_cli/sample/sentences.txt", "store")
+    before = module.SentenceTransformer(STATIC, device="cpu").encode(["The river flows."])
+    module.train("store", STATIC, "out", steps=2)
+    after = module.SentenceTransformer("out", device="cpu").encode(["The river flows."])
+    assert after.shape == before.shape and not np.allclose(after, before, atol=1e-7)
+
+
+@THEIR_WARNINGS
+def test_a_vector_index_finds_the_subject(beside):
+    pytest.importorskip("sentence_transformers", reason="the example encodes with it")
+    found = beside("vector_index", "usearch").Search(TEXTS, STATIC)("the parcel", count=3)
+    assert all("parcel" in text for _, text in found)
+    assert [cosine for cosine, _ in found] == sorted((cosine for cosine, _ in found), reverse=True)
+
+
+@THEIR_WARNINGS
+def test_datatrove_filters_what_is_augmented(beside, tmp_path):
+    module = beside("datatrove_pipeline", "datatrove")
+    (tmp_path / "documents").mkdir()
+    lines = [json.dumps({"text": text, "id": str(at)}) for at, text in enumerate([*TEXTS, "short"])]
+    (tmp_path / "documents/a.jsonl").write_text("\n".join(lines))
+    store = module.augmented("documents", "filtered", "store")
+    assert store.read("corpus")["text"].to_pylist() == TEXTS
+    assert store.has("una")
+
+
+@THEIR_WARNINGS
+def test_mteb_scores_an_export_as_the_library_loads_it(beside, tmp_path):
+    module = beside("mteb_tasks", "mteb")
+    task = similarity_task(module.mteb)
+    assert module.score(STATIC, [task], "results")["Toy"] > 0.5
+
+
+def similarity_task(mteb):
+    """A task of ten pairs, with data of its own."""
+    from datasets import Dataset, DatasetDict
+    from mteb.abstasks.sts import AbsTaskSTS
+
+    class Toy(AbsTaskSTS):
+        metadata = mteb.TaskMetadata(
+            name="Toy", description="Ten pairs.", dataset={"path": "none/none", "revision": "1"},
+            type="STS", category="t2t", eval_splits=["test"], eval_langs=["eng-Latn"],
+            main_score="cosine_spearman", date=None, domains=None, task_subtypes=None, license=None,
+            annotations_creators=None, dialect=None, sample_creation=None, bibtex_citation=None,
+        )  # fmt: skip
+        min_score, max_score = 0, 1
+
+        def load_data(self, *_, **__):
+            pairs = [(TEXTS[at], TEXTS[at + (3 if at % 2 else 1)], float(at % 2)) for at in range(10)]
+            rows = [dict(zip(("sentence1", "sentence2", "score"), pair, strict=True)) for pair in pairs]
+            self.dataset = DatasetDict({"test": Dataset.from_list(rows)})
+            self.data_loaded = True
+
+    return Toy()
 
 
 @pytest.mark.slow

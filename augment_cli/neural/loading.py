@@ -36,7 +36,7 @@ _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
 _PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt", "tf_model.h5", "flax_model.msgpack")
 # Weights that may be missing from a file because the architecture makes them itself.
 _COMPUTED = ("embed_positions.weight", "final_logits_bias", "position_ids")
-_MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")  # on the hub
+MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")  # on the hub
 _LOADING = threading.RLock()
 
 
@@ -94,7 +94,7 @@ def _find(name: str, allow_download: bool, option: str) -> tuple[Path, str | Non
             f"{option} {name}: a wheel is too small for it; take {option} {STATIC} or {MINILM_PACKAGE}, or "
             "copy this folder from a checkout"
         )
-    if name in (MINILM_PACKAGE, *_MINILM):
+    if name in (MINILM_PACKAGE, *MINILM):
         package = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
         if package is not None and package.origin is not None:
             return Path(package.origin).parent / "model", None

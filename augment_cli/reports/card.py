@@ -8,15 +8,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from augment_cli.errors import UsageError
+from augment_cli.errors.packages import needed
 from augment_cli.errors.visible import visible
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import short
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
+from augment_cli.text.language_guess import language_codes
 from augment_cli.version import __version__
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
+_LOOKED_AT = 1_000  # texts, for their languages
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
 
 
@@ -40,18 +43,18 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
     stages = [stage for stage in finished if "/" not in stage.name and kind_of(stage).is_for_readers(stage)]
     if not stages:
         raise UsageError(f"{store.path}: has no finished stage to describe; run `augment-cli una` first")
-    header = [
-        "---",
-        f"pretty_name: {json.dumps(title, ensure_ascii=False)}",
-        f"license: {json.dumps(license_name)}",
-        f"language: [{json.dumps(language)}]",
-        "task_categories: [sentence-similarity]",
-        "tags: [contrastive-learning, data-augmentation]",
-        f"size_categories: [{json.dumps(_size(store.rows))}]",
-        "configs:",
-        *(line for stage in stages for line in _configuration(stage)),
-        "---",
-    ]
+    with needed("huggingface_hub"):
+        from huggingface_hub import DatasetCardData
+    texts = store.read_part("corpus", min(store.stage("corpus").parts), ["text"])["text"]
+    data = DatasetCardData(
+        pretty_name=title,
+        license=license_name,
+        language=[language] if language else language_codes(texts.slice(0, _LOOKED_AT).to_pylist()) or None,
+        task_categories=["sentence-similarity"],
+        tags=["contrastive-learning", "data-augmentation"],
+        size_categories=[_size(store.rows)],
+        configs=[_configuration(stage) for stage in stages],
+    )
     rows = [
         f"| `{stage.name}` | {_plain(kind_of(stage).describe(stage))} | {stage.rows:,} | {_settings(stage)} |"
         for stage in stages
@@ -75,7 +78,7 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         "```",
         "",
     ]
-    return "\n".join([*header, *body])
+    return "\n".join(["---", data.to_yaml(), "---", *body])
 
 
 def _others(names: Sequence[str]) -> Iterable[str]:
@@ -84,11 +87,9 @@ def _others(names: Sequence[str]) -> Iterable[str]:
         yield ""
 
 
-def _configuration(stage: Stage) -> Iterable[str]:
-    yield f"- config_name: {json.dumps(stage.name)}"
-    yield f"  data_files: {json.dumps(f'{stage.name}/*.parquet')}"
-    if stage.name == "corpus":
-        yield "  default: true"
+def _configuration(stage: Stage) -> dict[str, Any]:
+    found = {"config_name": stage.name, "data_files": f"{stage.name}/*.parquet"}
+    return found | ({"default": True} if stage.name == "corpus" else {})
 
 
 def _settings(stage: Stage) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+import yaml
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
+
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.store.small_files import read_small_text
 from eval.results.compare import Comparison
@@ -35,8 +38,8 @@ def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
     return "\n".join([*lines, END])
 
 
-def write_section(model: Path, text: str) -> Path:
-    """Put the section into the README.md of a model's folder, in the place of an earlier one."""
+def write_section(model: Path, text: str, comparisons: Sequence[Comparison]) -> Path:
+    """Put the section into a model's README.md, in an earlier one's place, and the scores into its header."""
     path = model / "README.md"
     if not path.is_file():
         raise MissingError(f"{path}: no model card there; name the folder of an encoder that has one")
@@ -49,5 +52,27 @@ def write_section(model: Path, text: str) -> Path:
         card = before + text + after
     else:
         card = f"{card.rstrip()}\n\n{text}\n"
-    write_file(path, card.encode())
+    write_file(path, _with_results(path, card, comparisons).encode())
     return path
+
+
+def _with_results(path: Path, card: str, comparisons: Sequence[Comparison]) -> str:
+    """The card with the scores after training in its header, if it has one, where hubs read them."""
+    if not card.startswith("---\n"):
+        return card
+    try:
+        read = ModelCard(card, ignore_metadata_errors=True)
+    except (ValueError, yaml.YAMLError):
+        raise BadInputError(f"{path}: its header is not YAML; mend it by hand") from None
+    assert isinstance(read.data, ModelCardData)
+    found = [
+        EvalResult("sentence-similarity", one.task, one.task, one.statistic, round(one.first, 4))
+        for one in comparisons
+    ]
+    others = [
+        one
+        for one in read.data.eval_results or []
+        if one.dataset_type not in {new.dataset_type for new in found}
+    ]
+    read.data.model_name, read.data.eval_results = read.data.model_name or path.parent.name, others + found
+    return f"---\n{read.data.to_yaml()}\n---\n{read.text}"

@@ -25,7 +25,7 @@ def call(request, tmp_path):
     site, work = tmp_path / "site", tmp_path / "work"
     work.mkdir()
     (work / "train.py").write_text("raise SystemExit('not this one')")
-    if request.param == "wheel":  # what setup.py says, with links for copies
+    if request.param == "wheel":  # what setup.cfg says, with links for copies
         (site / "augment_cli/checkout/data/models").mkdir(parents=True)
         links = {f"augment_cli/{path.name}": path for path in (REPOSITORY / "augment_cli").iterdir()}
         links |= {f"augment_cli/checkout/{name}": REPOSITORY / name for name in ("train", "eval")}

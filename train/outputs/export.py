@@ -1,17 +1,16 @@
-"""The exported model: a folder for `transformers` and for old and new sentence-transformers, with a card."""
+"""The exported model: a folder for `transformers` and for old and new sentence-transformers."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from augment_cli.encoding.encoder import Encoder, to_length_one
-from augment_cli.encoding.layout import is_static, write_modules
+from augment_cli.encoding.layout import write_modules
 from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, weights_in
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
@@ -117,59 +116,6 @@ def _write_word_weights(encoder: Encoder, folder: Path) -> None:
     folder.mkdir()
     _write(folder / "config.json", {"vocab": tokens, "word_weights": weights, "unknown_word_weight": 1.0})
     _write(folder / "kind.json", {"kind": weights_in(encoder.pooling)})
-
-
-def write_card(folder: Path, facts: dict[str, Any]) -> None:
-    """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
-    recipe = {key: escape(str(value), quote=False) for key, value in facts["recipe"].items()}
-    pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
-    lines = front_matter("sentence-transformers", "sentence-similarity", "feature-extraction")
-    lines += ["language: en", "---", "", f"# {escape(facts['name'], quote=False)}"]
-    lines += ["", recipe.get("description", ""), "", "| | |", "|---|---|"]
-    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
-    lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
-    lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
-    if said := facts.get("verdict"):
-        lines += ["", f"Verdict: {said}."]
-    lines += [line for said in facts.get("warnings", []) for line in ("", f"Warning of the run: {said}.")]
-    lines += ["", f"## Scores over seeds {', '.join(map(str, facts['seeds']))}", ""]
-    lines += ["| | mean | sd | each |", "|---|---|---|---|"]
-    for name, values in facts["scores"].items():
-        mean, deviation = mean_and_deviation(values)
-        lines.append(
-            f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
-        )
-    lines += ["", "## Settings", "", "| | |", "|---|---|"]
-    lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
-    lines += ["", *how_to_load(folder), ""]
-    (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
-
-
-def front_matter(library: str, *tags: str) -> list[str]:
-    """How a card of a sentence encoder begins."""
-    lines = ["---", f"library_name: {library}", "pipeline_tag: sentence-similarity", "tags:"]
-    return lines + [f"- {tag}" for tag in tags]
-
-
-def how_to_load(folder: Path) -> tuple[str, ...]:
-    """How a card of a sentence encoder ends."""
-    if is_static(folder):
-        return (
-            "A static encoder. Load it with `SentenceTransformer(folder)`, or with model2vec's",
-            "`StaticModel.from_pretrained(folder)`.",
-        )
-    return (
-        "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
-        "named above.",
-    )
-
-
-def mean_and_deviation(values: list[float]) -> tuple[float, str]:
-    """Mean, and sample standard deviation as text."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return mean, "–"
-    return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"
 
 
 def _write(path: Path, value: Any) -> None:

@@ -137,7 +137,7 @@ def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command,
     left_out = command("card", "--store", store.path, "--title", "Rivers")
     assert (
         "without --license the card says 'unknown'" in left_out.stderr
-        and 'license: "unknown"' in left_out.stdout
+        and "license: unknown" in left_out.stdout
     )
 
     from augment_cli.cli import actions as stores

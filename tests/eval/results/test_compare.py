@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from huggingface_hub import ModelCard
 from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
@@ -132,6 +133,13 @@ def test_a_card_gets_the_scores_before_and_after_once(tmp_path, capsys):
     assert card.count(HEADING) == 1 and card.startswith("# A model\n\nIts words.\n")
     assert "Before: start. After: trained." in card
     assert "| sts12 | main score, 2 runs | 50.50 | 61.50 | +11.00 |" in card
+    (tmp_path / "model/README.md").write_text("---\nlicense: mit\n---\n" + card)
+    for _ in range(2):
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    headed = ModelCard.load(tmp_path / "model/README.md")
+    assert headed.text.lstrip("\n") == card and headed.data.to_dict()["license"] == "mit"
+    (result,) = headed.data.to_dict()["model-index"][0]["results"]
+    assert result["dataset"]["name"] == "sts12" and result["metrics"][0]["value"] == 0.615
     (tmp_path / "model/README.md").write_text(card.replace(END, ""))
     with pytest.raises(SystemExit) as left:
         main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])

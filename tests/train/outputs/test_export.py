@@ -6,17 +6,21 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from huggingface_hub import ModelCard
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
+from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
-from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
+from train.outputs.card import mean_and_deviation, origin, write_card
+from train.outputs.export import check_pooling, export
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]
 LAYER_POOLINGS = ["first-last", "first-last-1", "static"]
@@ -151,13 +155,34 @@ def test_card_names_data_command_and_scores(tmp_path):
         "seeds": [1, 2],
         "scores": {"best stsb_dev": [0.5, 0.7]},
         "recipe": {"name": "una", "description": "UNA <script>", "batch": 64},
+        "origin": {"base_model": "some/model", "license": "mit", "language": ["de", "fr"]},
     }
-    write_card(tmp_path, facts)
-    text = (tmp_path / "README.md").read_text()
+    (tmp_path / "best").mkdir()
+    write_card(tmp_path / "best", facts)
+    text = (tmp_path / "best/README.md").read_text()
+    data = ModelCard(text).data.to_dict()
+    assert (data["base_model"], data["license"], data["language"]) == ("some/model", "mit", ["de", "fr"])
+    (result,) = data["model-index"][0]["results"]
+    assert result["metrics"] == [{"type": "spearman", "value": 0.6}]
     assert "UNA &lt;script&gt;" in text
     scores = "0.6000 | 0.1414 | 0.5000, 0.7000"
     for expected in ("c0ffee", "dec0de", "python -m train una", scores, "| batch | 64 |"):
         assert expected in text
+
+
+def test_a_card_names_the_licence_of_the_start_and_the_languages_of_the_corpus(tmp_path):
+    german = ["Der Zug nach Norden ist nicht pünktlich.", "Die Katze und das Kind sind mit den Eltern da."]
+    (tmp_path / "german.txt").write_text("\n".join(german))
+    ingest_corpus(tmp_path / "german.txt", tmp_path / "store")
+    start = tmp_path / "start"
+    shutil.copytree(REPOSITORY / "data/models/static", start)
+    (start / "README.md").write_text("---\nlicense: mit\nlanguage: en\n---\n")
+    made_of = origin(str(start), Store.open(tmp_path / "store"))
+    assert made_of == {"base_model": None, "license": "mit", "language": ["de"]}
+    assert (
+        origin("minilm", Store.open(tmp_path / "store"))["base_model"]
+        == "sentence-transformers/all-MiniLM-L6-v2"
+    )
 
 
 def test_mean_and_deviation():

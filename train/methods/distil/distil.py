@@ -25,7 +25,8 @@ from train.data.tokens import special_ids
 from train.methods.distil import vocabulary
 from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings
-from train.outputs.export import export, front_matter, how_to_load
+from train.outputs.card import card_data, how_to_load, origin, save
+from train.outputs.export import export
 
 _CHUNK = 4096  # texts cut into words at once
 LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
@@ -57,7 +58,8 @@ def distil_to(
     encoder.modules = [] if half else [to_length_one]
     export(encoder, out, torch.float16 if half else torch.float32)
     facts |= {"command": command, "corpus": opened.stage("corpus").digest}
-    (out / "README.md").write_text(_card(out, made_of, facts), encoding="utf-8")
+    data = card_data(origin(teacher, opened), "model2vec", "static-embeddings", "sentence-transformers")
+    save(out, data, _card(out, made_of, facts))
     return facts
 
 
@@ -188,7 +190,7 @@ def teacher_vectors(
     return texts[: settings.regress], unit(np.concatenate(rows)[: settings.regress])
 
 
-def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> str:
+def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> list[str]:
     table = {
         "teacher": f"{teacher.name} (SHA-256 {teacher.digest})",
         "command": f"`{facts['command']}`",
@@ -200,7 +202,5 @@ def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> str:
         table["sentences of the regression"] = f"{facts['sentences']:,}"
         table["of the teacher's vectors explained"] = f"{facts['explained']:.1%}"
     rows = [f"| {key} | {value} |" for key, value in (table | facts["settings"]).items()]
-    front = front_matter("model2vec", "sentence-similarity", "static-embeddings", "sentence-transformers")
     said = "A vector for each token, and the mean of them for a text."
-    head = [*front, "---", "", f"# {out.name}", "", said, ""]
-    return "\n".join([*head, "| | |", "|---|---|", *rows, "", *how_to_load(out), ""])
+    return [f"# {out.name}", "", said, "", "| | |", "|---|---|", *rows, "", *how_to_load(out), ""]

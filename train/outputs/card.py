@@ -1,0 +1,109 @@
+"""The model card of an export, as model hubs read it."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
+
+from augment_cli.encoding.layout import is_static
+from augment_cli.encoding.token_weights import texts_of
+from augment_cli.neural.loading import MINILM, MINILM_PACKAGE, find_folder
+from augment_cli.store.store import Store
+from augment_cli.text.language_guess import language_codes
+
+_LOOKED_AT = 1_000  # texts, for their languages
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+# What a dev score is called on the hub: its data, their name, and the metric.
+_DEV = {"stsb_dev": ("mteb/stsbenchmark-sts", "STS-B, development part", "spearman")}
+
+
+def origin(start: str, store: Store) -> dict[str, Any]:
+    """What an encoder is made of, as cards name it: its start and licence, the corpus's languages."""
+    known = start in (MINILM_PACKAGE, *MINILM)
+    is_on_hub = known or (_HUB_NAME.fullmatch(start) and not Path(start).exists())
+    card = find_folder(start, False, "--encoder")[0] / "README.md"
+    told = ModelCard.load(card, ignore_metadata_errors=True).data if card.is_file() else ModelCardData()
+    return {
+        "base_model": (MINILM[-1] if known else start) if is_on_hub else None,
+        "license": told.license,
+        "language": language_codes(list(texts_of(store, _LOOKED_AT))) or None,
+    }
+
+
+def card_data(made_of: dict[str, Any], library: str, *tags: str) -> ModelCardData:
+    """What hubs read of a sentence encoder."""
+    tags = ("sentence-similarity", *tags)
+    return ModelCardData(library_name=library, pipeline_tag=tags[0], tags=list(tags), **made_of)
+
+
+def save(folder: Path, data: ModelCardData, lines: list[str]) -> None:
+    """Write a folder's README.md."""
+    (folder / "README.md").write_text(f"---\n{data.to_yaml()}\n---\n\n" + "\n".join(lines), encoding="utf-8")
+
+
+def write_card(folder: Path, facts: dict[str, Any]) -> None:
+    """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
+    recipe = {key: escape(str(value), quote=False) for key, value in facts["recipe"].items()}
+    pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
+    lines = [
+        f"# {escape(facts['name'], quote=False)}",
+        "",
+        recipe.get("description", ""),
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
+    lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
+    lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
+    if said := facts.get("verdict"):
+        lines += ["", f"Verdict: {said}."]
+    lines += [line for said in facts.get("warnings", []) for line in ("", f"Warning of the run: {said}.")]
+    lines += ["", f"## Scores over seeds {', '.join(map(str, facts['seeds']))}", ""]
+    lines += ["| | mean | sd | each |", "|---|---|---|---|"]
+    for name, values in facts["scores"].items():
+        mean, deviation = mean_and_deviation(values)
+        lines.append(
+            f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
+        )
+    lines += ["", "## Settings", "", "| | |", "|---|---|"]
+    lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
+    lines += ["", *how_to_load(folder), ""]
+    data = card_data(facts["origin"], "sentence-transformers", "feature-extraction")
+    data.model_name, data.eval_results = facts["name"], _results(folder.name, facts["scores"])
+    save(folder, data, lines)
+
+
+def _results(kind: str, scores: dict[str, list[float]]) -> list[EvalResult] | None:
+    """What a hub shows as results: of the dev scores those on public data."""
+    results = []
+    for name, (dataset, title, metric) in _DEV.items():
+        if values := scores.get(f"{kind} {name}"):
+            mean = round(mean_and_deviation(values)[0], 4)
+            results.append(EvalResult("sentence-similarity", dataset, title, metric, mean))
+    return results or None
+
+
+def how_to_load(folder: Path) -> tuple[str, ...]:
+    """How a card of a sentence encoder ends."""
+    if is_static(folder):
+        return (
+            "A static encoder. Load it with `SentenceTransformer(folder)`, or with model2vec's",
+            "`StaticModel.from_pretrained(folder)`.",
+        )
+    return (
+        "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
+        "named above.",
+    )
+
+
+def mean_and_deviation(values: list[float]) -> tuple[float, str]:
+    """Mean, and sample standard deviation as text."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, "–"
+    return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"
