@@ -31,7 +31,6 @@ from train.machine.threads import check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
-from train.outputs.card import origin, write_card
 from train.outputs.export import export
 from train.outputs.log import Log, Quiet, Speed, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
@@ -349,7 +348,8 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         events = read_log(run.out / "log.jsonl")
         warnings = (event["message"] for event in events if event["event"] == "warning")
         facts["warnings"] = list(dict.fromkeys(warnings))  # said again where the run was resumed
-        facts["origin"] = origin(run.encoder, training.store)
+        card = components.part("extras.card")
+        facts["origin"] = card.origin(run.encoder, training.store)
         for kind in exported:
-            write_card(run.out / kind, facts)
+            card.write_card(run.out / kind, facts)
     return RunResult(progress.done, scores, stopped_by, facts, best_step)

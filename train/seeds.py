@@ -12,7 +12,6 @@ from typing import Any
 from augment_cli.encoding.layout import is_static
 from train.components import part
 from train.machine.distributed import Ranks
-from train.outputs.card import mean_and_deviation, write_card
 from train.prepare import Run
 from train.run import RunResult, train
 
@@ -43,7 +42,7 @@ def _summarise(run: Run, seeds: list[int], results: list[tuple[Path, RunResult]]
         part("extras.plot").plot(out)
         facts = result.facts | {"seeds": seeds, "scores": scores}
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
-            write_card(out / kind, facts)
+            part("extras.card").write_card(out / kind, facts)
     summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
     summary |= part("extras.finished").known_by(run, str(results[0][0] / "best"))
     (run.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
@@ -54,7 +53,7 @@ def show(summary: dict[str, Any]) -> None:
     """Print the scores of all seeds, and what to do next."""
     print(f"{'score':<28} {'mean':>8} {'sd':>8}   over seeds {', '.join(map(str, summary['seeds']))}")
     for name, values in summary["scores"].items():
-        mean, deviation = mean_and_deviation(values)
+        mean, deviation = part("extras.card").mean_and_deviation(values)
         print(f"{name:<28} {mean:>8.4f} {deviation:>8}")
     print(next_lines(Path(summary["model"])))
 

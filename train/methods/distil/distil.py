@@ -21,11 +21,11 @@ from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage, vectors_name
 from eval.measures.geometry import unit
+from train.components import part
 from train.data.tokens import special_ids
 from train.methods.distil import vocabulary
 from train.methods.distil.regression import averages, projection, regress
 from train.methods.distil.settings import Settings
-from train.outputs.card import card_data, how_to_load, origin, save
 from train.outputs.export import export
 
 _CHUNK = 4096  # texts cut into words at once
@@ -58,8 +58,10 @@ def distil_to(
     encoder.modules = [] if half else [to_length_one]
     export(encoder, out, torch.float16 if half else torch.float32)
     facts |= {"command": command, "corpus": opened.stage("corpus").digest}
-    data = card_data(origin(teacher, opened), "model2vec", "static-embeddings", "sentence-transformers")
-    save(out, data, _card(out, made_of, facts))
+    card = part("extras.card")
+    made = card.origin(teacher, opened)
+    data = card.card_data(made, "model2vec", "static-embeddings", "sentence-transformers")
+    card.save(out, data, _card(out, made_of, facts))
     return facts
 
 
@@ -203,4 +205,15 @@ def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> list[str]:
         table["of the teacher's vectors explained"] = f"{facts['explained']:.1%}"
     rows = [f"| {key} | {value} |" for key, value in (table | facts["settings"]).items()]
     said = "A vector for each token, and the mean of them for a text."
-    return [f"# {out.name}", "", said, "", "| | |", "|---|---|", *rows, "", *how_to_load(out), ""]
+    return [
+        f"# {out.name}",
+        "",
+        said,
+        "",
+        "| | |",
+        "|---|---|",
+        *rows,
+        "",
+        *part("extras.card").how_to_load(out),
+        "",
+    ]
