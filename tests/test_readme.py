@@ -4,6 +4,7 @@ How its sentences are worded is nobody's business here. That its commands run an
 with those of all pages (`test_page_commands.py`, `test_documents.py`).
 """
 
+import csv
 import re
 from statistics import mean
 
@@ -132,7 +133,16 @@ def test_what_it_says_of_augmentations_was_measured():
         assert verdict(differences(large, one.better, one.worse)) in ("unclear", "hurts")
         assert verdict(beside_best(large, one)) in ("unclear", "hurts")
     assert numbers_of(VERDICTS[1]) == [2_560, *(round(gain, 2) for gain in gains)]
-    assert numbers_of(VERDICTS[2]) == [20_000, round(averages(large)["simcse-ntxent"], 1)]
+
+
+def test_what_it_says_of_meaning_was_measured():
+    with (REPOSITORY / "benchmarks/meaning.csv").open(encoding="utf-8", newline="") as file:
+        found = {(line["model"], line["task"]): float(line["score"]) for line in csv.DictReader(file)}
+    before, after = (found[f"{name}, let through", "meaning"] for name in ("minilm", "after"))
+    sets = ("sts12", "sts13", "sts14", "sts15", "stsb")
+    gain = mean(found["after", task] - found["minilm", task] for task in sets)
+    lost = 1 - found["after", "cranfield"] / found["minilm", "cranfield"]
+    assert numbers_of(VERDICTS[2]) == [round(after), round(before), round(gain, 1), round(100 * lost)]
 
 
 def test_the_table_of_results_was_measured():
