@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError
 from augment_cli.store.files import naming, refuse_special
 from augment_cli.store.schema import ROW_GROUP_ROWS
 
@@ -75,12 +75,7 @@ def write_parquet(
         ) as writer:
             for given in tables:
                 table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
-                table = table.cast(schema)
-                if not HOLDS_MISSING_VECTORS and any(
-                    pa.types.is_fixed_size_list(column.type) and column.null_count for column in table.columns
-                ):
-                    raise _needs_newer(path)
-                for rows_together in _small_enough(table):
+                for rows_together in _small_enough(table.cast(schema)):
                     writer.write_table(rows_together, row_group_size=ROW_GROUP_ROWS)
                 rows += table.num_rows
         file.flush()
@@ -96,17 +91,6 @@ def _small_enough(table: pa.Table) -> Iterator[pa.Table]:
     step = ROW_GROUP_ROWS if table.num_rows > ROW_GROUP_ROWS else -(-table.num_rows // 2)
     for first in range(0, table.num_rows, step):
         yield from _small_enough(table.slice(first, step))
-
-
-# Whether a list of a fixed length may be missing in a file that pyarrow writes and reads.
-HOLDS_MISSING_VECTORS = int(pa.__version__.partition(".")[0]) >= 26
-
-
-def _needs_newer(path: Path) -> MissingError:
-    return MissingError(
-        f"{path}: texts without a vector need pyarrow 26, and here is {pa.__version__}; "
-        "`pip install 'pyarrow>=26'`"
-    )
 
 
 # Our own parts come nowhere near these; a file that claims more is an attempt to exhaust memory.
@@ -126,8 +110,6 @@ def _naming_damage(path: Path) -> Iterator[None]:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         if "Failed to launch worker thread" in reason:  # Arrow's, under a limit on memory: no damage
             raise MemoryError(f"{path}: {reason}") from error
-        if not HOLDS_MISSING_VECTORS and "Expected all lists to be of size" in reason:
-            raise _needs_newer(path) from error
         raise BadInputError(
             f"{path}: cannot be read as a Parquet part, it is damaged or foreign ({reason}); "
             "delete the file and run the same command again to make it anew"
@@ -182,22 +164,14 @@ def read_parquet(
             return file.read(columns=names, use_threads=False)
         groups = _groups(file)
         chosen = [one for group in row_groups for one in groups[group]]
-        return _read_groups(file, chosen, names)
-
-
-def _read_groups(file: pq.ParquetFile, groups: list[int], names: list[str] | None) -> pa.Table:
-    if groups:
-        return file.read_row_groups(groups, columns=names, use_threads=False)
-    schema = file.schema_arrow  # earlier than pyarrow 21 none is an error
-    kept = [field for field in schema if names is None or field.name in names]
-    return pa.schema(kept, schema.metadata).empty_table()
+        return file.read_row_groups(chosen, columns=names, use_threads=False)
 
 
 def iterate_row_groups(path: Path, columns: Sequence[str], coded: Collection[str] = ()) -> Iterator[pa.Table]:
     """The row groups of a part one after the other, page checksums verified; `coded` as in `open_parquet`."""
     with _naming_damage(path), open_parquet(path, coded) as file:
         for groups in _groups(file):
-            yield _read_groups(file, groups, list(columns))
+            yield file.read_row_groups(groups, columns=list(columns), use_threads=False)
 
 
 def row_group_sizes(path: Path) -> list[int]:

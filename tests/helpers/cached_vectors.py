@@ -1,10 +1,8 @@
 """Stages of vectors as `augment-cli embed` writes them, without an encoder."""
 
 import numpy as np
-import pytest
 import torch
 
-from augment_cli.store.parquet import HOLDS_MISSING_VECTORS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
@@ -12,8 +10,6 @@ from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
 
 def add_vectors(folder, of, vectors, name=None, model="m"):
     """Write a stage of vectors, shape (rows, d); rows that are NaN have none."""
-    if np.isnan(vectors).any() and not HOLDS_MISSING_VECTORS:
-        pytest.skip("pyarrow 26 is the first that holds missing vectors")
     store = Store.open(folder)
     settings = Settings(
         stage="vectors",

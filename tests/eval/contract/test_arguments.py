@@ -9,7 +9,6 @@ from eval.contract.arguments import call
 
 TYPED = "--no\x1b[31m\u202ex\ny"
 SHOWN = r"--no\x1b[31m<U+202E>x\x0ay"
-MARKED = (SHOWN, repr(TYPED))  # the second by click 8.5, below typer 0.27
 
 
 @pytest.fixture
@@ -27,8 +26,7 @@ def typed(capsys):
 def test_characters_that_command_a_terminal_are_marks(typed):
     code, shown = typed(lambda more: call(lambda: None, "any", more))
     assert code == 2
-    assert shown.startswith("Usage: any") and "No such option" in shown
-    assert shown.rstrip(".\n").endswith(MARKED)
+    assert shown.startswith("Usage: any") and shown.endswith("No such option: " + SHOWN + "\n")
 
 
 @pytest.mark.parametrize("words", [["one"], ["compare", "a", "b"], ["leaks", "a", "--data", "b"], ["tasks"]])
@@ -36,7 +34,7 @@ def test_every_command_of_eval_marks_them(typed, words):
     from eval.command import main
 
     code, shown = typed(lambda more: main([*words, *more]))
-    assert code == 2 and any(mark in shown for mark in MARKED) and "\x1b" not in shown
+    assert code == 2 and SHOWN in shown and "\x1b" not in shown
 
 
 def test_the_help_has_summary_options_and_examples(capsys):
