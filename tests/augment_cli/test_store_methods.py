@@ -53,7 +53,7 @@ def test_every_operation_on_a_store_is_a_method():
     on_stores = [one for one in DECLARED if "store" in inspect.signature(one).parameters]
     assert len(on_stores) >= 22
     for function in on_stores:
-        names = {function.__name__, function.command.replace("-", "_")} - {""}
+        names = {function.__name__, vars(function)["command"].replace("-", "_")} - {""}
         (method,) = {getattr(augment_cli.Store, name, None) for name in names if _made(name, function)}
         assert "store" not in inspect.signature(method).parameters
 

@@ -9,8 +9,8 @@ things of one sort by WordNet, or stand behind prepositions. Phrases that are jo
 one is said of the other (`the king of Spain`, `Rome is the capital`), and those of verbs that hold both ways
 (`Ann met Bob`) stay.
 
-Changes 11 % of Wikipedia's sentences and 4 % of questions, and with `--unlike` 17 and 11 %. It turns nearly all of them,
-and a blind reader found two in three to be nonsense: texts to learn roles from, not to show.
+Changes 11 % of Wikipedia's sentences and 4 % of questions, and with `--unlike` 17 and 11 %. Nearly all are
+turned, and a blind reader found two in three to be nonsense: texts to learn roles from, not to show.
 """
 
 from __future__ import annotations
