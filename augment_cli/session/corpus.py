@@ -104,10 +104,8 @@ class CorpusSteps(StoreSteps):
     def _was_refused(self, max_rejects: float) -> bool:
         """Whether the corpus that is there is what a refused reading left, and nothing was made of it."""
         others = [self.store.stage(name).settings["stage"] for name in self.store.stages()]
-        is_whole = self.store.has("corpus") and self.store.has(
-            "rejects"
-        )  # a removal may have ended between them
-        if self.is_shared or not is_whole or {*others} - {"corpus", "rejects", pairs.GIVEN}:
+        both = ("corpus", "rejects")  # a removal may have ended between the two
+        if self.is_shared or not all(map(self.store.has, both)) or {*others} - {*both, pairs.GIVEN}:
             return False
         try:
             report_of(self.store).check(max_rejects)
