@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
-from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
+from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
 from augment_cli.errors.packages import require
 from augment_cli.errors.visible import visible

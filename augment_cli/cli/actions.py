@@ -31,8 +31,7 @@ from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import declared
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.errors.addresses import is_address, parse, shown
-from augment_cli.errors.visible import visible, visible_json, visible_line
+from augment_cli.errors.visible import is_address, parse, shown, visible, visible_json, visible_line
 from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe, reserved
 from augment_cli.pack.beir import check_beir_folder, write_beir
 from augment_cli.pack.example import how_long, training_lines

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.errors.addresses import is_address
+from augment_cli.errors.visible import is_address
 from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
 from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest

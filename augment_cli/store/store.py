@@ -28,7 +28,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.errors.addresses import is_address, shown
+from augment_cli.errors.visible import is_address, shown
 from augment_cli.store.contents import StoreContents, parts_before, remember_verified
 from augment_cli.store.files import (
     fsync,
