@@ -35,13 +35,13 @@ from model2vec.distill import distill
 from sklearn.decomposition import PCA
 
 from augment_cli import api
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.vectors.embed_parameters import find_encoder
+from augment_cli.vectors.stages import find_encoder
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import neighbourhoods_by_row, unit
 from eval.protocols import clustering, intent
@@ -114,7 +114,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         }
 
     def whitened() -> Encode:
-        white, encode = whitening.fit(start().encode(texts)), start().encode
+        white, encode = transforms.fit(start().encode(texts)), start().encode
         return lambda others: unit(white(encode(others)))
 
     def principal(components: int) -> Encode:

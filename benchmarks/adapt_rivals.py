@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
+from augment_cli.vectors.stages import find_encoder, is_static_model
 from benchmarks.adapt_corpora import read_pairs
 from benchmarks.adapt_domains import DOMAINS, Encode, adapt, common_options, corpus_of, scores
 from benchmarks.reproduce.table import student

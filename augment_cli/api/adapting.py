@@ -117,7 +117,7 @@ def adapt_for(
 def _with_page(verdict: Verdict, start: str | Path, reporter: Any) -> Verdict:
     """The verdict with its page, which is made once, and of enough texts."""
     from augment_cli.encoding.loading import load_encoder
-    from augment_cli.pages import adaptation, maps
+    from augment_cli.pages import adaptation, figures
     from augment_cli.places import shipped
     from augment_cli.reports.choosing import choose_rows
     from augment_cli.store.store import Store
@@ -125,9 +125,9 @@ def _with_page(verdict: Verdict, start: str | Path, reporter: Any) -> Verdict:
     run = verdict.folder.parent
     page = run / adaptation.NAME
     if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
-        rows = choose_rows(Store.open(run / "store"), "corpus", maps.MOST)
+        rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
         texts = list(dict.fromkeys(row["text"] for row in rows))
-        if len(texts) < maps.FEWEST:
+        if len(texts) < figures.FEWEST:
             return verdict
         reporter.say(f"page: a map of {len(texts)} texts before and after")
         vectors = [

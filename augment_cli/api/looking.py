@@ -213,7 +213,7 @@ def stats(
     """
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
-    from augment_cli.reports.difficulty import with_difficulty
+    from augment_cli.reports.comparison import with_difficulty
     from augment_cli.reports.report import stats as stats_of
 
     opened = _opened(store)
@@ -371,7 +371,7 @@ def judge(
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
     from augment_cli.reports.agreement import agreement
-    from augment_cli.store.targets import check_target
+    from augment_cli.store.named_files import check_target
 
     stages = several(stage or ())
     if compare is not None and not read:

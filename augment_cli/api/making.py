@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from augment_cli.api.step import step
-from augment_cli.contract.combine_parameters import CombineParameters
-from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
-from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.operation import Named, Offers, Option, positional
 from augment_cli.contract.parameters import several
+from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters, MineParameters
 from augment_cli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -33,15 +33,15 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.errors.visible import is_address, parse, shown, visible, visible_json, visible_line
 from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe, reserved
-from augment_cli.pack.beir import check_beir_folder, write_beir
 from augment_cli.pack.example import how_long, training_lines
+from augment_cli.pack.export import check_beir_folder, write_beir
 from augment_cli.pages import terminal as views
 from augment_cli.pages import terminal_status as status_views
 from augment_cli.pages.judging import saved_as
 from augment_cli.pages.layout import check_place
 from augment_cli.reports import verdicts
-from augment_cli.reports.behind import behind, commands_behind
 from augment_cli.reports.plan import plan_run, plan_stages
+from augment_cli.reports.soundness import behind, commands_behind
 from augment_cli.runs import recipe as recipes
 from augment_cli.session import Session, StageResult
 from augment_cli.store.store import Store

@@ -20,9 +20,8 @@ from augment_cli.encoding.layout import (
 )
 from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import canonical, weights_in
-from augment_cli.encoding.static import StaticEncoder
-from augment_cli.encoding.static_files import read_table
-from augment_cli.encoding.token_weights import TokenCounts
+from augment_cli.encoding.static import StaticEncoder, read_table
+from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.packages import require
 from augment_cli.models.claims import check_tokenizer

@@ -7,10 +7,10 @@ import hashlib
 import numpy as np
 import torch
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.token_weights import TokenCounts
+from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import UsageError
 
 POOLINGS = ("table", "idf:table", "sif:table", "zipf:table", "zipf-idf:table")
@@ -28,7 +28,7 @@ def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None
         if len(counts.occurrences) != len(table):
             raise UsageError(f"counts of {len(counts.occurrences)} tokens do not fit {len(table)} words")
         if kind.startswith("zipf"):
-            table = whitening.fit(table, weights=counts.probability)(table)
+            table = transforms.fit(table, weights=counts.probability)(table)
         if not kind.endswith("zipf"):
             table = table * counts.weights(kind.removeprefix("zipf-"))[:, None]
     table = np.ascontiguousarray(table, dtype=np.float32)

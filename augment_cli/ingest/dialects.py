@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass
 
 from augment_cli.errors import UsageError
-from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.ingest.streams import read_head
+from augment_cli.ingest.streams import CorpusFile, read_head
 
 _ENDINGS = {
     ".txt": "text",

@@ -11,7 +11,7 @@ from pathlib import Path
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.errors.visible import is_address, shown
 from augment_cli.ingest.dialects import kind_of
-from augment_cli.ingest.local_files import CorpusFile, LocalFile
+from augment_cli.ingest.streams import CorpusFile, LocalFile
 from augment_cli.remote.files import RemoteFile, find_files_at
 
 STDIN = "-"

@@ -11,10 +11,9 @@ import pyarrow as pa
 from augment_cli import ingest
 from augment_cli.ingest import pairs
 from augment_cli.ingest.options import stored_options
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, not_finite, other_columns, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, not_finite, other_columns, other_rows
-from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
+from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
 from augment_cli.store.store import Store
 
 

@@ -18,10 +18,9 @@ from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
 from augment_cli.ingest.dialects import Dialect, dialect_of, table_in, text_of_head
 from augment_cli.ingest.finding import find_files
-from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
-from augment_cli.ingest.streams import read_head, size_of
+from augment_cli.ingest.streams import CorpusFile, read_head, size_of
 from augment_cli.text.language_guess import shares_of_languages
 
 _SHOWN = 60  # characters of an example

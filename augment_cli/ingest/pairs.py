@@ -17,7 +17,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.ingest.checks import JOINED, RawLines, reasons_to_reject, without_line_breaks
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 

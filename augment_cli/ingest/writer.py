@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks, pairs
-from augment_cli.ingest.near_duplicates import NearDuplicates
+from augment_cli.ingest.checks import NearDuplicates
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
+from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 

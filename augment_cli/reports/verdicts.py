@@ -25,7 +25,7 @@ from augment_cli.answers.read import READ_STAGE
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
-from augment_cli.store.small_files import read_small_file
+from augment_cli.store.named_files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.vectors.texts import rows_by_part

@@ -13,10 +13,9 @@ from augment_cli import augmentations
 from augment_cli.errors import UserError
 from augment_cli.runs.again import last_draw, words_of
 from augment_cli.runs.tables import schema_of
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, other_columns, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, other_columns, other_rows
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.store import Store
 from augment_cli.text.spans import CodePoints, Edits, apply_edits
 

@@ -9,11 +9,10 @@ from typing import Self
 
 from augment_cli.errors import IncompleteError
 from augment_cli.resources.sample import SAMPLE
-from augment_cli.session.answers import AnswerSteps
 from augment_cli.session.base import StageResult
 from augment_cli.session.corpus import CorpusSteps
 from augment_cli.session.reporter import Reporter, Silent
-from augment_cli.session.vectors import VectorSteps
+from augment_cli.session.vectors import AnswerSteps, VectorSteps
 
 __all__ = ["SAMPLE", "Reporter", "Session", "Silent", "StageResult"]
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.vector_parameters import MINILM_PACKAGE
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError
 from augment_cli.errors.packages import require
@@ -137,7 +137,7 @@ def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> Inge
 
 
 def _find(encoder: str, allow_download: bool) -> Path:
-    from augment_cli.vectors.embed_parameters import find_encoder
+    from augment_cli.vectors.stages import find_encoder
 
     return find_encoder(encoder, allow_download).path
 

@@ -11,9 +11,9 @@ from augment_cli import augmentations
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_pipeline
-from augment_cli.runs.chains import check as check_chain
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.stored import augment_store
+from augment_cli.runs.stored import check as check_chain
 from augment_cli.session.base import StoreSteps
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf

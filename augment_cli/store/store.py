@@ -40,9 +40,8 @@ from augment_cli.store.files import (
 )
 from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest, read_manifest
 from augment_cli.store.notes import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
-from augment_cli.store.parquet import describe, write_parquet
+from augment_cli.store.parquet import describe, metadata_of, with_metadata, write_parquet
 from augment_cli.store.refusals import OptionOf, option_of, refusal
-from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings
 
 _SECONDS_TOGETHER = 1.0  # between two writings of the manifest, where commits share it

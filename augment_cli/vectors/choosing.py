@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.reasons import Reason
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.vectors.search import Neighbours
 
 # Why a neighbour within the range of ranks was not taken, in the order of asking; the first counts.

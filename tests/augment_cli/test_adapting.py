@@ -206,7 +206,7 @@ def test_a_verdict_cannot_write_into_a_page(tmp_path):
     ],
 )
 def test_an_encoder_of_another_language_is_told(texts, is_said, tmp_path):
-    from augment_cli.vectors.embed_parameters import find_encoder
+    from augment_cli.vectors.stages import find_encoder
 
     augment_cli.ingest_corpus(store=tmp_path / "store", texts=texts)
     store = augment_cli.open_store(tmp_path / "store")

@@ -15,7 +15,7 @@ import torch
 
 import train.machine.fast.shared_sum
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static_files import write_folder
+from augment_cli.encoding.static import write_folder
 from augment_cli.encoding.word_table import word_table
 from train.data.reader import Reader
 from train.draws import draw_key

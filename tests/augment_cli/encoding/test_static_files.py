@@ -14,9 +14,8 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Static
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.static_files import write_folder
-from augment_cli.encoding.token_weights import count_tokens
+from augment_cli.encoding.static import StaticEncoder, StaticTable, write_folder
+from augment_cli.encoding.words_apart import count_tokens
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from train.methods.distil import vocabulary
 

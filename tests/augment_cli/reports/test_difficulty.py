@@ -10,8 +10,8 @@ import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pages.report import write_report
-from augment_cli.reports import difficulty
-from augment_cli.reports.difficulty import Difficulty, difficulty_of, is_negative
+from augment_cli.reports import comparison
+from augment_cli.reports.comparison import Difficulty, difficulty_of, is_negative
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
@@ -56,7 +56,7 @@ def test_only_negatives_have_a_difficulty(compared, monkeypatch):
     assert [is_negative(compared, name) for name in names] == [True, False, False]
     assert "difficulty" not in augment_cli.stats("word-deletion", compared)
     assert augment_cli.stats("near", compared)["difficulty"]["words"] == difficulty_of(compared, "near").words
-    monkeypatch.setattr(difficulty, "shipped_encoder", lambda: None)  # without torch
+    monkeypatch.setattr(comparison, "shipped_encoder", lambda: None)  # without torch
     assert difficulty_of(compared, "near") is None
 
 
@@ -65,7 +65,7 @@ def test_an_encoder_to_which_all_sentences_are_alike_says_nothing(compared, monk
         def encode(self, texts):
             return np.ones((len(texts), 4), np.float32)
 
-    monkeypatch.setattr(difficulty, "shipped_encoder", Alike)
+    monkeypatch.setattr(comparison, "shipped_encoder", Alike)
     assert difficulty_of(compared, "near") is None
 
 

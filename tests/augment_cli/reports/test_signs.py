@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.reports.signs import is_noise, kind_of, signs_of
+from augment_cli.reports.choosing import is_noise, kind_of, signs_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from augment_cli.pages import terminal as views
-from augment_cli.reports import choosing, typical
-from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.typical import amount_of_change, typical_rows
+from augment_cli.reports import choosing
+from augment_cli.reports.choosing import Choice, amount_of_change, choose_rows, typical_rows
 from augment_cli.store.store import Store
 
 
@@ -37,7 +36,7 @@ PLAIN = row(BRIDGE, BRIDGE.replace("old", "new"), [edit(4, 7, "new")])
 )
 def test_a_plain_row_comes_before_what_is_hard_to_read(store, monkeypatch, worse):
     rows = [worse, PLAIN, PLAIN]
-    monkeypatch.setattr(typical, "choose_rows", lambda *asked: rows)
+    monkeypatch.setattr(choosing, "choose_rows", lambda *asked: rows)
     assert typical_rows(store, "una", 1) == [PLAIN]
     assert typical_rows(store, "una", 9) == rows  # in the corpus' order
 

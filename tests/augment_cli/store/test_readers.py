@@ -7,7 +7,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from augment_cli.store.schema import metadata_of
+from augment_cli.store.parquet import metadata_of
 from augment_cli.store.settings import Settings
 
 

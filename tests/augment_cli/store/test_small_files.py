@@ -8,8 +8,8 @@ import pytest
 from augment_cli.errors import UsageError
 from augment_cli.pack import read_pack_recipe
 from augment_cli.runs import recipe
-from augment_cli.store import small_files
-from augment_cli.store.small_files import parse_value, read_small_file, read_small_text, read_toml
+from augment_cli.store import named_files
+from augment_cli.store.named_files import parse_value, read_small_file, read_small_text, read_toml
 from train.loading import load_recipe
 
 DEEP = "[" * 3_000 + "]" * 3_000
@@ -93,7 +93,7 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path, monkeypatch):
             read_small_file(path)
     (tmp_path / "words.txt").write_bytes("é\r\nb\rc\n".encode())
     assert read_small_text(tmp_path / "words.txt") == "é\nb\nc\n"
-    monkeypatch.setattr(small_files, "MOST_BYTES", 8)
+    monkeypatch.setattr(named_files, "MOST_BYTES", 8)
     assert len(read_small_file(tmp_path / "words.txt")) == 8
     (tmp_path / "words.txt").write_bytes(b"123456789")
     with pytest.raises(OSError, match="more than 0 MB"):

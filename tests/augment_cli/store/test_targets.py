@@ -9,8 +9,8 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from augment_cli.store.named_files import lies_within
 from augment_cli.store.store import Store
-from augment_cli.store.targets import lies_within
 
 LINES = [f"the river number {n} flows by house {n * n}" for n in range(12)]
 COMMANDS = {"report": "out.html", "pack": "out.jsonl"}

@@ -19,10 +19,17 @@ from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
-from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
-from augment_cli.vectors.stages import VectorStage, as_bytes, as_column, from_bytes, in_chunks, vectors_name
+from augment_cli.vectors.stages import (
+    EmbedParameters,
+    VectorStage,
+    as_bytes,
+    as_column,
+    from_bytes,
+    in_chunks,
+    vectors_name,
+)
 from tests.helpers.tiny_models import SENTENCES
 from tests.helpers.vector_stages import FAST, Died, digests, make
 

@@ -9,8 +9,8 @@ from sentence_transformers import SentenceTransformer
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.session import Session
-from augment_cli.vectors.embed_parameters import EmbedParameters, embed_settings, find_encoder
 from augment_cli.vectors.mine_parameters import MineParameters, mine_settings
+from augment_cli.vectors.stages import EmbedParameters, embed_settings, find_encoder
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.vector_stages import FAST, units
 
