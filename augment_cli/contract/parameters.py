@@ -21,6 +21,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.named_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
+DEFAULT_SEED = 42
 
 
 def parameter(

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.parameters import DEFAULT_SEED, NOTHING, SHIPPED, avoided_digest
 from augment_cli.errors import MissingError, UserError
 from augment_cli.models import shipped_paraphraser
 from augment_cli.models.digest import model_digest
-from augment_cli.runs.run import DEFAULT_SEED, make_run
+from augment_cli.runs.run import make_run
 from augment_cli.store import refusals
 from augment_cli.store.store import Store
 

@@ -14,7 +14,7 @@ from augment_cli import augmentations
 from augment_cli.augmentations.labels import entailment_of_stage
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.entailment import entailment_of
-from augment_cli.contract.parameters import check_parameters
+from augment_cli.contract.parameters import DEFAULT_SEED, check_parameters
 from augment_cli.english.words.complements import are_complements
 from augment_cli.errors import UsageError, UserError, did_you_mean
 from augment_cli.languages import against, language_of, registered
@@ -101,7 +101,6 @@ def _restores(original: str, between: str, first: Sequence[Edit], second: Sequen
     return False
 
 
-DEFAULT_SEED = 42
 _PARTS, _TEXTS = 5, 200  # that are looked at, to tell the language
 
 

@@ -17,9 +17,9 @@ def interrupt(*arguments, **options):
     ("place", "arguments"),
     [
         ("augment_cli.cli.load_commands", ["status"]),
-        ("augment_cli.cli.augmentation_command.make_command", ["una"]),
+        ("augment_cli.cli.application.AugmentationGroup.make_command", ["una"]),
         ("augment_cli.store.store.Store.open", ["status"]),
-        ("augment_cli.session.corpus.CorpusSteps.ingest", ["una"]),
+        ("augment_cli.session.base.CorpusSteps.ingest", ["una"]),
     ],
 )
 def test_whenever_it_comes_it_is_130_and_a_line(command, monkeypatch, place, arguments):

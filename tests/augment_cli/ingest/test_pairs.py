@@ -10,10 +10,10 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, pairs
 from augment_cli.pack import choose
+from augment_cli.process.reporter import Logged
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.session import Session
-from augment_cli.session.reporter import Logged
 from augment_cli.store.store import Store
 from augment_cli.vectors.score import ScoreOptions
 

@@ -13,15 +13,18 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from augment_cli import places
 from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError
@@ -30,12 +33,15 @@ from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
 from augment_cli.models.digest import model_digest
 from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
+from augment_cli.reports.choosing import choose_rows
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
-from augment_cli.session.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.store.store import Store
 
 _RUNS = Path("runs")
+_TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encoders
+_MAPPED_TOKENS = 128  # of a text on a map
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
 # What runs the trainer from any folder, in a checkout and from a wheel.
 _TRAINER = [
@@ -83,25 +89,45 @@ class Verdict:
         return f"<p><b>{said}</b></p><table>{head}{rows}</table><ul>{lines}</ul>"
 
 
+class Adapted(NamedTuple):
+    """An adapted encoder and how it came out."""
+
+    encoder: Any  # a SentenceTransformer; where that library is missing, our own with the method `encode`
+    verdict: Verdict
+
+
+def loaded(verdict: Verdict) -> Adapted:
+    """The encoder that came out, for Python."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        from augment_cli.encoding.loading import load_encoder
+
+        return Adapted(load_encoder(verdict.folder), verdict)
+    return Adapted(SentenceTransformer(str(verdict.folder), device="cpu"), verdict)
+
+
 def adapt(
+    encoder: str | Path,
     texts: Any,
-    encoder: str,
-    options: IngestOptions,
-    out: Path | None,
-    changes: Sequence[str],
+    options: IngestOptions | None,
+    out: str | Path | None,
+    changes: str | Sequence[str],
     lookup: bool,
     allow_download: bool,
     reporter: Reporter,
 ) -> Verdict:
     """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
+    if not isinstance(encoder, str | Path) or Path(encoder).suffix in _TABLES:
+        raise UsageError("adapt: the encoder comes first, the texts second, as in adapt('minilm', texts)")
     require("torch", "transformers", "sklearn", "scipy", extra="train")
-    name, encoder = encoder, shipped(encoder)
+    name, encoder, options = str(encoder), shipped(encoder), options or IngestOptions()
     model = _find(encoder, allow_download)
     texts = SAMPLE if texts is None else texts
     in_memory = not isinstance(texts, str | Path)
     if in_memory and hasattr(texts, "__len__") and not len(texts):
         raise BadInputError("texts: there is none; give the texts to adapt to")
-    out = out or _RUNS / _name_of(texts, name, in_memory)
+    out = Path(out or _RUNS / _name_of(texts, name, in_memory))
     if model.is_dir():
         _refuse_another(out, model_digest(model))
     if not in_memory:
@@ -118,10 +144,30 @@ def adapt(
         reporter.warn(warning)
     command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
     command += ["--allow-download"] * allow_download
-    _train([*command, *(word for change in changes for word in ("--set", change))], reporter)
+    _train([*command, *(word for change in several(changes) for word in ("--set", change))], reporter)
     if lookup:
         _make_lookup(out, store, reporter)
-    return read_verdict(out, name)
+    return _with_page(read_verdict(out, name), encoder, reporter)
+
+
+def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
+    """The verdict with its page, which is made once, and of enough texts."""
+    from augment_cli.encoding.loading import load_encoder
+    from augment_cli.pages import adaptation, figures
+
+    run = verdict.folder.parent
+    page = run / adaptation.NAME
+    if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
+        rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
+        texts = list(dict.fromkeys(row["text"] for row in rows))
+        if len(texts) < figures.FEWEST:
+            return verdict
+        reporter.say(f"page: a map of {len(texts)} texts before and after")
+        folders = (start, verdict.folder)
+        vectors = [load_encoder(one, max_length=_MAPPED_TOKENS).encode(texts) for one in folders]
+        said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
+        adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
+    return dataclasses.replace(verdict, page=page, following=(*verdict.following, f"page: {page}"))
 
 
 def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
@@ -320,3 +366,19 @@ def labelled_file(texts: Any) -> Iterator[tuple[Path, str]]:
         file = Path(folder) / "texts.parquet"
         pl.DataFrame(texts).write_parquet(file)
         yield file, "texts"
+
+
+def evaluate(before: Any, after: Any, texts: Any, text_column: str, label_column: str) -> pl.DataFrame:
+    """Two encoders on labelled texts, a row for each measure."""
+    encoders = {"before": encode_of(before), "after": encode_of(after)}
+    with labelled_file(texts) as (file, name):
+        try:
+            rows, left_out = places.module("eval.labelled").compare_on_labels(
+                encoders, file, text_column, label_column
+            )
+        except UserError as error:
+            error.args = (str(error).replace(str(file), name),)
+            raise
+    for said in left_out:
+        warnings.warn(said.replace(str(file), name), stacklevel=2)
+    return pl.DataFrame(rows)

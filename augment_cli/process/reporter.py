@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import importlib.util
 import logging
 import sys
 import time
@@ -86,27 +85,42 @@ class Logged(Silent):
 
 
 class Bars(Silent):
-    """A bar for each stage, and notes as lines; both on stderr, as tqdm and rich have it."""
+    """A bar for each stage on a terminal, else lines; all on stderr, as stdout is for data."""
+
+    def __init__(self, quiet: bool = False, words: Callable[[str], str] = str) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True, highlight=False)
+        self._quiet, self._words = quiet, words  # nothing but warnings; how a message is said here
 
     def _tell(self, message: str, warns: bool = False) -> None:
-        print("Note: " * warns + visible(in_python(message)), file=sys.stderr)
+        if warns or not self._quiet:
+            line, style = "Note: " * warns + visible(self._words(message)), "yellow" if warns else None
+            self._console.print(line, style=style, markup=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
-        """A bar, gone when the stage is made."""
-        if importlib.util.find_spec("tqdm") is not None:
-            from tqdm import tqdm
+        """A bar with rate and time left, gone when the stage is made; elsewhere a line every few seconds."""
+        if self._quiet:
+            yield lambda done: None
+        elif self._console.is_terminal:
+            from rich import progress as rich
 
-            bar = tqdm(total=rows, desc=stage, unit=" rows", leave=False)
-            with contextlib.closing(bar):
-                yield lambda done: bar.update(done) and None
-            return
-        from rich.console import Console
-        from rich.progress import Progress
+            class Rate(rich.ProgressColumn):
+                def render(self, task: rich.Task) -> str:
+                    return f"{task.speed:,.0f} rows/s" if task.speed else ""
 
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(stage, total=rows)
-            yield lambda done: progress.advance(task, done)
+            name, bar, of = (
+                rich.TextColumn("{task.description:<12}"),
+                rich.BarColumn(),
+                rich.MofNCompleteColumn(),
+            )
+            columns = (name, bar, of, Rate(), rich.TimeRemainingColumn())
+            with rich.Progress(*columns, console=self._console, transient=True) as bars:
+                task = bars.add_task(stage, total=rows)
+                yield lambda done: bars.advance(task, done)
+        else:
+            yield ProgressLines(stage, rows, lambda line: print(line, file=sys.stderr, flush=True))
 
 
 class InNotebook(Silent):
@@ -175,8 +189,8 @@ def _displayed(content: str) -> Any:
 
 
 def reporter_for_python() -> Reporter:
-    """A line in a notebook, bars on a terminal (tqdm where it is installed, else rich); else the logger."""
+    """A line in a notebook, bars on a terminal; else the logger."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is not None and type(shell).__name__ == "ZMQInteractiveShell":
         return InNotebook()
-    return Bars() if sys.stderr.isatty() else Logged()
+    return Bars(words=in_python) if sys.stderr.isatty() else Logged()
