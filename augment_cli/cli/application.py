@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -124,7 +124,7 @@ def _whose(error: BaseException) -> str:
 class AugmentationGroup(TyperGroup):
     """The written commands, and one for each registered augmentation."""
 
-    make_command: ClassVar[Callable[[str], Callable[..., None]]]  # set by `commands.py`
+    make_command: Callable[[str], Callable[..., None]]  # set by `commands.py`
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of all commands, augmentations first."""

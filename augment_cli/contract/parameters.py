@@ -9,15 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from augment_cli.errors import UsageError
-from augment_cli.resources.word_lists import word_list
-from augment_cli.store.files import sha256_of_json
 from augment_cli.store.named_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
@@ -166,38 +161,6 @@ def read_lines(path: str, option: str, what: str) -> list[str]:
             f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one {what} a line"
         ) from error
     return [line for line in lines if line.strip()]
-
-
-SHIPPED, NOTHING = "vulgar", "none"
-
-
-def avoid_parameter() -> str:
-    """The parameter `avoid` of an augmentation that draws words from anywhere."""
-    return parameter(
-        SHIPPED, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
-    )
-
-
-def avoided_words(choice: str) -> pa.StringArray:
-    """The words of a parameter's value, in lower case and sorted; `UsageError` for an unreadable file."""
-    return pa.array(_words(choice), pa.string())
-
-
-def avoided_digest(choice: str) -> str | None:
-    """SHA-256 of the words, for the fingerprint of what is made without them; None where there are none."""
-    words = _words(choice)
-    return sha256_of_json(list(words)) if words else None
-
-
-def _words(choice: str) -> tuple[str, ...]:
-    if choice == NOTHING:
-        return ()
-    return _shipped() if choice == SHIPPED else read_word_list(choice, "--avoid")
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> tuple[str, ...]:
-    return tuple(sorted(word_list("vulgar_words")))
 
 
 def precision_parameter() -> str:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import DEFAULT_SEED, NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.avoiding import NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.parameters import DEFAULT_SEED
 from augment_cli.errors import MissingError, UserError
 from augment_cli.models import shipped_paraphraser
 from augment_cli.models.digest import model_digest

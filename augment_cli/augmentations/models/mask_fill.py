@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.neural.batches import batches_by_length

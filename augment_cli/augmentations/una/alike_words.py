@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.una.surfaces import NaturalReplacement
 from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
 from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoided_words
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.lexical import synonyms
