@@ -15,8 +15,7 @@ from typing import Any
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import sentences
 from augment_cli.ingest.checks import JOINED, RawLines
-from augment_cli.ingest.dialects import is_plain_text
-from augment_cli.ingest.finding import STDIN, entries_of, find_files
+from augment_cli.ingest.finding import STDIN, entries_of, find_files, is_plain_text
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import fields_of, has_field, read_file
 from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines

@@ -16,8 +16,7 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
-from augment_cli.ingest.dialects import Dialect, dialect_of, table_in, text_of_head
-from augment_cli.ingest.finding import find_files
+from augment_cli.ingest.finding import Dialect, dialect_of, find_files, table_in, text_of_head
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
 from augment_cli.ingest.streams import CorpusFile, read_head, size_of

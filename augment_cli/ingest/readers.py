@@ -16,7 +16,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks, records
 from augment_cli.ingest.checks import RawLines, Reasons
-from augment_cli.ingest.dialects import Dialect, dialect_of, is_json, kind_of
+from augment_cli.ingest.finding import Dialect, dialect_of, is_json, kind_of
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.records import read_objects
 from augment_cli.ingest.streams import CorpusFile, LocalFile, read_blocks, split_lines

@@ -16,7 +16,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.visible import is_unicode
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import MAX_RAW_BYTES, RawLines, Reasons
-from augment_cli.ingest.dialects import Dialect
+from augment_cli.ingest.finding import Dialect
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.streams import (
     BLOCK_BYTES,

@@ -27,11 +27,19 @@ from augment_cli.ingest import (
     find_files,
     ingest,
     memory,
-    pairs,
     report_of,
 )
 from augment_cli.ingest.appending import append, check_appendable, what_was_appended
-from augment_cli.ingest.options import refuse_other_options, stored_options
+from augment_cli.ingest.options import (
+    GIVEN,
+    begin_all,
+    check_columns,
+    given_settings,
+    make_given,
+    refuse_other_options,
+    roles_of,
+    stored_options,
+)
 from augment_cli.process.reporter import Reporter, Silent
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.store.manifest import Stage
@@ -227,7 +235,7 @@ class CorpusSteps(StoreSteps):
                 raise
             finally:
                 self.store.clean_work(memory.FOLDER)
-        pairs.check_columns(self.store, options, _TAKEN)
+        check_columns(self.store, options, _TAKEN)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 refuse_other_options(self.store, options)
@@ -273,7 +281,7 @@ class CorpusSteps(StoreSteps):
         """Whether the corpus that is there is what a refused reading left, and nothing was made of it."""
         others = [self.store.stage(name).settings["stage"] for name in self.store.stages()]
         both = ("corpus", "rejects")  # a removal may have ended between the two
-        if self.is_shared or not all(map(self.store.has, both)) or {*others} - {*both, pairs.GIVEN}:
+        if self.is_shared or not all(map(self.store.has, both)) or {*others} - {*both, GIVEN}:
             return False
         try:
             report_of(self.store).check(max_rejects)
@@ -301,9 +309,9 @@ class CorpusSteps(StoreSteps):
         if self.overwrites:
             raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
         check_appendable(self.store)
-        pairs.check_columns(self.store, options, _TAKEN)
+        check_columns(self.store, options, _TAKEN)
         refuse_other_options(self.store, options)
-        pairs.begin_all(self.store, options)
+        begin_all(self.store, options)
         reading = stored_options(self.store)
         if reading.line_breaks == "reject":  # or nothing was recorded; each appended part has its own
             reading = dataclasses.replace(reading, line_breaks=options.line_breaks)
@@ -318,7 +326,7 @@ class CorpusSteps(StoreSteps):
         self.reporter.say(what_was_appended(self.store, report, before))
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
-            if made_by["stage"] == pairs.GIVEN:
+            if made_by["stage"] == GIVEN:
                 self._make_given(name, made_by["parameters"]["kind"])
         report.check(max_rejects, str(self.store.path), appended=True)
         if len(self.store.parts) > before:
@@ -342,15 +350,15 @@ class CorpusSteps(StoreSteps):
 
     def _give_pairs(self, options: IngestOptions) -> None:
         """Make the stages of the columns that hold the user's own positives and negatives."""
-        for column, role in pairs.roles_of(options).items():
-            self.make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
-        pairs.begin_all(self.store, options)
-        for column, role in pairs.roles_of(options).items():
+        for column, role in roles_of(options).items():
+            self.make_room([column], functools.partial(given_settings, self.store, column, role))
+        begin_all(self.store, options)
+        for column, role in roles_of(options).items():
             self._make_given(column, role)
 
     def _make_given(self, column: str, role: str) -> None:
         with self.timed(column, None) as progress:
-            counted = pairs.make_given(self.store, column, role)
+            counted = make_given(self.store, column, role)
             progress(self.store.rows)
         if joined := counted.pop(checks.JOINED, 0):
             self._say_joined(joined, f"of {column}")

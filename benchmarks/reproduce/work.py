@@ -29,9 +29,8 @@ from eval.contract.options import Options, Progress
 from eval.measures.similarity import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task
-from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import choose_tasks, load_registry
-from eval.tasks.table import Table, read_tables
+from eval.tasks.table import Pairs, Table, pairs_of, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
 from train.prepare import NoRowsError, Run

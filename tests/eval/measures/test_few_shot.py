@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eval.measures.few_shot import train_and_predict
+from eval.measures.senteval import train_and_predict
 
 
 def test_clear_classes_are_learnt_and_one_seed_gives_one_answer():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eval.measures.neighbours import NEAREST, finds_own, halves, nearest, shared_neighbours
+from eval.measures.similarity import NEAREST, finds_own, halves, nearest, shared_neighbours
 from tests.helpers.training import draw
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from augment_cli.errors import BadInputError
-from eval.tasks.pairs import pairs_of
-from eval.tasks.table import Table
+from eval.tasks.table import Table, pairs_of
 from tests.helpers.stored_results import REGISTRY
 
 

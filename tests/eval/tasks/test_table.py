@@ -7,9 +7,8 @@ import hashlib
 import pytest
 
 from augment_cli.errors import BadInputError, MissingError
-from eval.tasks.pairs import pairs_of
 from eval.tasks.registry import Task, load_registry
-from eval.tasks.table import read_table
+from eval.tasks.table import pairs_of, read_table
 
 TASK = Task(
     name="toy",
