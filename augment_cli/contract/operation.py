@@ -236,7 +236,6 @@ _NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "a
 
 
 def _is_store(value: Any) -> bool:
-    """Whether a value is a store, or the folder of one."""
     return (isinstance(value, str | Path) and Path(value, "manifest.json").is_file()) or plain(
         value
     ) is not value

@@ -119,7 +119,6 @@ def _try_out(encoder: Encoder, folder: Path) -> None:
 def _load_static(
     folder: Path, files: JsonFiles, pooling: str | None, max_length: int | None, counts: TokenCounts | None
 ) -> StaticEncoder:
-    """The static encoder of a folder."""
     mode = canonical(pooling or "mean")
     if mode.rpartition(":")[2] != "mean":
         raise UsageError(f"pooling {mode!r}: a static encoder has mean alone, or idf:mean, sif:mean")

@@ -1,4 +1,4 @@
-"""Static encoders: a vector for each token, a text's is their mean; their folders read and written."""
+"""Static encoders: a vector for each token, a text is their mean; their folders; a bare word table."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder, Progress, to_length_one
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
 from augment_cli.encoding.layout import StaticLayout, write_modules
-from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart, whole_texts
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.encoding.words_apart import TokenCounts, WordTokens, keeps_words_apart, whole_texts
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.reasons import tokenizing
 from augment_cli.neural import fast
 
@@ -256,3 +257,27 @@ def weighted(encoder: StaticEncoder) -> Tensor:
     """The rows of an encoder's table times their weights, shape (V, d), on the CPU."""
     table: Tensor = encoder.model.embedding.weight.detach().cpu()
     return table if encoder.weights is None else table * encoder.weights.cpu().to(table.dtype)[:, None]
+
+
+POOLINGS = ("table", "idf:table", "sif:table", "zipf:table", "zipf-idf:table")
+
+
+def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None) -> StaticEncoder:
+    """The word table of an encoder, its rows weighted or whitened: no position, no layer."""
+    if pooling not in POOLINGS:
+        raise UsageError(f"unknown pooling {pooling!r} of a word table; choose one of {', '.join(POOLINGS)}")
+    table = encoder.model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    kind = pooling.rpartition(":")[0]
+    if kind and counts is None:
+        raise UsageError(f"pooling {pooling!r} counts tokens of a corpus; name its store (--counts)")
+    if counts is not None and kind:
+        if len(counts.occurrences) != len(table):
+            raise UsageError(f"counts of {len(counts.occurrences)} tokens do not fit {len(table)} words")
+        if kind.startswith("zipf"):
+            table = transforms.fit(table, weights=counts.probability)(table)
+        if not kind.endswith("zipf"):
+            table = table * counts.weights(kind.removeprefix("zipf-"))[:, None]
+    table = np.ascontiguousarray(table, dtype=np.float32)
+    digest = hashlib.sha256(table.tobytes()).hexdigest()
+    found = StaticTable(torch.from_numpy(table))
+    return StaticEncoder(found, encoder.tokenizer, pooling, digest=digest, name=encoder.name)

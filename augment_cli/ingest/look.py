@@ -113,7 +113,6 @@ def _with_columns(path: CorpusFile, options: IngestOptions) -> IngestOptions:
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the columns hold."""
     found: dict[str, list[str]] = {}
     for record in records:
         for name, value in record.items():

@@ -38,8 +38,8 @@ from augment_cli.store.files import (
     sha256_of_file,
     write_atomically,
 )
+from augment_cli.store.journal import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
 from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest, read_manifest
-from augment_cli.store.notes import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
 from augment_cli.store.parquet import describe, metadata_of, with_metadata, write_parquet
 from augment_cli.store.refusals import OptionOf, option_of, refusal
 from augment_cli.store.settings import Settings

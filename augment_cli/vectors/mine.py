@@ -27,7 +27,6 @@ from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
-from augment_cli.vectors.choosing import SKIPPED, choose
 from augment_cli.vectors.judging import relevance
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.mine_parameters import (
@@ -39,9 +38,11 @@ from augment_cli.vectors.mine_parameters import (
     mined_names,
 )
 from augment_cli.vectors.search import (
+    SKIPPED,
     Neighbours,
     build_graph,
     candidate_blocks,
+    choose,
     open_graph,
     search,
     search_graph,

@@ -18,7 +18,7 @@ import torch
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.encoding.static import POOLINGS, word_table
 from augment_cli.encoding.words_apart import TokenCounts, count_store
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store

@@ -11,8 +11,7 @@ import torch
 from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool, weights_in
-from augment_cli.encoding.static import write_folder
-from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.encoding.static import POOLINGS, word_table, write_folder
 from augment_cli.encoding.words_apart import count_store, count_tokens
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError

@@ -15,9 +15,8 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
 from augment_cli.text.normalization import normalize
 from augment_cli.vectors import lexical, search
-from augment_cli.vectors.choosing import choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
-from augment_cli.vectors.search import Neighbours
+from augment_cli.vectors.search import Neighbours, choose
 from augment_cli.vectors.stages import as_column, as_matrix
 from augment_cli.vectors.texts import equal_rows
 
