@@ -10,7 +10,7 @@ import augment_cli
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.runs import recipe
 from augment_cli.session.recipe import _parse_comes_first
-from augment_cli.session.steps import AugmentationSteps
+from augment_cli.session.steps import Session
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
 
@@ -137,7 +137,7 @@ def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_re
     def parse(self, pipeline=None, name=None, parts=None):
         raise ParsedError(pipeline)
 
-    monkeypatch.setattr(AugmentationSteps, "parse", parse)
+    monkeypatch.setattr(Session, "parse", parse)
     monkeypatch.setattr("augment_cli.session.recipe.find_pipeline", lambda _: SimpleNamespace(name="en_any"))
     own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
     with pytest.raises(ParsedError, match="recipes_own"):
