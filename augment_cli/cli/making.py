@@ -17,7 +17,6 @@ from rich.console import Console
 from augment_cli import adaptation, api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
-from augment_cli.api.making import part_numbers
 from augment_cli.api.step import Step
 from augment_cli.cli import load_commands, options
 from augment_cli.cli.actions import called
@@ -25,7 +24,7 @@ from augment_cli.cli.options import given
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
-from augment_cli.contract.parameters import declared
+from augment_cli.contract.parameters import declared, part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line

@@ -81,6 +81,19 @@ def several(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, str | Path | int) else tuple(value)
 
 
+def part_numbers(parts: str | None) -> set[int] | None:
+    """Part numbers from `0-9,12`; None, which is all parts, stays None."""
+    if parts is None:
+        return None
+    numbers: set[int] = set()
+    for piece in parts.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
+            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
+        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
+    return numbers
+
+
 def option_name(item: dataclasses.Field[Any]) -> str:
     """The option of a parameter, such as `--max-length`."""
     return f"--{(item.metadata['option'] or item.name).replace('_', '-')}"

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from augment_cli.api.making import part_numbers
 from augment_cli.cli import load_commands
+from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pages.terminal_status import show_status
