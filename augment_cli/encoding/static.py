@@ -1,4 +1,8 @@
-"""Static encoders: a vector for each token, a text is their mean; their folders; a bare word table."""
+"""Static encoders: a vector for each token, a text is their mean; their folders; a bare word table.
+
+What is written is sentence-transformers' `StaticEmbedding` and model2vec's at once: `modules.json` names the
+folder itself as a `StaticEmbedding`, whose weights may be called `embeddings` as model2vec calls them.
+"""
 
 from __future__ import annotations
 

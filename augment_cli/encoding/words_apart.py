@@ -1,4 +1,8 @@
-"""Token ids word by word, each distinct word tokenised once; weights of tokens by frequency."""
+"""Token ids word by word, each distinct word tokenised once; weights of tokens by frequency.
+
+For tokenizers that never join what a space parts, as BERT's do: the tokens of a text are those of its words,
+one after the other. Normalising and splitting every word anew is most of a static encoder's work otherwise.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Which files a corpus is read from, under which names, and how each of them is written."""
+"""Which files a corpus is read from, under which names, and how each of them is written.
+
+How is told from the beginning, where options do not say it. A file that can be read as its ending says is
+read so.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""From texts beside each other to the rows of a layout, filtered by cosine and by pairs that are known."""
+"""From texts beside each other to the rows of a layout, filtered by cosine and by pairs that are known.
+
+`n-tuple`: a row for each positive, every stage of negatives a column. `triplet`: a row for each positive and
+each negative. `pair`: anchor and positive alone. `labeled-pair`: two sentences and the label 1 (positive) or
+0 (negative); each negative stands once, beside the first of the sentence's positives. With scores, a pair has
+its cosine instead of the label, and a tuple the list of cosines of its positive and its negatives: what
+sentence-transformers' CoSENTLoss, MarginMSELoss and DistillKLDivLoss take as they are.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""An augmentation over a store's parts, or over the texts of another stage: `negation --of antonym`."""
+"""An augmentation over a store's parts, or over the texts of another stage: `negation --of antonym`.
+
+What a chain's rows say follows from what both steps do. Two turns of one predicate restore it (`open`,
+`closed`, `not closed`); a turn beside another that does not undo it is still one; where nobody can tell, the
+row is labelled *neither*, and no trainer takes it. The edits are those of the original sentence: both steps
+in one.
+"""
 
 from __future__ import annotations
 

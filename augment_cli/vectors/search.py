@@ -1,4 +1,7 @@
-"""Search for the nearest vectors, exact or by a graph of near ones (HNSW); which of them become negatives."""
+"""Search for the nearest vectors, exact or by a graph of near ones (HNSW); which of them become negatives.
+
+The graph is usearch's (Malkov and Yashunin 2018); which candidates count is decided alike in both.
+"""
 
 from __future__ import annotations
 
