@@ -1,11 +1,11 @@
-"""Scores as a page: intervals against a library and resampling, and what a name can do to the page."""
+"""Score tables as a page, and plots."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from eval.contract.task_score import TaskScore
-from eval.results import compare, tables
+from eval.results import compare, plots, tables
 from eval.results.page import as_page
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 
@@ -66,3 +66,19 @@ def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
 
 def test_without_results_of_ones_own_there_is_no_table(tmp_path):
     assert "<table" not in as_page(tables.build([], REGISTRY))
+
+
+def test_only_percentages_are_drawn(tmp_path, monkeypatch):
+    scores = {"sts12": sts_score(0.5), "geometry": TaskScore(-2.0, {"uniformity": -2.0})}
+    model = write_model(tmp_path, "m", scores)
+    drawn = []
+    monkeypatch.setattr(plots, "_save", lambda figure, path: drawn.append(figure))
+    plots.plot_scores([model], list(REGISTRY.values()), tmp_path / "scores.png")
+    (axes,) = drawn[0].axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["STS12"]
+
+
+def test_a_model_without_similarities_has_no_plot_of_them(tmp_path):
+    model = write_model(tmp_path, "m", {"sts12": sts_score(0.5)})
+    plots.plot_similarity(model, list(REGISTRY.values()), tmp_path / "similarity.png")
+    assert not (tmp_path / "similarity.png").exists()
