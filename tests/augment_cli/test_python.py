@@ -49,6 +49,8 @@ def here(made, tmp_path, monkeypatch):
 def test_every_name_is_shown_typed_and_explained():
     assert dir(augment_cli) == sorted(augment_cli.__all__)
     source = inspect.getsource(augment_cli)
+    assert "from augment_cli.api import *" in source
+    source += inspect.getsource(augment_cli.api)
     for name in set(augment_cli.__all__) - {"__version__"}:  # what a type checker and an editor read
         module = re.search(rf"from ([\w.]+) import {name} as {name}\n", source)[1]
         assert getattr(importlib.import_module(module), name) and getattr(augment_cli, name)
