@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
-import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.packages import require
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
+from augment_cli.store.named_files import with_every_set
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
 from train.machine.process import prepare
@@ -99,23 +99,13 @@ def main(arguments: list[str] | None = None) -> None:
                 """Train an encoder by a recipe."""
                 return _run(args, given)
 
-            words = _with_every_change(given)
-            code = call(taking(Arguments, training), "python -m train", words, _EXAMPLES)
+            code = call(taking(Arguments, training), "python -m train", with_every_set(given), _EXAMPLES)
     except (Exception, KeyboardInterrupt) as error:
         known = _command(given).exit_code(error)
         if known is None:
             raise
         code = known
     sys.exit(code or 0)
-
-
-def _with_every_change(given: list[str]) -> list[str]:
-    """The words with a `--set` before each of several changes that follow one."""
-    words: list[str] = []
-    for word in given:
-        several = len(words) > 1 and words[-2] == "--set" and re.match(r"[\w.]+=", word)
-        words += ["--set", word] if several else [word]
-    return words
 
 
 def _command(given: list[str]) -> Command:

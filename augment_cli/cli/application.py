@@ -20,6 +20,7 @@ from augment_cli.errors import BadInputError, MixError, UserError, did_you_mean,
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
 from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT as INTERRUPTED
+from augment_cli.store.named_files import with_every_set
 from augment_cli.version import RELEASED, __version__
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -203,7 +204,8 @@ def _hint(message: str, error: Exception) -> str:
 
 
 def _with_value(arguments: list[str]) -> list[str]:
-    """The same, with the value `exact` for a `--deduplicate` without one, which Typer cannot say."""
+    """The same, with what Typer cannot say: a `--deduplicate` without a value, a `--set` with several."""
+    arguments = with_every_set(arguments)
     following = [*arguments[1:], ""]
     return [
         "--deduplicate=exact" if one == "--deduplicate" and other not in ("exact", "near") else one

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,19 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: not valid TOML: {error}; correct the file, or name another") from error
+
+
+def with_every_set(words: Sequence[str]) -> list[str]:
+    """A command's words with a `--set` before each of several changes that follow one.
+
+    >>> with_every_set(["una", "--set", "steps=1", "batch=2", "--dry-run"])
+    ['una', '--set', 'steps=1', '--set', 'batch=2', '--dry-run']
+    """
+    found: list[str] = []
+    for word in words:
+        follows = found[-2:-1] == ["--set"] or found[-1:] and found[-1].startswith("--set=")
+        found += ["--set", word] if follows and re.match(r"\w[\w.-]*=", word) else [word]
+    return found
 
 
 def parse_value(text: str) -> Any:

@@ -15,6 +15,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store import named_files
 from augment_cli.store.named_files import (
+    with_every_set,
     lies_within,
     parse_value,
     read_small_file,
@@ -56,6 +57,17 @@ def test_a_change_that_cannot_be_used_is_refused(command, value):
             load()
     done = command("run", "default", "--set", f"una.beta={value}", "--dry-run")
     assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_several_changes_behind_one_set(command):
+    recipe_run = ("run", "default", "--dry-run", "--set", "una.beta=0.4")
+    assert command(*recipe_run, "una-pos.beta=0.3", "una.seed=7").returncode == 0
+    done = command(*recipe_run, "una-pos.beta=2")
+    assert done.returncode == 2 and "--set una-pos.beta=2: una-pos: --beta 2" in done.stderr
+    done = command("adapt", "--set", "steps=1", "batch=0", "nowhere.txt")
+    assert "nowhere.txt" in done.stderr and "batch=0" not in done.stderr  # a change, and no file
+    assert with_every_set(["--set=a=1", "b=2", "--out=c"]) == ["--set=a=1", "--set", "b=2", "--out=c"]
+    assert with_every_set(["--set", "a=1", "file", "b=2"]) == ["--set", "a=1", "file", "b=2"]
 
 
 def test_values_as_they_are():
