@@ -27,6 +27,8 @@ from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 
+_LOOKED_AT = 1_000  # texts, to tell the language
+
 
 def augment_texts(
     texts: Sequence[str] | pa.Array,
@@ -43,6 +45,10 @@ def augment_texts(
     run = run.resolved(store)
     if pipeline is None:
         run.check_named(store)
+    source = chosen_pipeline(store, stage_name(run.parses), pipeline) if "parses" in run.needs else None
+    if source is not None:
+        run.check_language(source.name)
+    run.check_texts(column.slice(0, _LOOKED_AT).to_pylist(), source and source.name)
     resources = run.resources(store)
     prepared = run.augmentation.prepare(run.parameters, resources)
     tokens = None
@@ -54,9 +60,7 @@ def augment_texts(
         row_ids = np.arange(len(column))
     code_points = run.code_points(column)
     parses = None
-    if "parses" in run.needs:
-        source = chosen_pipeline(store, stage_name(run.parses), pipeline)
-        run.check_language(source.name)
+    if source is not None:
         parsed = parse_texts(load_pipeline(source), column, row_ids)
         parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))
     rows = Rows(row_ids, column, code_points, tokens, parses)

@@ -206,19 +206,19 @@ class AugmentationRun:
             f"{pipeline} parses; with it run {others}"
         )
 
-    def check_texts(self, store: Store, pipeline: str | None) -> None:
-        """Refuse a corpus that looks to be in another language than the rules, or the pipeline, are for."""
+    def check_texts(self, texts: Store | Sequence[str], pipeline: str | None) -> None:
+        """Refuse texts that look to be in another language than the rules, or the pipeline, are for."""
         codes = [pipeline.partition("_")[0]] if pipeline else self.augmentation.languages
-        if self.anyway or not codes or not store.parts:
+        if self.anyway or not codes:
             return
-        texts = _some_texts(store)
+        texts = some_texts(texts) if isinstance(texts, Store) else texts
         reasons = {code: against(texts, code) for code in codes}
         if all(reasons.values()):
             names = " or ".join(registered()[code].name for code in reasons)
             made_for = f"reads what pipeline {pipeline} parses, which is for" if pipeline else "is for"
-            parse = "`augment-cli parse --pipeline` parses it with another; " if pipeline else ""
+            parse = "`augment-cli parse --pipeline NAME` parses it with another; " if pipeline else ""
             raise UsageError(
-                f"{self.name}: {made_for} {names}, and the corpus does not look so "
+                f"{self.name}: {made_for} {names}, and the text does not look so "
                 f"({next(iter(reasons.values()))}); {parse}--anyway insists, and `augment-cli list` has what "
                 "needs no language"
             )
@@ -306,10 +306,10 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     return AugmentationRun(name, descriptor.parameters(**options), **common)
 
 
-def _some_texts(store: Store) -> list[str]:
+def some_texts(store: Store) -> list[str]:
     """Sentences from all over the corpus."""
     texts: list[str] = []
-    for part in range(0, len(store.parts), -(-len(store.parts) // _PARTS)):
+    for part in range(0, len(store.parts), -(-len(store.parts) // _PARTS) or 1):
         own = store.read_part("corpus", part, ["text"], [0])["text"]
         texts += own[:: -(-len(own) // _TEXTS)].to_pylist()
     return texts

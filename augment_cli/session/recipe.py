@@ -53,8 +53,11 @@ def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | 
     missing: dict[str, str] = {}
     parses_first = _parse_comes_first([item.run for item in runs], pipeline)
     named = find_pipeline(pipeline).name if parses_first and pipeline is not None else None
-    for run in (item.run for item in runs):  # before anything is made
-        run.check_language(named if named and run.parses is None else run.pipeline(session.store))
+    for item in runs:  # before anything is made
+        run, by_name = item.run, named if item.run.parses is None else None
+        run.check_language(by_name or run.pipeline(session.store))
+        if run.folder(item.stage) not in session.store.stages():
+            session.check_texts(run, pipeline if by_name else None)
     if parses_first:
         session.parse(pipeline)
     for item in runs:

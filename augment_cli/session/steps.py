@@ -29,9 +29,10 @@ from augment_cli.pack import (
     pack_settings,
     sides_of,
 )
+from augment_cli.languages import against, registered
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_pipeline
-from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.run import AugmentationRun, make_run, some_texts
 from augment_cli.runs.stored import augment_store
 from augment_cli.runs.stored import check as check_chain
 from augment_cli.session.base import CorpusSteps
@@ -131,9 +132,20 @@ class Session(CorpusSteps):
         source = parsing.chosen_pipeline(self.store, stage, pipeline)
         if pipeline is not None:
             self.make_room([stage], lambda: parsing.parse_settings(self.store, source, stage))
+        if not self.store.has(stage):
+            self._warn_of_language(source.name)
         work = parsing.begin(self.store, source, stage, parts)
         with self.timed(stage, work.rows) as progress:
             parsing.finish(self.store, work, self.engine, progress)
+
+    def _warn_of_language(self, pipeline: str) -> None:
+        """A pipeline parses any text, and what it says of another language is arbitrary."""
+        code = pipeline.partition("_")[0]
+        if found := against(some_texts(self.store), code):
+            self.reporter.warn(
+                f"pipeline {pipeline} is for {registered()[code].name}, and the text does not look so ({found}): "
+                "its parses say nothing of it; `augment-cli parse --pipeline NAME --overwrite` takes another"
+            )
 
     def augment(
         self,

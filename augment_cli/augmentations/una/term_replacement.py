@@ -118,6 +118,16 @@ def notes(parameters: TermReplacementParameters, resources: Resources) -> list[s
     return background_note(parameters.background, terms_of(resources), SMALL_CORPUS)
 
 
+def paper_note(parameters: TermReplacementParameters) -> list[str]:
+    """How the default surface differs from the paper, where the radius is given as in the paper."""
+    if parameters.surface != "natural" or parameters.same != "any" or "%" in str(parameters.radius):
+        return []
+    return [
+        f"--radius {parameters.radius} is a number of ranks, as in the paper, but the surface 'natural' replaces "
+        "words alone, by words; --surface in-place replaces any token by any, as the paper does."
+    ]
+
+
 def long_terms(terms: TermTable) -> np.ndarray:
     """bool (V,): the terms of more than `LONGEST_TERM` characters, which are no words (addresses, data)."""
     return pc.greater(pc.utf8_length(terms.terms), LONGEST_TERM).to_numpy(zero_copy_only=False)

@@ -19,7 +19,9 @@ UNA = Augmentation(
     resolve=term_replacement.resolve,
     also_needs=term_replacement.also_needs,
     of_draw=term_replacement.of_draw,
-    notes=term_replacement.notes,
+    notes=lambda parameters, resources: (
+        term_replacement.notes(parameters, resources) + term_replacement.paper_note(parameters)
+    ),
     warnings=term_replacement.warnings,
     examples=(
         "augment-cli una",

@@ -2,9 +2,12 @@
 
 import pytest
 
+import augment_cli
+from augment_cli.api import run_recipe
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.languages import against
+from augment_cli.process.reporter import Silent
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from tests.helpers.made_stores import store_of
@@ -59,6 +62,44 @@ def test_what_is_not_does_not(language):
     assert against(OTHERS[language], "en")
     assert (against(OTHERS[language], "zh") == "") == (language == "Chinese")
     assert against(OTHERS[language], "sv") == ""  # of which nothing is known here
+
+
+class Told(Silent):
+    """Keeps what it is warned of."""
+
+    def __init__(self) -> None:
+        self.warnings = []
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+
+def test_a_parse_by_another_language_is_warned_of_and_its_rules_are_refused(tmp_path):
+    store = store_of(tmp_path, OTHERS["Chinese"] * 4, part_rows=5)
+    with Session(store.path, Engine(1), told := Told()) as session:
+        session.parse()
+        assert "is for English" in told.warnings[0] and "--pipeline NAME" in told.warnings[0]
+        with pytest.raises(UsageError, match="0% of its letters are Latin"):
+            session.augment(make_run("pi"))
+    (tmp_path / "english").mkdir()
+    english = store_of(tmp_path / "english", ENGLISH["requests"] * 4)
+    with Session(english.path, Engine(1), quiet := Told()) as session:
+        session.parse()
+    assert not quiet.warnings
+
+
+def test_a_recipe_of_such_rules_is_refused_before_anything_is_made(tmp_path):
+    store = store_of(tmp_path, OTHERS["Chinese"] * 4)
+    with pytest.raises(UsageError, match="pi: .*English"):
+        run_recipe("default", store.path, jobs=1)
+    assert {*store.open(store.path).stages()} == {"corpus", "rejects"}
+
+
+@pytest.mark.parametrize("name", ["aa", "pi", "synonym"])
+def test_texts_in_memory_are_refused_alike(name):
+    with pytest.raises(UsageError, match=r"English.*anyway= insists"):
+        augment_cli.augment(OTHERS["Chinese"], name)
+    assert len(augment_cli.augment(OTHERS["Chinese"], name, anyway=True)) == len(OTHERS["Chinese"])
 
 
 @pytest.mark.parametrize("name", ["aa", "pi", "synonym"])

@@ -236,6 +236,20 @@ def test_other_shares_are_refused(beta: str) -> None:
 # --- the paper's modes
 
 
+def test_the_papers_radius_with_another_surface_is_said(sample_store: Store) -> None:
+    said = {
+        (radius, surface): any(
+            "--surface in-place" in note
+            for note in make_run("una", radius=radius, surface=surface).notes(sample_store)
+        )
+        for radius in ("4000", "1%")
+        for surface in ("natural", "in-place", "reference")
+    }
+    assert [key for key, is_said in said.items() if is_said] == [("4000", "natural")]
+    assert not any("--surface" in note for note in make_run("una", radius="4000", same="pos").notes(sample_store))
+    assert not any("--surface" in note for note in make_run("uda", radius="4000").notes(sample_store))
+
+
 @pytest.mark.parametrize("surface", ["in-place", "reference"])
 def test_the_papers_surfaces_have_the_settings_of_the_first_version(
     sample_store: Store, surface: str
