@@ -39,6 +39,7 @@ from train.recipe import Recipe, renamed
 from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import DevTest, dev_test
 from train.watching.harm import HarmWatch
+from train.watching.papers import unlike_the_paper
 from train.watching.verdict import is_beyond_noise, verdict
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
@@ -200,6 +201,8 @@ def loop(training: Training, request: StopRequest) -> int:
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     speed = Speed(progress.done * recipe.batch)
+    for said in unlike_the_paper(recipe, training.store) if not progress.done else ():
+        log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():
             score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back

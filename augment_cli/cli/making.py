@@ -122,13 +122,14 @@ def augment(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> No
         views.show_plan(plan, values["as_json"])
         return
     if pipeline is not None:  # before the parse, which takes long
-        run.check_language(find_pipeline(pipeline).name)
+        named = find_pipeline(pipeline).name
+        run.check_language(named)
     parts, output = part_numbers(values["parts"]), Output(values["quiet"], values["as_json"])
     reporter, shared, engine = output.reporter(), parts is not None, engine_of(values)
     with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
         session.ingest(values["corpus"], reading, **vars(tolerance))
         if pipeline is not None:
-            session.check_texts(run, pipeline)
+            session.check_texts(run, named)
             session.parse(pipeline, values["parses"])
         folders = session.augment(run, stage, draws, parts)
         output.show(session.store, session.results, folders, of_parts=shared)

@@ -48,7 +48,7 @@ def augment_texts(
     source = chosen_pipeline(store, stage_name(run.parses), pipeline) if "parses" in run.needs else None
     if source is not None:
         run.check_language(source.name)
-    run.check_texts(column.slice(0, _LOOKED_AT).to_pylist(), source and source.name)
+    run.check_texts(column.slice(0, _LOOKED_AT).to_pylist(), source.name if source else None)
     resources = run.resources(store)
     prepared = run.augmentation.prepare(run.parameters, resources)
     tokens = None

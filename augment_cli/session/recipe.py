@@ -57,7 +57,7 @@ def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | 
         run, by_name = item.run, named if item.run.parses is None else None
         run.check_language(by_name or run.pipeline(session.store))
         if run.folder(item.stage) not in session.store.stages():
-            session.check_texts(run, pipeline if by_name else None)
+            session.check_texts(run, by_name)
     if parses_first:
         session.parse(pipeline)
     for item in runs:

@@ -18,6 +18,7 @@ from augment_cli.contract.generate_parameters import GenerateParameters, ReadPar
 from augment_cli.contract.parameters import MOST_DRAWS
 from augment_cli.contract.vector_parameters import CombineParameters
 from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.languages import against, registered
 from augment_cli.pack import (
     PACK_STAGE,
     PackOptions,
@@ -29,7 +30,6 @@ from augment_cli.pack import (
     pack_settings,
     sides_of,
 )
-from augment_cli.languages import against, registered
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun, make_run, some_texts
@@ -143,8 +143,9 @@ class Session(CorpusSteps):
         code = pipeline.partition("_")[0]
         if found := against(some_texts(self.store), code):
             self.reporter.warn(
-                f"pipeline {pipeline} is for {registered()[code].name}, and the text does not look so ({found}): "
-                "its parses say nothing of it; `augment-cli parse --pipeline NAME --overwrite` takes another"
+                f"pipeline {pipeline} is for {registered()[code].name}, and the text does not look so "
+                f"({found}): its parses say nothing of it; `augment-cli parse --pipeline NAME --overwrite` "
+                "takes another"
             )
 
     def augment(
@@ -199,12 +200,12 @@ class Session(CorpusSteps):
                     self.failures.append(str(error))
         return folders
 
-    def check_texts(self, run: AugmentationRun, pipeline: str | Path | None = None) -> None:
+    def check_texts(self, run: AugmentationRun, pipeline: str | None = None) -> None:
         """Refuse a corpus in another language than rules or pipeline are for, unless the run insists."""
-        named = run.pipeline(self.store) if pipeline is None else None
-        if named is None or "parses" not in run.needs:
-            named = find_pipeline(pipeline).name if "parses" in run.needs else None
-        run.check_texts(self.store, named)
+        reads = "parses" in run.needs
+        run.check_texts(
+            self.store, pipeline or run.pipeline(self.store) or find_pipeline().name if reads else None
+        )
 
     def _rows_to_make(self, run: AugmentationRun, folder: str, parts: Collection[int] | None) -> int:
         """Rows that are left for a run to do: not those of finished parts, nor those beyond its `rows`."""

@@ -54,7 +54,7 @@ def with_every_set(words: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for word in words:
-        follows = found[-2:-1] == ["--set"] or found[-1:] and found[-1].startswith("--set=")
+        follows = found[-2:-1] == ["--set"] or (found[-1:] and found[-1].startswith("--set="))
         found += ["--set", word] if follows and re.match(r"\w[\w.-]*=", word) else [word]
     return found
 

@@ -158,6 +158,17 @@ def test_the_list_of_recipes(command):
     assert "augcse-8-no-models" in command("list", "--recipes").stdout
 
 
+def test_the_papers_recipes_are_what_a_paper_draws_and_says(write_recipe):
+    (una, random_terms, random) = (item.run.parameters for item in recipe.load("paper-una"))
+    assert {(one.beta, one.radius, one.surface) for one in (una, random_terms, random)} == {
+        ("0.5", "4000", "in-place")
+    }
+    drawn = [(one.positions, one.terms) for one in (una, random_terms, random)]
+    assert drawn == [("tfidf", "tfidf"), ("tfidf", "random"), ("random", "random")]
+    sda = {item.stage: item.run.parameters.mode for item in recipe.load("paper-sda")}
+    assert sda == {"pi": "recommended", "aa": "paper", "dn": "paper"}
+
+
 def test_an_augmentation_that_is_taken_for_a_recipe_is_named_as_one():
     with pytest.raises(UsageError, match=r"una: is an augmentation and no recipe; `augment-cli una` runs it"):
         recipe._read("una")

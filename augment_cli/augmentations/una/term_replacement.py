@@ -123,8 +123,8 @@ def paper_note(parameters: TermReplacementParameters) -> list[str]:
     if parameters.surface != "natural" or parameters.same != "any" or "%" in str(parameters.radius):
         return []
     return [
-        f"--radius {parameters.radius} is a number of ranks, as in the paper, but the surface 'natural' replaces "
-        "words alone, by words; --surface in-place replaces any token by any, as the paper does."
+        f"--radius {parameters.radius} is a number of ranks, as in the paper, but the surface 'natural' "
+        "replaces words alone, by words; --surface in-place replaces any token by any, as the paper does."
     ]
 
 

@@ -90,7 +90,7 @@ def test_a_parse_by_another_language_is_warned_of_and_its_rules_are_refused(tmp_
 
 def test_a_recipe_of_such_rules_is_refused_before_anything_is_made(tmp_path):
     store = store_of(tmp_path, OTHERS["Chinese"] * 4)
-    with pytest.raises(UsageError, match="pi: .*English"):
+    with pytest.raises(UsageError, match=r"pi: .*English"):
         run_recipe("default", store.path, jobs=1)
     assert {*store.open(store.path).stages()} == {"corpus", "rejects"}
 

@@ -15,12 +15,12 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store import named_files
 from augment_cli.store.named_files import (
-    with_every_set,
     lies_within,
     parse_value,
     read_small_file,
     read_small_text,
     read_toml,
+    with_every_set,
 )
 from augment_cli.store.store import Store
 from train.loading import load_recipe

@@ -246,8 +246,8 @@ def test_the_papers_radius_with_another_surface_is_said(sample_store: Store) -> 
         for surface in ("natural", "in-place", "reference")
     }
     assert [key for key, is_said in said.items() if is_said] == [("4000", "natural")]
-    assert not any("--surface" in note for note in make_run("una", radius="4000", same="pos").notes(sample_store))
-    assert not any("--surface" in note for note in make_run("uda", radius="4000").notes(sample_store))
+    for other in (make_run("una", radius="4000", same="pos"), make_run("uda", radius="4000")):
+        assert not any("--surface" in note for note in other.notes(sample_store))
 
 
 @pytest.mark.parametrize("surface", ["in-place", "reference"])
