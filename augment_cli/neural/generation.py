@@ -90,11 +90,6 @@ class Seq2Seq:
         return longest_of(self._config, self.tokenizer)
 
     @cached_property
-    def longest_learnt(self) -> int:
-        """The most tokens of an input in training, where the configuration says so (`training_length`)."""
-        return min(getattr(self._config, "training_length", None) or self.longest_input, self.longest_input)
-
-    @cached_property
     def _model(self) -> Any:
         from augment_cli.neural.fast.attention import share_beams
 
@@ -136,7 +131,7 @@ class Seq2Seq:
 
     def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[list[int]], list[bool]]:
         """Token ids as the model reads them, and which texts are too long for it."""
-        limit = min(longest or self.longest_learnt, self.longest_input)
+        limit = min(longest or self.longest_input, self.longest_input)
         ids = self._tokenise(texts)
         return ids, [len(row) > limit for row in ids]
 

@@ -2,9 +2,8 @@
 
 Rules on the parse put adverbials in another place, turn active and passive, genitives, identities and
 coordinations, join clauses in another way, write dates and numbers otherwise, and replace phrases and words
-from checked lists. They are the rules that made the training pairs of the shipped paraphraser. A sentence
-gets at most one change of its clauses, and smaller changes where nothing has changed yet; each draw takes
-others. Where the parse leaves a doubt, a rule declines.
+from checked lists. A sentence gets at most one change of its clauses, and smaller changes where nothing has
+changed yet; each draw takes others. Where the parse leaves a doubt, a rule declines.
 
 `rules` names the rule of each edit, in the order of `edits`. The rules read the labels of Universal
 Dependencies, which the shipped pipeline gives; on other labels those of phrases, words and figures apply.
@@ -180,7 +179,7 @@ REPHRASE = Augmentation(
     name="rephrase",
     version=4,
     kind="positive",
-    paper="none; the rules behind the shipped paraphraser's training pairs",
+    paper="none",
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=RephraseParameters,

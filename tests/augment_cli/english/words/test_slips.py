@@ -74,8 +74,8 @@ def test_versions_tell_changed_outputs_apart():
         4: "city-name crop entity-swap negation-removal random-insertion random-mixture rephrase "
         "word-deletion yoda",
         5: "colour gender-swap geographic-name negation synonym tense",
-        6: "subject-object-switch summary",
-        7: "back-translate paraphrase",
+        6: "summary",
+        7: "back-translate paraphrase subject-object-switch",
         8: "hypernym",
         9: "hyponym",
     }
