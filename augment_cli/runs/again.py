@@ -118,7 +118,7 @@ def _models(settings: Mapping[str, Any]) -> dict[str, str]:
     """The options for models: a stage keeps their digests, not where they lie."""
     names = {item.name for item in dataclasses.fields(augmentations.get(settings["stage"]).parameters)}
     digests = {key.removesuffix(" model"): value for key, value in settings["resources"].items()}
-    return dict.fromkeys(names & digests.keys(), "FOLDER")
+    return {key: "FOLDER" for key in digests if key in names}
 
 
 def _read(store: Store, settings: Mapping[str, Any]) -> dict[str, str]:
