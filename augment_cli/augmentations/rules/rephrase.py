@@ -31,7 +31,6 @@ from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.voice import voices
-from augment_cli.english.rephrasing.wide_voice import wide_voices
 from augment_cli.resources.word_lists import word_list_digests
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.edit_list import EditList
@@ -132,9 +131,9 @@ class Rephrasing:
 def _places(
     grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms, kinds: Collection[str] = tuple(_RULES)
 ) -> Sequence[Places]:
-    found = [places for kind in kinds for places in _RULES[kind](grammar)]
     if tuple(kinds) == ("voice",):
-        found += wide_voices(grammar)
+        return voices(grammar, is_wide=True)
+    found = [places for kind in kinds for places in _RULES[kind](grammar)]
     if "lexicon" in kinds:
         found += [lexicon.phrases(grammar, draw), lexicon.synonyms(grammar, draw, synonyms)]
     return found
@@ -177,7 +176,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=4,
+    version=5,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),

@@ -144,7 +144,9 @@ def test_doctor_names_a_default_model_that_is_not_here(tmp_path, monkeypatch):
 
 def test_paraphrase_without_its_model_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
-    message = r"^--model tuner007/pegasus_paraphrase: .*--allow-download .*folder with --model\. `.*rephrase`.*$"
+    message = (
+        r"^--model tuner007/pegasus_paraphrase: .*--allow-download .*folder with --model\. `.*rephrase`.*$"
+    )
     with pytest.raises(MissingError, match=message):
         make_run("paraphrase").augmentation.uses(make_run("paraphrase").parameters, Resources(0, 0))
 
