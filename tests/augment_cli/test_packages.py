@@ -20,8 +20,8 @@ from augment_cli.neural.loading import find_folder
 from augment_cli.parsing.pipelines import _load, find_pipeline
 from augment_cli.process.exit_codes import Command
 from augment_cli.reports.doctor import examine
-from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import sparse_library
+from augment_cli.vectors.search import graph_library
 from tests.helpers.places import REPOSITORY
 
 ENCODER = REPOSITORY / "data/models/encoder"

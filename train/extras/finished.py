@@ -9,7 +9,7 @@ from typing import Any
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.files import sha256_of_file
-from augment_cli.store.small_files import read_small_file
+from augment_cli.store.named_files import read_small_file
 from train.prepare import Run
 from train.run import CHECKPOINTS
 from train.seeds import show
