@@ -239,7 +239,7 @@ def test_a_note_on_rejects_names_a_command_that_can_be_typed(tmp_path):
 @pytest.mark.slow
 def test_a_prompt_stands_before_every_text_and_is_handed_on(tmp_path):
     texts, folder = TEXTS[:210], tmp_path / "run"
-    encoder, verdict = augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="query: ")
+    _, verdict = augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="query: ")
     prompted = [f"query: {text}" for text in texts[:3]]
     kept = augment_cli.load_encoder(verdict.folder)
     assert kept.prompts.texts[kept.prompts.default] == "query: "
