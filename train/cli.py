@@ -58,7 +58,7 @@ class Arguments:
         str,
         typer.Argument(
             help="a recipe of train/recipes or train/methods, a .toml file, `adapt` (makes missing columns), "
-            "`plot`, `nearest`, `interpolate`, or `distil` (each has a --help of its own)"
+            "`plot`, `nearest`, or `distil` (each has a --help of its own)"
         ),
     ]
     store: Path = option(Path("store"), "the store to train on")
@@ -84,7 +84,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate")}
+    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest")}
     for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
         commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
@@ -124,7 +124,7 @@ def _command(given: list[str]) -> Command:
         "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
-    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"]):
+    if given[:1] in (["distil"], ["nearest"], ["plot"]):
         remedy = "end other programs, or run it on a machine with more"
     return Command(
         interrupted="interrupted; the same command continues from the newest checkpoint",
