@@ -116,7 +116,6 @@ def adapt_for(
 
 def _with_page(verdict: Verdict, start: str | Path, reporter: Any) -> Verdict:
     """The verdict with its page, which is made once, and of enough texts."""
-    from augment_cli.encoding.loading import load_encoder
     from augment_cli.pages import adaptation, maps
     from augment_cli.places import shipped
     from augment_cli.reports.choosing import choose_rows
@@ -129,6 +128,8 @@ def _with_page(verdict: Verdict, start: str | Path, reporter: Any) -> Verdict:
         texts = list(dict.fromkeys(row["text"] for row in rows))
         if len(texts) < maps.FEWEST:
             return verdict
+        from augment_cli.encoding.loading import load_encoder
+
         reporter.say(f"page: a map of {len(texts)} texts before and after")
         vectors = [
             load_encoder(folder, max_length=_MAPPED_TOKENS).encode(texts)

@@ -33,9 +33,13 @@ from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
 from augment_cli.session.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.small_files import read_small_file
 from augment_cli.store.store import Store
+from augment_cli.version import __version__
 
 _RUNS = Path("runs")
+_TOLD = "adapted.json"  # what a finished adaptation was told, in its folder
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
 # What runs the trainer from any folder, in a checkout and from a wheel.
 _TRAINER = [
@@ -116,12 +120,29 @@ def adapt(
         store = session.store
     for warning in filter(None, (_few(store), _unlike(model, store))):
         reporter.warn(warning)
+    told = {"version": __version__, "encoder": model_digest(model), "changes": list(changes), "lookup": lookup}
+    if _is_finished(out, told):
+        reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
+        return read_verdict(out, name)
     command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
     command += ["--allow-download"] * allow_download
     _train([*command, *(word for change in changes for word in ("--set", change))], reporter)
     if lookup:
         _make_lookup(out, store, reporter)
+    told["store"] = sha256_of_file(store.path / "manifest.json")
+    (out / _TOLD).write_text(json.dumps(told) + "\n", "utf-8")
     return read_verdict(out, name)
+
+
+def _is_finished(out: Path, told: dict[str, Any]) -> bool:
+    """Whether the same was made here and is still there, seen without torch, which takes seconds to load."""
+    needed = [out / "best", out / "log.jsonl", out / "summary.json", *[out / "lookup"] * told["lookup"]]
+    try:
+        known = json.loads(read_small_file(out / _TOLD))
+        store = sha256_of_file(out / "store" / "manifest.json")
+    except (UserError, OSError, ValueError):
+        return False
+    return bool(known == told | {"store": store}) and all(map(Path.exists, needed))
 
 
 def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:

@@ -1,6 +1,7 @@
 """The front door of adaptation: from a file or a list to an encoder and a verdict, and encoders by labels."""
 
 import json
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -52,6 +53,22 @@ def test_an_export_becomes_an_encoder(adapted):
     for name in ("best", "lookup"):
         vectors = augment_cli.load_encoder(run / name).encode(TEXTS[:3])
         assert np.isfinite(vectors).all()
+
+
+@pytest.mark.slow
+def test_a_finished_one_says_so_before_torch_is_loaded(adapted):
+    folder, done = adapted
+    command = ["adapt", str(folder / "my texts.csv"), "--encoder", "static", "--lookup", "--out", "run"]
+    code = (
+        "import atexit, sys; from augment_cli.__main__ import main; "
+        "atexit.register(lambda: print('torch' in sys.modules)); main()"
+    )
+    changes = [word for change in QUICK for word in ("--set", change)]
+    again = [sys.executable, "-c", code, *command, *changes]
+    ended = subprocess.run(again, cwd=folder, capture_output=True, text=True, check=True)
+    assert "finished before" in ended.stderr
+    said, loaded = ended.stdout.rsplit("\n", 2)[:2]
+    assert said == done.stdout.rstrip("\n") and loaded == "False"
 
 
 @pytest.mark.slow

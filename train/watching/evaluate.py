@@ -21,6 +21,7 @@ from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
+from train.watching import has_stsb
 from train.watching.neighbours import Neighbourhoods
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
@@ -51,11 +52,6 @@ class DevTest:
             if self.kept.get(when) is None:  # another process evaluated it
                 self.kept[when] = self.tests[0].measure(load_encoder(folder, device=device))
         return self.tests[0].gain(self.kept["before"], self.kept["best"])
-
-
-def has_stsb(data: Path | None) -> bool:
-    """Whether the data folder holds STS-B."""
-    return data is not None and (data / "sts" / "stsb.tsv.gz").is_file()
 
 
 def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
