@@ -51,6 +51,7 @@ _TRAINER = [
 ]
 _LOOKED_AT = 2_000  # rows
 _FEW = 200  # texts; fewer have no neighbourhoods
+_OTHER_DEV = ("held_out", "evaluate_every")  # settings of who does without neighbourhoods
 _EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(?:ETA ([\d.]+) min)?$")
 # Of what a stage's maker logs, how far it is; the rest is in words of Python.
 _NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
@@ -118,8 +119,12 @@ def adapt(
         except MixError:
             raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
         store = session.store
-    for warning in filter(None, (_few(store), _unlike(model, store))):
-        reporter.warn(warning)
+    if few := _few(store):
+        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in changes):
+            raise BadInputError(few)
+        reporter.warn(few)
+    if unlike := _unlike(model, store):
+        reporter.warn(unlike)
     told = {"version": __version__, "encoder": model_digest(model), "changes": list(changes), "lookup": lookup}
     if _is_finished(out, told):
         reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
@@ -180,12 +185,16 @@ def _refuse_another(out: Path, digest: str) -> None:
 
 
 def _few(store: Store) -> str:
-    """A warning where the texts have no neighbourhoods to learn from; else empty."""
+    """What is said where the texts have no neighbourhoods to learn from; else empty."""
     parts = range(len(store.parts)) if store.rows < _FEW * 10 else ()
     texts = {text for part in parts for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()}
     if not parts or len(texts) >= _FEW:
         return ""
-    return f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, give {_FEW} or more"
+    return (
+        f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell whether "
+        f"training helped: give {_FEW} or more, or take the encoder as it is (--set held_out=0.1 trains "
+        "anyway, and asks held-out texts whether their halves find each other)"
+    )
 
 
 def _unlike(model: Path, store: Store) -> str:

@@ -67,9 +67,9 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
         tests.append(PairRetrieval(held_out_pairs(store, recipe.held_out, stages)))
     if not tests:
         raise UsageError(
-            "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for "
-            "neighbourhoods (some 200 texts), and no row is held out; add "
-            "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
+            "nothing could tell whether training helps: fewer than 200 different texts have no "
+            "neighbourhoods to ask, and the data folder has no STS-B (--data); give more texts, or add "
+            "--set held_out=0.1 to ask held-out texts, or --set evaluate_every=0 to train without knowing"
         )
     return DevTest(tests)
 
