@@ -89,7 +89,10 @@ class Watching:
     """Table ``[watching]``: dev scores, log and checkpoints."""
 
     dev: str = setting(
-        "auto", "which score decides: auto is STS-B if present", choices=("auto", "neighbours"), later=True
+        "auto",
+        "which score decides: auto is STS-B if present; method: that of the recipe's own addition",
+        choices=("auto", "neighbours", "method"),
+        later=True,
     )
     patience: int = setting(
         0, "early stopping: evaluations without a better score after which it ends; 0: never", minimum=0

@@ -5,6 +5,7 @@ sentence. *AUC*: how often a paraphrase has a higher cosine than a turned senten
 through*: the share of turned sentences whose cosine is above the one that 90 % of the paraphrases reach: what
 a threshold in a search or a cache lets pass. The last two compare with the paraphrases of the sets without
 groups, which people wrote or judged as saying the same; what a caption entails is not its paraphrase.
+Beside each stands half of its 95 % interval, over other test examples.
 """
 
 from __future__ import annotations
@@ -21,16 +22,30 @@ from eval.measures.similarity import cosine
 from eval.tasks.meaning import SAME
 from eval.tasks.table import Table
 
+_HALF = "half_interval_"
 PASSED = 0.1  # share of the paraphrases that lie below the threshold
 
 
 def auc(same: np.ndarray, turned: np.ndarray) -> float:
     """Share of all pairs of both where the paraphrase has the higher cosine; ties count half."""
-    values, counts = np.concatenate([same, turned]), len(same) * len(turned)
-    _, ranks, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    middle = np.cumsum(sizes) - (sizes - 1) / 2  # of equal values' ranks
-    above = middle[ranks[: len(same)]].sum() - len(same) * (len(same) + 1) / 2
-    return float(above / counts) if counts else math.nan
+    from sklearn.metrics import roc_auc_score
+
+    if not len(same) or not len(turned):
+        return math.nan
+    return float(roc_auc_score(np.repeat([1, 0], [len(same), len(turned)]), np.concatenate([same, turned])))
+
+
+def half_interval(share: float, same: int, turned: int = 0) -> float:
+    """Half of the 95 % interval of a share of `same` examples, or of an AUC over `same` × `turned` pairs.
+
+    Source: the normal approximation of a binomial share; Hanley and McNeil 1982, equation 2, for the AUC.
+    """
+    variance = share * (1 - share)
+    if turned:
+        of_same, of_turned = share / (2 - share), 2 * share**2 / (1 + share)
+        variance += (same - 1) * (of_same - share**2) + (turned - 1) * (of_turned - share**2)
+        same *= turned
+    return 1.96 * math.sqrt(max(variance, 0) / same) if same else math.nan
 
 
 def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np.ndarray) -> TaskScore:
@@ -38,25 +53,34 @@ def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np
     paraphrases = cosines[is_same & (groups == "")]
     limit = float(np.quantile(paraphrases, PASSED)) if len(paraphrases) else math.nan
     through = cosines > limit
-    scores = {
-        "auc": auc(paraphrases, cosines[~is_same]),
-        "let_through": float(through[~is_same].mean()),
-        "limit": limit,
-    }
-    right: list[bool] = []
+    scores, halves = {"limit": limit}, dict[str, float]()
+
+    def share(name: str, values: np.ndarray) -> None:
+        scores[name] = float(np.mean(values))
+        halves[name] = half_interval(scores[name], len(values))
+
+    def area(name: str, same: np.ndarray, turned: np.ndarray) -> None:
+        scores[name] = auc(same, turned)
+        halves[name] = half_interval(scores[name], len(same), len(turned))
+
+    area("auc", paraphrases, cosines[~is_same])
+    share("let_through", through[~is_same])
+    right, triples = list[bool](), list[str]()
     for name in dict.fromkeys(sets.tolist()):
         own = sets == name
         if (own & ~is_same).any():
-            scores[f"let_through_{name}"] = float(through[own & ~is_same].mean())
+            share(f"let_through_{name}", through[own & ~is_same])
         if (own & (groups != "")).any():
             found = _right(cosines[own], groups[own], is_same[own])
-            scores[f"right_{name}"] = float(np.mean(found))
+            share(f"right_{name}", np.array(found))
             right += found
+            triples += [f"right_{name}"] if name.startswith("triples") else []
         elif (own & is_same).any() and (own & ~is_same).any():
-            scores[f"auc_{name}"] = auc(cosines[own & is_same], cosines[own & ~is_same])
-    triples = [value for name, value in scores.items() if name.startswith("right_triples")]
-    if triples:
-        scores["right_triples"] = float(np.mean(triples))
+            area(f"auc_{name}", cosines[own & is_same], cosines[own & ~is_same])
+    if triples:  # each kind counts once
+        scores["right_triples"] = float(np.mean([scores[name] for name in triples]))
+        halves["right_triples"] = math.hypot(*(halves[name] for name in triples)) / len(triples)
+    scores |= {f"{_HALF}{name}": half for name, half in halves.items()}
     return TaskScore(scores["auc"], scores, items={"correct": np.array(right, bool)})
 
 
@@ -81,8 +105,8 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
 
 
 def _rows(scores: Mapping[str, float]) -> Cells:
-    names = [name for name in scores if name != "limit"]
-    return {name.replace("_", " "): (scores[name], math.nan) for name in names}
+    names = [name for name in scores if name != "limit" and not name.startswith(_HALF)]
+    return {name.replace("_", " "): (scores[name], scores.get(_HALF + name, math.nan)) for name in names}
 
 
 PROTOCOL = Protocol(_score, splits=scored_split, rows=_rows)

@@ -8,8 +8,11 @@ hooks there are and when they are called.
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
+from augment_cli.store.store import Store
 from train import components
 from train.additions.base import Addition, Host, Views
 from train.recipe import Recipe
@@ -24,6 +27,15 @@ def make_views(recipe: Recipe) -> list[Views]:
     """The choices of texts of a recipe's additions."""
     kinds = _kinds(recipe).items()
     return [kind.views(kind.settings_class(**recipe.additions[name]), recipe) for name, kind in kinds]
+
+
+def make_dev_tests(recipe: Recipe, store: Store) -> list[Any]:
+    """The dev scores that a recipe's additions bring."""
+    kinds = _kinds(recipe).items()
+    tests = [
+        kind.dev_tests(kind.settings_class(**recipe.additions[name]), recipe, store) for name, kind in kinds
+    ]
+    return [test for each in tests for test in each]
 
 
 def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:

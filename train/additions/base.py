@@ -158,6 +158,11 @@ class Addition(nn.Module):
         """The choice of texts, given the addition's own settings and all of the run's."""
         return Views()
 
+    @classmethod
+    def dev_tests(cls, settings: Any, recipe: Recipe, store: Store) -> list[Any]:
+        """Dev scores of its own, of held-out rows, such as `train.watching.evaluate.PairRetrieval`."""
+        return []
+
     def on_train_begin(self, store: Store) -> tuple[str, ...]:
         """Called once before the first step, with the store of the run.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from eval.measures.neighbours import finds_own
 from eval.measures.similarity import cosine
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
+from train.additions import make_dev_tests
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
@@ -33,14 +34,14 @@ Sides = tuple[np.ndarray, np.ndarray]
 class DevTest:
     """Several tests; the first score of the first one decides."""
 
-    tests: Sequence[STSBDev | Neighbourhoods | PairRetrieval]
+    tests: Sequence[Any]  # with the methods measure, scores and gain, as `PairRetrieval`
     kept: dict[str, Any] = field(default_factory=dict)  # what the first one measured of each text
 
     def __call__(self, encoder: Encoder, before: Scores) -> Scores:
         """All scores, given those of the starting encoder (empty for itself)."""
         found = [(test, test.measure(encoder)) for test in self.tests]
         self.kept["latest"] = found[0][1]
-        return {key: value for test, each in found for key, value in test.scores(each, before).items()}  # type: ignore[arg-type]
+        return {key: value for test, each in found for key, value in test.scores(each, before).items()}
 
     def keep(self, when: str) -> None:
         """Keep what the latest encoder gave for the gain, as that of `before` or `best`."""
@@ -57,10 +58,12 @@ class DevTest:
 def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
     """STS-B dev where the data has it, the corpus's neighbourhoods, and retrieval of held-out pairs."""
     # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
-    # is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
-    tests: list[STSBDev | Neighbourhoods | PairRetrieval]
-    tests = [STSBDev(data)] if data is not None and has_stsb(data) else []
-    if shared := Neighbourhoods.of(store):
+    # is beside it, so that the price is seen; so with ``dev = "method"`` and the scores of an addition. Where
+    # the corpus is too small for it, the others do.
+    tests: list[Any] = [STSBDev(data)] if data is not None and has_stsb(data) else []
+    if recipe.watching.dev == "method":
+        tests = [*make_dev_tests(recipe, store), *tests]
+    elif shared := Neighbourhoods.of(store):
         tests.insert(0 if recipe.watching.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
@@ -93,27 +96,34 @@ class STSBDev:
         return gain_interval(after.similarity, before.similarity, after.gold)
 
 
-def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Pairs of held-out rows: a text and its positive, or the text's two halves where there is none."""
-    pairs: list[tuple[str, str]] = []
+def held_out_texts(
+    store: Store, fraction: float, stages: tuple[str, ...]
+) -> Iterator[tuple[str, list[str | None]]]:
+    """Each held-out row's text, and its texts of some stages, None where one left it unchanged."""
     for group in row_groups(store.parts):
         columns = ["row_id", "text"]
         corpus = store.read_part("corpus", group.part, columns, [group.index])
         chosen = np.flatnonzero(is_held_out(corpus["row_id"].to_numpy(), fraction))
-        texts = corpus["text"].take(chosen).to_pylist()
         others = [
             store.read_part(stage, group.part, columns, [group.index])["text"].take(chosen).to_pylist()
             for stage in stages
         ]
-        for row, text in enumerate(texts):
-            positive = next((column[row] for column in others if column[row] is not None), None)
-            words = text.split()
-            if positive is not None:
-                pairs.append((text, positive))
-            elif len(words) >= 8:  # shorter halves say too little to find each other by
-                pairs.append((" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])))
-            if len(pairs) == PAIRS:
-                return pairs
+        for row, text in enumerate(corpus["text"].take(chosen).to_pylist()):
+            yield text, [column[row] for column in others]
+
+
+def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Pairs of held-out rows: a text and its positive, or the text's two halves where there is none."""
+    pairs: list[tuple[str, str]] = []
+    for text, others in held_out_texts(store, fraction, stages):
+        positive = next((other for other in others if other is not None), None)
+        words = text.split()
+        if positive is not None:
+            pairs.append((text, positive))
+        elif len(words) >= 8:  # shorter halves say too little to find each other by
+            pairs.append((" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])))
+        if len(pairs) == PAIRS:
+            break
     return pairs
 
 

@@ -1,7 +1,8 @@
 """Put a random sentence in the place of each text: of the shipped sample, or of a file (`--sentences FILE`).
 
 The baseline of negatives that nobody chose; and general sentences beside a domain's, on which a training may
-keep what its start knew (the trainer's `[agreement]`). A row draws its own sentence, never its own text.
+keep what its start knew (the trainer's `[agreement]`). A row draws its own sentence, never its own text. With
+`--most 8` it draws one to eight and joins them, as long as a paragraph.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class RandomSentenceParameters:
     """Parameters of random sentences."""
 
     sentences: str = parameter("", "text file with one sentence a line; empty: the shipped sample")
+    most: int = parameter(1, "sentences of a text: from one to so many, joined by spaces", minimum=1)
+    share: float = parameter(1.0, "of the rows that get one", above=0, maximum=1)
 
 
 def _sentences(choice: str) -> list[str]:
@@ -40,19 +43,32 @@ def _sentences(choice: str) -> list[str]:
 
 def _prepare(parameters: RandomSentenceParameters, resources: Resources) -> Prepared:
     sentences = pa.array(_sentences(parameters.sentences))
-    key = resources.key("random-sentence")
+    key, share_key, count_key = (
+        resources.key(purpose)
+        for purpose in ("random-sentence", "random-sentence share", "random-sentence count")
+    )
 
     def run(rows: Rows) -> Outcome:
-        index = np.flatnonzero(np.diff(rows.code_points.offsets))  # an empty text has no place for one
-        draws = uniform(key, rows.row_ids[index], np.zeros_like(index))
-        drawn = (draws * len(sentences)).astype(np.int64)
-        own = pc.equal(sentences.take(pa.array(drawn)), rows.texts.take(pa.array(index)))
+        lengths = np.diff(rows.code_points.offsets).astype(np.int32)
+
+        chosen = uniform(share_key, rows.row_ids, np.zeros(len(rows), int)) < parameters.share
+        index = np.flatnonzero((lengths > 0) & chosen)  # an empty text has no place for one
+        counts = uniform(count_key, rows.row_ids[index], np.zeros(len(index), int)) * parameters.most
+        counts = 1 + counts.astype(np.int64)
+        places = np.repeat(index, counts)
+        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        drawn = (uniform(key, rows.row_ids[places], nth) * len(sentences)).astype(np.int64)
+        own = pc.equal(sentences.take(pa.array(drawn)), rows.texts.take(pa.array(places)))
         drawn = (drawn + own.to_numpy(zero_copy_only=False)) % len(sentences)
-        lengths = np.diff(rows.code_points.offsets)[index]
-        edits = Edits(
-            index, np.zeros(len(index), np.int32), lengths.astype(np.int32), sentences.take(pa.array(drawn))
+        joined = pc.binary_join(
+            pa.ListArray.from_arrays(
+                pa.array(np.append(0, np.cumsum(counts)).astype(np.int32)), sentences.take(pa.array(drawn))
+            ),
+            " ",
         )
-        return Outcome(edits, np.full(len(rows), "no_token", dtype=object))
+        edits = Edits(index, np.zeros(len(index), np.int32), lengths[index], joined)
+        reasons = np.where(chosen, "no_token", "no_position_drawn").astype(object)
+        return Outcome(edits, reasons)
 
     return run
 
@@ -65,7 +81,10 @@ RANDOM_SENTENCE = Augmentation(
     parameters=RandomSentenceParameters,
     prepare=_prepare,
     resolve=lambda parameters, resources: {"sentences": sha256_of_json(_sentences(parameters.sentences))},
-    examples=("augment-cli random-sentence", "augment-cli random-sentence --sentences sentences.txt"),
+    examples=(
+        "augment-cli random-sentence",
+        "augment-cli random-sentence --most 8 --share 0.2 --name passage",
+    ),
     meaning="altered",
     entailment=("other", "another sentence says something else"),
 )

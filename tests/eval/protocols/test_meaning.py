@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import MissingError
 from eval.contract.options import Options, Progress
-from eval.protocols.meaning import PROTOCOL, auc, score
+from eval.protocols.meaning import PROTOCOL, auc, half_interval, score
 from eval.tasks.meaning import _FILES, meaning_table
 
 VALUES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=12)
@@ -19,6 +19,16 @@ VALUES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=12
 def test_auc_counts_pairs_and_half_of_the_ties(same, turned):
     slow = np.mean([(one > other) + 0.5 * (one == other) for one in same for other in turned])
     assert auc(np.array(same), np.array(turned)) == pytest.approx(slow)
+
+
+def test_an_interval_is_as_wide_as_other_draws_of_examples_differ():
+    drawn = np.random.default_rng(0)
+    shares = drawn.binomial(60, 0.3, 4_000) / 60
+    assert half_interval(0.3, 60) == pytest.approx(1.96 * shares.std(), rel=0.05)
+    areas = [
+        auc(drawn.exponential(3, 40), drawn.exponential(1, 30)) for _ in range(1_000)
+    ]  # the formula's own case
+    assert half_interval(0.75, 40, 30) == pytest.approx(1.96 * np.std(areas), rel=0.1)
 
 
 def test_what_is_nearest_and_what_a_threshold_lets_through():
@@ -75,6 +85,9 @@ def test_the_sets_are_read_and_scored(data):
 
     found = PROTOCOL.score(table, encode, Options(), Progress()).scores
     assert {"auc", "auc_sick", "let_through_refuted", "right_semantoneg", "right_triples"} <= set(found)
+    rows = PROTOCOL.rows(found)
+    assert {"right triples", "let through refuted"} <= set(rows) and not any("half" in name for name in rows)
+    assert 0 < rows["right triples"][1] < rows["right triples number"][1]  # of all kinds less than of one
     assert found["right_triples"] == pytest.approx(
         np.mean([value for name, value in found.items() if name.startswith("right_triples ")])
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions.base import GlobalBatch, Row, Views, row_generator
+from train.additions.base import GlobalBatch, Row, Views, mean_over, row_generator
 from train.data.texts import Ids
 from train.methods.adapt import teacher_addition as teacher
 from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
+from train.methods.regression.cosine_regression_addition import vector_regression
 from train.recipe import Recipe
 
 _KEY = 0x6B6565  # keeps these draws apart from others of the same row
@@ -22,6 +23,11 @@ class Settings(teacher.Settings):
 
     stage: str = setting("random-sentence", "the other texts: a stage of the store, one text a row")
     vectors: str = vectors_setting("of them that is kept to", "start")
+    on: str = setting(
+        "similarities",
+        "`similarities` of the other texts among each other; `vectors`: each one's own, of the same length",
+        choices=("similarities", "vectors"),
+    )
     share: float = setting(0.375, "of the rows that bring their other text", above=0, maximum=1)
 
 
@@ -40,7 +46,7 @@ class _OtherTexts(Views):
 
 
 class Agreement(TeacherAddition):
-    """Cross entropy between the kept and the encoder's softmax over the other texts of the batch.
+    """Cross entropy between the kept and the encoder's softmax over the batch's other texts, or regression.
 
     What an encoder learns about a domain then costs less of what it knows in general.
 
@@ -61,5 +67,9 @@ class Agreement(TeacherAddition):
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         view = batch.own.start
-        _, known = self.vectors_of(batch.labels, batch.texts[:, view] >= 0)
+        there = batch.texts[:, view] >= 0
+        _, known = self.vectors_of(batch.labels, there)
+        if self.settings.on == "vectors":
+            own = batch.embeddings[:, view]
+            return mean_over(vector_regression(own, known.to(own)), there)
         return teacher.distillation(batch, view, known, self.settings)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.store.store import Store
+from eval.measures.similarity import cosine
+from eval.results.compare import gain_interval
 from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over, row_generator
-from train.data.texts import NO_TEXT, Ids
+from train.data.texts import CORPUS, NO_TEXT, SELF, Ids
 from train.recipe import Recipe
+from train.watching.evaluate import PAIRS, held_out_texts
 
 _KEY = 0x7475726E  # keeps these draws apart from others of the same row
 
@@ -87,6 +94,41 @@ class _Turned(Views):
         return [anchor, positive, *row.views[2:], *texts, *[None] * (self.count - len(texts))], []
 
 
+@dataclass(frozen=True)
+class ToldApart:
+    """Dev score: the share of held-out texts whose paraphrases are nearer than all that turns them."""
+
+    rows: list[tuple[str, list[str], list[str]]]  # a text, its paraphrases, its turned sentences
+
+    @classmethod
+    def of(cls, store: Store, fraction: float, positives: list[str], turned: list[str]) -> ToldApart:
+        """Of a store's held-out rows that have both, at most `PAIRS`."""
+        rows = list[tuple[str, list[str], list[str]]]()
+        for text, others in held_out_texts(store, fraction, (*positives, *turned)):
+            same, other = others[: len(positives)], others[len(positives) :]
+            row = text, [one for one in same if one], [one for one in other if one]
+            rows += [row] if row[1] and row[2] and len(rows) < PAIRS else []
+        return cls(rows)
+
+    def measure(self, encoder: Encoder) -> np.ndarray:
+        """Whether each row is told apart, shape (rows,), bool."""
+        sides = [(len(same), len(same) + len(turned)) for _, same, turned in self.rows]
+        own = encoder.encode([text for text, *_ in self.rows])
+        others = encoder.encode([one for _, same, turned in self.rows for one in (*same, *turned)])
+        cosines = cosine(own.repeat([both for _, both in sides], axis=0), others)
+        by_row = np.split(cosines, np.cumsum([both for _, both in sides])[:-1])
+        told = zip(by_row, sides, strict=True)
+        return np.array([row[:same].min() > row[same:].max() for row, (same, _) in told])
+
+    def scores(self, measured: np.ndarray, before: dict[str, float]) -> dict[str, float]:
+        """As `train.watching.evaluate.DevTest`."""
+        return {"told_apart": float(measured.mean())}
+
+    def gain(self, before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+        """As `train.watching.evaluate.DevTest`."""
+        return gain_interval(after.astype(float), before.astype(float))
+
+
 class Turned(Addition):
     """A sentence and its paraphrase are nearer to each other than either is to what turns it."""
 
@@ -107,6 +149,14 @@ class Turned(Addition):
     @classmethod
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
         return _Turned(settings, recipe)
+
+    @classmethod
+    def dev_tests(cls, settings: Settings, recipe: Recipe, store: Store) -> list[Any]:
+        if not recipe.held_out:
+            return []
+        positives = [stage for stage in recipe.positives if stage not in (SELF, CORPUS)]
+        test = ToldApart.of(store, recipe.held_out, positives, list(settings.stages))
+        return [test] if len(test.rows) > 1 else []
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         there = batch.texts[:, batch.own] != NO_TEXT

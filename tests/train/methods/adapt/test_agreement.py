@@ -34,6 +34,15 @@ def test_the_term_of_a_batch(taught):
     )
 
 
+def test_the_term_on_vectors_is_each_ones_distance(taught):
+    z, known = draw(6, 3, 4), draw(6, 3, 4, seed=1)
+    texts = np.arange(18).reshape(6, 3)
+    texts[3, 2] = -1
+    addition, batch = taught("agreement", z, known, texts, {"on": "vectors"}, {"agreement": {}}, first=2)
+    slow = [1 - cos(z[i, 2], known[i, 2]) for i in (0, 1, 2, 4, 5)]
+    assert addition.loss(batch).item() == pytest.approx(np.mean(slow), rel=1e-6)
+
+
 def test_some_rows_bring_their_other_text(choose_views):
     def chosen(row_id, epoch, **settings):
         texts = {"random-sentence": [101, 8, 102]}

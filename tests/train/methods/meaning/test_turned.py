@@ -7,12 +7,14 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
 from tests.helpers.training import cos, draw
 from train.additions import make_views
 from train.additions.base import Row
+from train.data.order import is_held_out
 from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
-from train.methods.meaning.turned_addition import Settings, Turned, own_contrast
+from train.methods.meaning.turned_addition import Settings, ToldApart, Turned, own_contrast
 
 
 def reference(anchors, positives, turned, there, temperature):
@@ -105,3 +107,32 @@ def test_the_recipe_reads_what_the_recipe_of_augmentations_makes():
     assert set(text_columns(recipe)) == {entry.stage for entry in load(MEANING)}
     # The regression looks up the vector of the positive that was drawn, so it chooses after it.
     assert [type(views).__name__ for views in make_views(recipe)] == ["_Turned", "PairLabels"]
+
+
+def test_the_dev_score_counts_held_out_rows_that_are_told_apart(tiny_store):
+    recipe = make_recipe(
+        {"positives": ["aa", "self"], "held_out": 0.3, "head": "none", "turned": {"stages": ["pi"]}}
+    )
+    store = Store.open(tiny_store)
+    (test,) = Turned.dev_tests(Settings(("pi",)), recipe, store)
+    texts = {stage: store.read(stage)["text"].to_pylist() for stage in ("corpus", "aa", "pi")}
+    held = np.flatnonzero(is_held_out(np.arange(150), 0.3))
+    assert test.rows == [
+        (texts["corpus"][row], [texts["aa"][row]], [texts["pi"][row]])
+        for row in held
+        if texts["aa"][row] and texts["pi"][row]
+    ]
+    assert not Turned.dev_tests(Settings(("pi",)), make_recipe({"positives": ["aa"], "head": "none"}), store)
+
+
+def test_all_paraphrases_are_nearer_than_all_that_is_turned():
+    test = ToldApart([("a", ["near", "mid"], ["far"]), ("a", ["near", "far"], ["mid", "far"])])
+    angles = {"a": 0.0, "near": 0.1, "mid": 0.5, "far": 1.0}
+
+    class Encoder:
+        def encode(self, texts):
+            return np.array([[math.cos(angles[text]), math.sin(angles[text])] for text in texts])
+
+    told = test.measure(Encoder())
+    assert told.tolist() == [True, False] and test.scores(told, {}) == {"told_apart": 0.5}
+    assert test.gain(np.array([False] * 50), np.array([True] * 50))[0] == 1
