@@ -125,7 +125,8 @@ def adapt(
         reporter.warn(few)
     if unlike := _unlike(model, store):
         reporter.warn(unlike)
-    told = {"version": __version__, "encoder": model_digest(model), "changes": list(changes), "lookup": lookup}
+    told: dict[str, Any] = {"version": __version__, "encoder": model_digest(model)}
+    told |= {"changes": list(changes), "lookup": lookup}
     if _is_finished(out, told):
         reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
         return read_verdict(out, name)
@@ -191,9 +192,9 @@ def _few(store: Store) -> str:
     if not parts or len(texts) >= _FEW:
         return ""
     return (
-        f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell whether "
-        f"training helped: give {_FEW} or more, or take the encoder as it is (--set held_out=0.1 trains "
-        "anyway, and asks held-out texts whether their halves find each other)"
+        f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell "
+        f"whether training helped: give {_FEW} or more, or take the encoder as it is (--set held_out=0.1 "
+        "trains anyway, and asks held-out texts whether their halves find each other)"
     )
 
 

@@ -21,15 +21,12 @@ VALIDATE_EVERY = 100
 
 @one_thread()
 def train_and_predict(
-    vectors: np.ndarray,
-    labels: np.ndarray,
-    splits: Sequence[tuple[np.ndarray, np.ndarray]],
-    test: np.ndarray,
+    vectors: np.ndarray, labels: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]], test: np.ndarray
 ) -> np.ndarray:
     """Train on some rows, choose the iteration on others, predict the test part; for each split."""
     # splits: rows of `vectors` to train on and to validate on, as many in each; a split's number is its seed.
-    # Returns the class of each row of `test` (m, d) by each split, (s, m). All splits take a step together, as
-    # so small a step costs more to begin than to compute.
+    # Returns the class of each row of `test` (m, d) by each split, (s, m). All splits take a step together,
+    # as so small a step costs more to begin than to compute.
     names, count = np.unique(labels), len(splits)
     generators = [torch.Generator().manual_seed(number) for number in range(count)]
     train, validation = (np.stack(rows) for rows in zip(*splits, strict=True))

@@ -91,7 +91,9 @@ def score(
         drawn = [draw_split(labels, count, number) for number in range(splits)]
         if short := drawn[0][2]:
             notes.append(f"{len(short)} classes have fewer than {2 * count} examples for {count} shots")
-        predicted = few_shot.train_and_predict(vectors, labels, [rows for *rows, _ in drawn], test_vectors)
+        predicted = few_shot.train_and_predict(
+            vectors, labels, [(train, held) for train, held, _ in drawn], test_vectors
+        )
         accuracies = np.mean(predicted == gold, axis=1)
         correct = np.sum(predicted == gold, axis=0)
         if progress:

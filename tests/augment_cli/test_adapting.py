@@ -137,7 +137,9 @@ def test_few_texts_are_told(tmp_path):
     augment_cli.ingest_corpus(store=tmp_path / "few", texts=[TEXTS[0]] * 300)
     augment_cli.ingest_corpus(store=tmp_path / "enough", texts=list(dict.fromkeys(TEXTS)))
     assert "different texts: 1;" in adapting._few(augment_cli.open_store(tmp_path / "few"))
-    with pytest.raises(BadInputError, match="^different texts: 64; .* give 200 or more, or take the encoder"):
+    with pytest.raises(
+        BadInputError, match=r"^different texts: 64; .* give 200 or more, or take the encoder"
+    ):
         augment_cli.adapt("static", TEXTS[:64], out=tmp_path / "run")
     assert adapting._few(augment_cli.open_store(tmp_path / "enough")) == ""
 
