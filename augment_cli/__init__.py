@@ -9,6 +9,8 @@
 []
 """
 
+# ruff: noqa: F405 (names of the star below, which only type checkers read)
+
 from __future__ import annotations
 
 import importlib
@@ -19,36 +21,7 @@ from typing import TYPE_CHECKING, Any
 from augment_cli.version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded when it is first asked for
-    from augment_cli.api import adapt as adapt
-    from augment_cli.api import augment as augment
-    from augment_cli.api import card as card
-    from augment_cli.api import combine as combine
-    from augment_cli.api import embed as embed
-    from augment_cli.api import evaluate as evaluate
-    from augment_cli.api import fetch as fetch
-    from augment_cli.api import fit as fit
-    from augment_cli.api import generate as generate
-    from augment_cli.api import ingest_corpus as ingest_corpus
-    from augment_cli.api import inspect as inspect
-    from augment_cli.api import judge as judge
-    from augment_cli.api import list_augmentations as list_augmentations
-    from augment_cli.api import list_recipes as list_recipes
-    from augment_cli.api import llm_paraphrase as llm_paraphrase
-    from augment_cli.api import look as look
-    from augment_cli.api import mine as mine
-    from augment_cli.api import open_store as open_store
-    from augment_cli.api import pack_table as pack_table
-    from augment_cli.api import parse as parse
-    from augment_cli.api import publish as publish
-    from augment_cli.api import read_answers as read_answers
-    from augment_cli.api import remove as remove
-    from augment_cli.api import report as report
-    from augment_cli.api import run as run
-    from augment_cli.api import run_recipe as run_recipe
-    from augment_cli.api import score as score
-    from augment_cli.api import stats as stats
-    from augment_cli.api import status as status
-    from augment_cli.api import verify as verify
+    from augment_cli.api import *  # noqa: F403
     from augment_cli.api.stores import Store as Store
     from augment_cli.encoding.loading import load_encoder as load_encoder
     from augment_cli.encoding.lookup import Lookup as Lookup

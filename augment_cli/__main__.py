@@ -2,8 +2,7 @@
 
 import augment_cli.process.at_start  # noqa: F401 (Ctrl-C from here on)
 from augment_cli import places
-from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled
-from augment_cli.process.standard_streams import standard_streams
+from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled, standard_streams
 
 
 def main() -> None:

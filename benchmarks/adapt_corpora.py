@@ -28,7 +28,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from benchmarks.adapt_domains import Encode, adapt, common_options, corpus_of, scores
 from benchmarks.result_lines import add_line, read_lines
-from eval.measures.neighbours import finds_own
+from eval.measures.similarity import finds_own
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table

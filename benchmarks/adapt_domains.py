@@ -13,10 +13,9 @@ again, as `python -m train` goes on where it stopped, nor is an encoder scored a
 benchmarks/results/adaptation.md.
 
 With `--untrained` it scores what needs no training instead: the shipped static encoder, model2vec's
-distillation of the encoder with its defaults, the encoder's vectors whitened on the corpus or without all but
-128 of its principal components, pooled with those of a paraphrase (GASE), and both encoders' vectors of
-length 1 side by side, the second at full and at half weight; all of length 1, as the few-shot classifier does
-better on longer ones.
+distillation of the encoder with its defaults, a lookup of both encoders, and both encoders' vectors of length
+1 side by side, the second at full and at half weight; all of length 1, as the few-shot classifier does better
+on longer ones.
 """
 
 from __future__ import annotations
@@ -32,24 +31,20 @@ from typing import Any
 
 import numpy as np
 from model2vec.distill import distill
-from sklearn.decomposition import PCA
 
 from augment_cli import api
-from augment_cli.encoding import whitening
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.vectors.embed_parameters import find_encoder
+from augment_cli.vectors.stages import find_encoder
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import neighbourhoods_by_row, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
-from train.loading import load_recipe
-from train.methods.adapt.columns import RECIPES, make_columns
 
 SCORES = {
     "accuracy": "K-means accuracy",
@@ -113,28 +108,6 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
             "lookup of best": lambda: looked_up(load_encoder(str(adapted() / "best"))),
         }
 
-    def whitened() -> Encode:
-        white, encode = whitening.fit(start().encode(texts)), start().encode
-        return lambda others: unit(white(encode(others)))
-
-    def principal(components: int) -> Encode:
-        encode = start().encode
-        fitted = PCA(components, svd_solver="full").fit(encode(texts))
-        return lambda others: unit(fitted.transform(encode(others)))
-
-    def pooled() -> Encode:
-        encode = start().encode
-
-        def with_paraphrase(others: Sequence[str]) -> np.ndarray:
-            said = api.augment(list(others), "paraphrase").column("text").to_pylist()
-            both = (
-                unit(encode(others)),
-                unit(encode([new or old for new, old in zip(said, others, strict=True)])),
-            )
-            return unit(both[0] + both[1])
-
-        return with_paraphrase
-
     def model2vec() -> Encode:
         folder = options.work / "model2vec"
         if not folder.is_dir():
@@ -151,9 +124,6 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         "static": lambda: load_encoder(str(STATIC)).encode,
         "lookup": lambda: looked_up(start()),
         "model2vec": model2vec,
-        "whitened": whitened,
-        "128 components": partial(principal, 128),
-        "pooled with its paraphrase": pooled,
         "beside static": lambda: beside(1.0),
         "beside static, half": lambda: beside(0.5),
     }
@@ -165,27 +135,17 @@ def look_up(texts: Sequence[str], helped: bool, encoder: Encoder) -> Encode:
     return Lookup.fit(parts, texts).encode
 
 
-def adapt(
-    name: str,
-    texts: Sequence[str],
-    options: argparse.Namespace,
-    seed: int,
-    recipe: str = "adapt",
-    run: str = "",
-    changes: Sequence[str] = (),
-) -> Path:
+def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: int) -> Path:
     """The run's folder, trained if it is not yet. STS-B is scored afterwards, not while it trains."""
     folder = options.work / name
     folder.mkdir(parents=True, exist_ok=True)
-    corpus, store, out = folder / "corpus.txt", folder / "store", folder / f"{run}seed-{seed}"
+    corpus, store, out = folder / "corpus.txt", folder / "store", folder / f"seed-{seed}"
     if not corpus.is_file():
         corpus.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
         api.ingest_corpus([corpus], store, max_rejects=0.5)
-    if recipe not in RECIPES:  # those make what they read
-        make_columns(load_recipe(recipe, changes), store, options.encoder)
-    command = [sys.executable, "-m", "train", recipe, "--store", store, "--encoder", options.encoder]
+    command = [sys.executable, "-m", "train", "adapt", "--store", store, "--encoder", options.encoder]
     command += ["--out", out, "--data", folder]
-    command += [word for change in (f"seed={seed}", *changes, *options.set) for word in ("--set", change)]
+    command += [word for change in (f"seed={seed}", *options.set) for word in ("--set", change)]
     subprocess.run(list(map(str, command)), check=True)
     return out
 

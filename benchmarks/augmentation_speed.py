@@ -130,7 +130,6 @@ def peer_seconds(python: str, treebank: str | None, texts: list[str]) -> dict[st
 
 
 def main() -> None:
-    """Run and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpus", help="glob of gzipped text files, a sentence per line")
     parser.add_argument("--peers", help="a Python with nlpaug and textaugment")

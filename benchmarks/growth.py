@@ -143,14 +143,12 @@ def reference(sentences: list[str]) -> None:
 
 
 def rate(run: Callable[[list[str]], object], sentences: list[str]) -> str:
-    """Sentences a second."""
     start = time.perf_counter()
     run(sentences)
     return f"{len(sentences) / (time.perf_counter() - start):,.0f} sentences/s"
 
 
 def main() -> None:
-    """Measure and print a Markdown table, a row a size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument(

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api
-from augment_cli.reports.agreement import agreement, meaning_said
-from augment_cli.reports.verdicts import Judgement, read
+from augment_cli.reports.verdicts import Judgement, agreement, meaning_said, read
 from augment_cli.store.store import Store
 from benchmarks import asking
 
@@ -28,7 +27,6 @@ COLUMN = "output"
 
 
 def main() -> None:
-    """Ask, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", required=True)
     asking.add_options(parser)

@@ -49,7 +49,6 @@ def table(folder: Path = JUDGED) -> str:
 
 
 def main() -> None:
-    """Print the table."""
     print(table())
 
 

@@ -57,7 +57,6 @@ FULL_SIZE_INPUT, FULL_SIZE_OUTPUT = 30, 30  # tokens
 
 
 def main() -> None:
-    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", help="folder; the shipped paraphraser by default")
     parser.add_argument("--corpus", type=Path, default=SAMPLE, help="text, one sentence a line")

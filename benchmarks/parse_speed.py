@@ -85,7 +85,6 @@ def compare(plain: Language, nlp: Language, texts: list[str]) -> tuple[int, int]
 
 
 def main() -> None:
-    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pipeline", help="installed pipeline or folder; the shipped one by default")

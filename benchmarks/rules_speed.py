@@ -59,7 +59,6 @@ def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

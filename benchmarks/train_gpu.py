@@ -72,7 +72,6 @@ def mean_length(store: Path, tokenizer: Callable[..., dict[str, list[list[int]]]
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -117,7 +117,6 @@ def make_encoder(folder: Path, pooling: str) -> Path:
 
 
 def main() -> None:
-    """Run all, alternating, and print the table."""
     if sys.argv[1:2] == ["library"]:
         return library(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
     parser = argparse.ArgumentParser(

@@ -35,7 +35,6 @@ SETTINGS = "pooling=mean batch=32 learning_rate=5e-5 epochs=1 evaluate_every=20 
 
 
 def main() -> None:
-    """Write, train, score, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", required=True)
     asking.add_options(parser)

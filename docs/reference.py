@@ -19,12 +19,11 @@ from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UserError
-from augment_cli.process.variables import VARIABLES
-from augment_cli.reports.kinds import all_kinds
+from augment_cli.process.exit_codes import VARIABLES
+from augment_cli.reports.soundness import all_kinds
 from augment_cli.runs import recipe
-from augment_cli.store.columns import MEANINGS
-from augment_cli.store.kinds import StageKind
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.kinds import MEANINGS, StageKind
+from augment_cli.store.parquet import AUGMENTATION
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import RECIPES, load_recipe
@@ -36,8 +35,8 @@ _MADE_FROM = {
     "augment_cli/contract/entailment.py": "reasons",
     "augment_cli/contract/reasons.py": "reasons",
     "augment_cli/errors/__init__.py": "exit-codes",
-    "augment_cli/process/variables.py": "environment",
-    "augment_cli/store/columns.py": "stage-columns",
+    "augment_cli/process/exit_codes.py": "environment",
+    "augment_cli/store/kinds.py": "stage-columns",
 }
 _UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 

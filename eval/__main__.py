@@ -3,9 +3,8 @@
 import os
 
 import augment_cli.process.at_start  # noqa: F401 (Ctrl-C from here on)
-from augment_cli.engine.address_space import leave_without_address_space
-from augment_cli.process.interrupts import handled
-from augment_cli.process.standard_streams import standard_streams
+from augment_cli.engine.engine import leave_without_address_space
+from augment_cli.process.interrupts import handled, standard_streams
 
 # OpenMP reads this when torch is first imported. Its threads otherwise spin while they wait, and two of them
 # fall to a tenth of their speed as soon as another process shares a core.

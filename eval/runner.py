@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder
 from eval import protocols
 from eval.contract.options import Options, Progress
@@ -46,7 +46,7 @@ def score_task(table: Table, encode: Encode, options: Options, progress: Progres
         equal = "whitening needs embeddings that differ" if caution(fitted_on) else ""
         if reason := flaw(fitted_on) or equal:
             return undefined(table.task.metric, reason)
-        whiten = whitening.fit(fitted_on)
+        whiten = transforms.fit(fitted_on)
         kept, width = whiten.kernel.shape[1], fitted_on.shape[1]
         if kept < width:
             notes.append(f"whitening kept {kept} of {width} directions, the others have no variance")

@@ -15,9 +15,8 @@ from rich.progress import Progress as RichBars
 
 from augment_cli.encoding.encoder import Encoder, weights_digest
 from augment_cli.encoding.loading import load_encoder, longest_input
-from augment_cli.encoding.static import SUFFIXES, load_static
-from augment_cli.encoding.token_weights import count_store
-from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.encoding.static import POOLINGS, SUFFIXES, load_static, word_table
+from augment_cli.encoding.words_apart import count_store
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_line
 from augment_cli.store.store import Store

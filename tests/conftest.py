@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from augment_cli.process.variables import VARIABLES
+from augment_cli.process.exit_codes import VARIABLES
 from tests.helpers.places import REPOSITORY
 from tests.helpers.properties import load_profile
 

@@ -10,9 +10,9 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.contract.reasons import Reason
-from augment_cli.process.variables import VARIABLES
-from augment_cli.reports.kinds import all_kinds
-from augment_cli.store.columns import MEANINGS
+from augment_cli.process.exit_codes import VARIABLES
+from augment_cli.reports.soundness import all_kinds
+from augment_cli.store.kinds import MEANINGS
 from augment_cli.version import __version__
 from docs import reference
 from tests.helpers.places import REPOSITORY

@@ -1,9 +1,8 @@
 """Entry point of `python -m train`."""
 
 import augment_cli.process.at_start  # noqa: F401 (Ctrl-C from here on)
-from augment_cli.engine.address_space import leave_without_address_space
-from augment_cli.process.interrupts import handled
-from augment_cli.process.standard_streams import standard_streams
+from augment_cli.engine.engine import leave_without_address_space
+from augment_cli.process.interrupts import handled, standard_streams
 
 if __name__ == "__main__":
     interrupted = "interrupted; the same command continues from the newest checkpoint"

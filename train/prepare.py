@@ -17,11 +17,11 @@ from augment_cli.contract.entailment import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticTable
-from augment_cli.encoding.token_weights import count_store
+from augment_cli.encoding.words_apart import count_store
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.conditions import conditions_by_stage, scores_of
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from train import components
 from train.data.order import epoch_rows, row_groups

@@ -19,8 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from augment_cli.errors import UsageError
-from augment_cli.errors.addresses import shown
 from augment_cli.errors.packages import needed
+from augment_cli.errors.visible import shown
 
 KEY = "AUGMENT_API_KEY"
 _SECONDS_TO_CONNECT = 30.0

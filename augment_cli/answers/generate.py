@@ -28,7 +28,7 @@ from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.process.interrupts import deferred
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.journal import Journal, MissingPieceError
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 

@@ -7,9 +7,8 @@ import pyarrow as pa
 from augment_cli.answers import generate, read
 from augment_cli.contract.generate_parameters import DECIDING, DECIDING_LATER, GenerateParameters
 from augment_cli.runs.kinds import check_edited
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, other_rows
 from augment_cli.store.refusals import options_again
 from augment_cli.store.store import Store
 

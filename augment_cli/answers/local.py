@@ -14,7 +14,7 @@ import numpy as np
 
 from augment_cli.answers.client import Answer
 from augment_cli.contract.generate_parameters import GenerateParameters
-from augment_cli.contract.runtime_parameters import RuntimeParameters
+from augment_cli.contract.parameters import RuntimeParameters
 from augment_cli.errors import UsageError
 from augment_cli.models.reasons import tokenizing
 from augment_cli.neural.batches import batches_by_length

@@ -23,7 +23,7 @@ from augment_cli.errors import UsageError
 from augment_cli.neural.checks import one_line, reason_against
 from augment_cli.runs.tables import add_statistics, edited, empty_statistics
 from augment_cli.store.files import sha256_of_json
-from augment_cli.store.schema import AUGMENTATION, ROW_GROUP_ROWS
+from augment_cli.store.parquet import AUGMENTATION, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.text.edit_list import edits_of

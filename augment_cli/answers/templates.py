@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from augment_cli.errors import UsageError, did_you_mean
 from augment_cli.store.files import sha256_of_json
-from augment_cli.store.small_files import read_toml
+from augment_cli.store.named_files import read_toml
 
 _FOLDER = Path(__file__).parents[1] / "resources" / "prompts"
 ANSWER = "answer"  # the key of an answer in JSON

@@ -1,24 +1,16 @@
 """The operations of a store, each declared once: for Python and for the command line."""
 
-from augment_cli.api.adapting import adapt as adapt
-from augment_cli.api.adapting import evaluate as evaluate
 from augment_cli.api.filling import augment as augment
 from augment_cli.api.filling import ingest_corpus as ingest_corpus
 from augment_cli.api.filling import open_store as open_store
 from augment_cli.api.filling import pack_table as pack_table
 from augment_cli.api.filling import run as run
 from augment_cli.api.filling import run_recipe as run_recipe
-from augment_cli.api.looking import card as card
-from augment_cli.api.looking import convert_weights as convert_weights
-from augment_cli.api.looking import doctor as doctor
-from augment_cli.api.looking import fetch as fetch
 from augment_cli.api.looking import inspect as inspect
 from augment_cli.api.looking import judge as judge
 from augment_cli.api.looking import list_augmentations as list_augmentations
 from augment_cli.api.looking import list_recipes as list_recipes
 from augment_cli.api.looking import look as look
-from augment_cli.api.looking import publish as publish
-from augment_cli.api.looking import remove as remove
 from augment_cli.api.looking import report as report
 from augment_cli.api.looking import stats as stats
 from augment_cli.api.looking import status as status
@@ -32,3 +24,11 @@ from augment_cli.api.making import mine as mine
 from augment_cli.api.making import parse as parse
 from augment_cli.api.making import read_answers as read_answers
 from augment_cli.api.making import score as score
+from augment_cli.api.others import adapt as adapt
+from augment_cli.api.others import card as card
+from augment_cli.api.others import convert_weights as convert_weights
+from augment_cli.api.others import doctor as doctor
+from augment_cli.api.others import evaluate as evaluate
+from augment_cli.api.others import fetch as fetch
+from augment_cli.api.others import publish as publish
+from augment_cli.api.others import remove as remove

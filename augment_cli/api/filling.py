@@ -44,8 +44,8 @@ AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list
 
 def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
     from augment_cli.engine.engine import Engine
+    from augment_cli.process.reporter import reporter_for_python
     from augment_cli.session import Session
-    from augment_cli.session.reporter import reporter_for_python
 
     engine = Engine.for_this_machine(jobs)
     return Session(plain(store), engine, reporter_for_python(), overwrite=overwrite)
@@ -191,10 +191,10 @@ def run_recipe(
     from augment_cli.api.stores import as_store
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
+    from augment_cli.process.reporter import reporter_for_python
     from augment_cli.runs.recipe import load, pipeline_of
     from augment_cli.session import Session
     from augment_cli.session.recipe import run_all
-    from augment_cli.session.reporter import reporter_for_python
 
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
     engine, reporter = (
@@ -245,26 +245,12 @@ def augment(
     >>> augment_cli.augment(["The big dog sleeps."], "random-swap", draws=3)["draw"].to_pylist()
     [0, 1, 2]
     """
-    from augment_cli.ingest.memory import column_of
     from augment_cli.pages.notebook import show_augmented_tables
-    from augment_cli.runs.memory import augment_with_missing
-    from augment_cli.runs.run import make_run
-    from augment_cli.store.store import Store
+    from augment_cli.runs.memory import augment
 
-    if not isinstance(name, str):
-        raise UsageError(
-            f"augment: the texts come first, then the augmentation, as in augment(texts, {texts!r})"
-        )
-    if isinstance(texts, str):
-        raise UsageError("texts is one string, whose characters would be the sentences; give a list: [text]")
-    if draws is not None and ("draw" in parameters or draws < 1):
-        raise UsageError(f"draws = {draws}: give a number from 1, and no `draw` beside it")
-    sentences, one = column_of(texts, text_column), make_run(name, **parameters)
-    if store is None and "tfidf" not in one.needs:
-        store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})
-    opened = store if isinstance(store, Store) else Store.open("store" if store is None else store)
+    made = augment(texts, name, store, pipeline, text_column, draws, parameters)
     show_augmented_tables()
-    return augment_with_missing(sentences, opened, one, draws, pipeline)
+    return made
 
 
 @operation("pack")

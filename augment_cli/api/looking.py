@@ -1,4 +1,4 @@
-"""The operations that look at a store, change what it holds, and hand it on."""
+"""The operations that look: at a file, at a store and its stages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.contract.ingest_options import IngestOptions
-from augment_cli.contract.operation import Offers, Option, Store, operation, plain, positional
+from augment_cli.contract.operation import Offers, Option, Store, operation, positional
 from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from augment_cli.remote.publish import Copied
     from augment_cli.store.store import Store as StoreOfStages
 
-Address = Annotated[
-    str,
-    positional(
-        "where the store is published, such as s3://bucket/folder or gs://bucket/folder", metavar="URL"
-    ),
-]
 Progress = Annotated[Callable[[Any], Any], Option("called as the work goes on", python_only=True)]
 
 
-def _opened(store: Any) -> StoreOfStages:
+def store_of(store: Any) -> StoreOfStages:
+    """The store of a folder; what is one already, as it is."""
     from augment_cli.store.store import Store
 
     return store if isinstance(store, Store) else Store.open(store)
@@ -129,7 +123,7 @@ def report(
     from augment_cli.pages.notebook import Page
     from augment_cli.pages.report import write_report
 
-    return Page(write_report(_opened(store), Path(out), pictures=png))
+    return Page(write_report(store_of(store), Path(out), pictures=png))
 
 
 @operation()
@@ -176,7 +170,7 @@ def inspect(
 
     wanted = several(rows)
     choice = Choice(where, sort, wanted, contains, not (unchanged or wanted or reason), reason=reason)
-    return Records(choose_rows(_opened(store), stage, max(count, len(wanted)), seed, choice))
+    return Records(choose_rows(store_of(store), stage, max(count, len(wanted)), seed, choice))
 
 
 @operation()
@@ -213,10 +207,10 @@ def stats(
     """
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
-    from augment_cli.reports.difficulty import with_difficulty
+    from augment_cli.reports.comparison import with_difficulty
     from augment_cli.reports.report import stats as stats_of
 
-    opened = _opened(store)
+    opened = store_of(store)
     if stage is not None:
         if encoder or language_model:
             raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
@@ -257,7 +251,7 @@ def status(
     from augment_cli.pages.notebook import Records
     from augment_cli.reports.report import status as status_of
 
-    return Records(status_of(_opened(store), None if corpus is None else several(corpus)))
+    return Records(status_of(store_of(store), None if corpus is None else several(corpus)))
 
 
 @operation()
@@ -280,38 +274,7 @@ def verify(store: Store = "store") -> list[str]:
     """
     from augment_cli.reports.soundness import verify as problems_of
 
-    return problems_of(_opened(store))
-
-
-@operation()
-def card(
-    store: Store = "store",
-    *,
-    title: Annotated[str, Option("name of the data set; asked for on a terminal")] = "Augmented sentences",
-    license_name: Annotated[
-        str, Option("of the corpus: cc0-1.0, …; asked for on a terminal", "license")
-    ] = "unknown",
-    language: Annotated[str, Option("of the corpus, such as en; by default what its texts look like")] = "",
-) -> str:
-    """Write the dataset card: README.md at the store's root, as dataset hubs read it.
-
-    Commands
-    --------
-    augment-cli card
-    augment-cli card --title 'River sentences' --license cc0-1.0
-
-    Examples
-    --------
-    >>> import augment_cli
-    >>> "license: cc0-1.0" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
-    True
-    """
-    from augment_cli.reports.card import write_card
-
-    opened = _opened(store)
-    with opened.lock():
-        opened.reload()
-        return write_card(opened, title, license_name, language)
+    return problems_of(store_of(store))
 
 
 @operation()
@@ -370,8 +333,8 @@ def judge(
     from augment_cli.pages.judging import write_judging
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
-    from augment_cli.reports.agreement import agreement
-    from augment_cli.store.targets import check_target
+    from augment_cli.reports.verdicts import agreement
+    from augment_cli.store.named_files import check_target
 
     stages = several(stage or ())
     if compare is not None and not read:
@@ -384,9 +347,9 @@ def judge(
     if not stages:
         found = verdicts.read([Path(path) for path in several(read)])
         if not isinstance(store, (str, Path)) or (Path(store) / "manifest.json").exists():
-            verdicts.check_rows(_opened(store), found)
-        return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
-    opened = _opened(store)
+            verdicts.check_rows(store_of(store), found)
+        return verdicts.summary(found) if compare is None else [agreement(store_of(store), compare, found)]
+    opened = store_of(store)
     if write is not None:
         check_target(Path(write), opened.path, lambda beginning: True)  # what is there is never replaced
     judgements = [one for name in stages for one in verdicts.sample(opened, name, count, seed)]
@@ -395,121 +358,3 @@ def judge(
     if write is not None:
         verdicts.write(Path(write), judgements)
     return Records({name: getattr(one, name) for name in one.__struct_fields__} for one in judgements)
-
-
-@operation()
-def remove(
-    stages: Annotated[str | Sequence[str], positional("one or more, such as una", "stage", repeats=True)],
-    store: Store = "store",
-    *,
-    with_descendants: Annotated[bool, Option("delete what was made from them too")] = False,
-) -> list[str]:
-    """Delete stages of a store, so that they can be made with other settings.
-
-    In Python it returns what was made from them and is kept.
-
-    Commands
-    --------
-    augment-cli remove una
-    augment-cli remove tfidf terms --with-descendants
-
-    Examples
-    --------
-    >>> import augment_cli
-    >>> augment_cli.remove("una", "store")
-    []
-    """
-    from augment_cli.store.store import Store
-
-    names, path = list(several(stages)), _opened(store).path
-    with Store.open(path).lock():
-        opened = Store.open(path)
-        for name in names:
-            opened.stage(name)
-        hanging = opened.made_from(*names)
-        if with_descendants:
-            names, hanging = [*names, *hanging], []
-        opened.remove(*dict.fromkeys(names))
-    if isinstance(store, Store):
-        store.reload()
-    return hanging
-
-
-@operation()
-def doctor(store: Store = "store") -> list[dict[str, Any]]:
-    """What each stage needs, whether this machine has it, and the line that gets it.
-
-    Commands
-    --------
-    augment-cli doctor
-    augment-cli doctor --json
-
-    Examples
-    --------
-    >>> import augment_cli
-    >>> [one["ready"] for one in augment_cli.doctor() if one["what"] == "una"]
-    [True]
-    """
-    from augment_cli.reports.doctor import examine
-
-    return examine(Path(plain(store)))
-
-
-@operation()
-def publish(
-    store: Annotated[str | Path, positional("folder of the store")],
-    address: Address,
-    *,
-    overwrite: Annotated[bool, Option("replace another store that is published there")] = False,
-    progress: Progress = lambda rows: None,
-) -> Copied:
-    """Copy a store's finished stages to an object store; its manifest comes last.
-
-    Parts that are there with the right SHA-256 are not copied again, so the same command resumes, and after
-    more stages were made it copies these. What was copied is read back and compared. Credentials are those
-    that the provider's own tools find.
-
-    Commands
-    --------
-    augment-cli publish store s3://bucket/folder
-    augment-cli publish store s3://bucket/folder --overwrite
-    """
-    from augment_cli.remote.publish import publish as copy
-
-    return copy(plain(store), address, overwrite=overwrite, progress=progress)
-
-
-@operation()
-def fetch(
-    address: Address,
-    store: Annotated[str | Path, positional("folder to make of it")] = "store",
-    *,
-    progress: Progress = lambda rows: None,
-) -> Copied:
-    """Copy a published store into a folder, every part's SHA-256 verified.
-
-    The same command resumes, and takes what was published since.
-
-    Commands
-    --------
-    augment-cli fetch s3://bucket/folder
-    augment-cli fetch s3://bucket/folder fetched-store
-    """
-    from augment_cli.remote.fetch import fetch as copy
-
-    return copy(address, plain(store), progress=progress)
-
-
-@operation("convert-weights")
-def convert_weights(folder: Annotated[str | Path, positional("folder with pytorch_model*.bin")]) -> Path:
-    """Convert a model's pickled weights to safetensors, which is all that is ever loaded.
-
-    The pickle is read with `torch.load(weights_only=True)`, so no code in it runs.
-
-    Commands
-    --------
-    augment-cli convert-weights models/pegasus_paraphrase
-    """
-    from augment_cli.neural.conversion import convert_weights as convert
-
-    return convert(Path(folder))

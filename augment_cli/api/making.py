@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from augment_cli.api.step import step
-from augment_cli.contract.combine_parameters import CombineParameters
-from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
-from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.operation import Named, Offers, Option, positional
-from augment_cli.contract.parameters import several
-from augment_cli.errors import UsageError
+from augment_cli.contract.parameters import part_numbers, several
+from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters, MineParameters
 
 if TYPE_CHECKING:
     from augment_cli.session import Session
@@ -332,10 +329,7 @@ def llm_paraphrase(
     Examples
     --------
     >>> import augment_cli
-    >>> augment_cli.llm_paraphrase("store", model="small", endpoint="http://example.org/v1")
-    Traceback (most recent call last):
-        ...
-    augment_cli.errors.UsageError: the endpoint http://example.org/v1: is not on this machine...
+    >>> augment_cli.llm_paraphrase("store", model="small", rows=20)  # doctest: +SKIP
     """
     return session.paraphrase(parameters, faithful, name, draws)
 
@@ -370,16 +364,3 @@ def read_answers(
 def _listed(value: str | Sequence[str]) -> list[str]:
     """Names, which the command line divides by commas."""
     return [name.strip() for one in several(value) for name in one.split(",") if name.strip()]
-
-
-def part_numbers(parts: str | None) -> set[int] | None:
-    """Part numbers from `0-9,12`; None, which is all parts, stays None."""
-    if parts is None:
-        return None
-    numbers: set[int] = set()
-    for piece in parts.split(","):
-        first, dash, last = piece.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
-            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
-        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
-    return numbers

@@ -7,22 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.contract.operation import (
-    NOTHING,
-    Backend,
-    Jobs,
-    Overwrite,
-    Store,
-    arguments_of,
-    by_parameter,
-    documented,
-    grouped,
-    plain,
-    refuse_swapped,
-    refuse_unknown,
-    shared_argument,
-    signature_of,
-)
+from augment_cli.contract import operation
+from augment_cli.contract.operation import NOTHING, shared_argument
 
 
 @dataclass(frozen=True)
@@ -49,28 +35,30 @@ def step(
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        own = arguments_of(function)
+        own = operation.arguments_of(function)
         positional = [one for one in own if one.option.is_positional]
         needs_store = any(one.default is NOTHING for one in positional)
-        positional.insert(0, shared_argument("store", Store, NOTHING if needs_store else "store"))
+        default = NOTHING if needs_store else "store"
+        positional.insert(0, shared_argument("store", operation.Store, default))
         keywords = [one for one in own if not one.option.is_positional]
         if has_workers:
-            keywords += [shared_argument("jobs", Jobs, None), shared_argument("backend", Backend, "loky")]
-        keywords.append(shared_argument("overwrite", Overwrite, False))
-        signature = signature_of(positional, keywords)
+            keywords.append(shared_argument("jobs", operation.Jobs, None))
+            keywords.append(shared_argument("backend", operation.Backend, "loky"))
+        keywords.append(shared_argument("overwrite", operation.Overwrite, False))
+        signature = operation.signature_of(positional, keywords)
         declared_step = Step(function, reads_corpus, has_workers, plan)
 
         @functools.wraps(function)
         def call(*given: Any, **named: Any) -> Any:
-            named = by_parameter([*positional, *keywords], named)
-            refuse_unknown(function.__name__, named, signature.parameters)
+            named = operation.by_parameter([*positional, *keywords], named)
+            operation.refuse_unknown(function.__name__, named, signature.parameters)
             values = signature.bind(*given, **named).arguments
-            refuse_swapped(function.__name__, values)
+            operation.refuse_swapped(function.__name__, values)
             return _run(declared_step, values)
 
         call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
         call.command = command or function.__name__  # type: ignore[attr-defined]
-        return documented(call, [*positional, *keywords])
+        return operation.documented(call, [*positional, *keywords])
 
     return declare
 
@@ -79,16 +67,16 @@ def _run(declared_step: Step, values: dict[str, Any]) -> Any:
     """Call a step from Python: bars or a logger say how far it is."""
     from augment_cli.api.stores import as_store
     from augment_cli.engine.engine import Engine
+    from augment_cli.process.reporter import reporter_for_python
     from augment_cli.session import Session
-    from augment_cli.session.reporter import reporter_for_python
     from augment_cli.store.store import Store
 
-    path, overwrite = plain(values.pop("store", "store")), values.pop("overwrite", False)
+    path, overwrite = operation.plain(values.pop("store", "store")), values.pop("overwrite", False)
     jobs = values.pop("jobs", None) if declared_step.has_workers else 1
     engine = Engine.for_this_machine(jobs, values.pop("backend", "loky"))
     if not declared_step.reads_corpus:
         path = Store.open(path).path  # there must be one
-    own, shared = grouped(declared_step.function, values), values.get("parts") is not None
+    own, shared = operation.grouped(declared_step.function, values), values.get("parts") is not None
     with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
         if declared_step.reads_corpus:
             session.ingest()

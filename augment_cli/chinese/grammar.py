@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.language import Language
 from augment_cli.syntax.tree import Role, any_of, words

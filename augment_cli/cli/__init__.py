@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from augment_cli.engine.address_space import leave_without_address_space
+from augment_cli.engine.engine import leave_without_address_space
 from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.runtime_parameters import (
+from augment_cli.contract.parameters import (
     batch_tokens_parameter,
+    check_parameters,
     device_parameter,
+    parameter,
     precision_parameter,
 )
 from augment_cli.errors import UsageError

@@ -22,7 +22,7 @@ class IngestOptions:
     -----
     `deduplicate` is also True, for `exact`, and False. It takes some 100 bytes of memory for each different
     text. Equal texts go to the rejects as `duplicate`, nearly equal ones as `near_duplicate` with the row_id
-    that each repeats (`augment_cli.ingest.near_duplicates`).
+    that each repeats (`augment_cli.ingest.checks`).
     """
 
     text_column: str | None = parameter(None, "field of structured input [default: text]")
@@ -82,7 +82,7 @@ class IngestOptions:
     def _check_kept(self) -> None:
         if not self.kept:
             return
-        from augment_cli.store.schema import CORPUS_WITH_ID  # loads Arrow
+        from augment_cli.store.parquet import CORPUS_WITH_ID  # loads Arrow
 
         for kind in ("keep", "positive", "negative"):
             for name in getattr(self, f"{kind}_columns"):

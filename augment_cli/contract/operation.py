@@ -2,7 +2,7 @@
 
 The function's signature is the declaration. A parameter is annotated with an `Option`, or its type is a
 parameter class, whose fields (`parameter`) are then parameters of the operation. The command
-(`augment_cli/cli/command.py`), the function for Python, its documentation and the reference page follow from
+(`augment_cli/cli/commands.py`), the function for Python, its documentation and the reference page follow from
 it. `making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
 """
 
@@ -115,7 +115,7 @@ def _arguments(function: Callable[..., Any]) -> Iterator[Argument]:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     # What an operation works on is loaded when it is called, not when it is declared.
     unloaded = dict.fromkeys(
-        ("Session", "StoreOfStages", "RecipeResult", "IngestReport", "Copied", "Verdict"), Any
+        ("Session", "StoreOfStages", "RecipeResult", "IngestReport", "Copied", "Adapted"), Any
     )
     tables = {"pa": types.SimpleNamespace(Table=Any), "pl": types.SimpleNamespace(DataFrame=Any)}
     return get_type_hints(function, localns={**unloaded, **tables}, include_extras=True)
@@ -236,7 +236,6 @@ _NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "a
 
 
 def _is_store(value: Any) -> bool:
-    """Whether a value is a store, or the folder of one."""
     return (isinstance(value, str | Path) and Path(value, "manifest.json").is_file()) or plain(
         value
     ) is not value

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
-from augment_cli.store.small_files import read_small_text
+from augment_cli.store.named_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
+DEFAULT_SEED = 42
 
 
 def parameter(
@@ -78,6 +79,19 @@ def several(value: Any) -> tuple[Any, ...]:
     (('una',), ('una', 'uda'))
     """
     return (value,) if isinstance(value, str | Path | int) else tuple(value)
+
+
+def part_numbers(parts: str | None) -> set[int] | None:
+    """Part numbers from `0-9,12`; None, which is all parts, stays None."""
+    if parts is None:
+        return None
+    numbers: set[int] = set()
+    for piece in parts.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
+            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
+        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
+    return numbers
 
 
 def option_name(item: dataclasses.Field[Any]) -> str:
@@ -160,3 +174,36 @@ def read_lines(path: str, option: str, what: str) -> list[str]:
             f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one {what} a line"
         ) from error
     return [line for line in lines if line.strip()]
+
+
+def precision_parameter() -> str:
+    """The parameter `precision` of whatever runs a model."""
+    return parameter(
+        "auto",
+        "of the model's numbers; auto: bf16 on a GPU and on CPUs that compute in it, else fp32",
+        choices=("auto", "fp32", "bf16"),
+    )
+
+
+def device_parameter() -> str:
+    """The parameter `device`."""
+    return parameter("auto", "auto takes the GPUs if there are any", choices=("auto", "cpu", "cuda"))
+
+
+def batch_tokens_parameter() -> int:
+    """The parameter `batch_tokens`."""
+    return parameter(0, "most input tokens in a batch; 0: 1024 on a CPU, 16384 on a GPU", minimum=0)
+
+
+@dataclass(frozen=True)
+class RuntimeParameters:
+    """Options of every augmentation that runs a model."""
+
+    precision: str = precision_parameter()
+    device: str = device_parameter()
+    batch_tokens: int = batch_tokens_parameter()
+    threads: int = parameter(1, "CPU threads of each worker", minimum=1, maximum=1024)
+    rows: int = parameter(
+        0, "run the model on the first N sentences only, the others stay unchanged; 0 for all", minimum=0
+    )
+    allow_download: bool = parameter(False, "fetch a model that is not on this machine from the hub")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints, Edits
 
@@ -85,3 +86,24 @@ class Outcome:
     edits: Edits
     reasons: np.ndarray
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
+
+
+Draw = Callable[[int], np.ndarray]  # counter to (n,) uniforms
+
+
+@dataclass
+class Answer:
+    """What becomes of each of n rows: the rule that fired or None, and the reason where none did."""
+
+    rules: np.ndarray
+    reasons: np.ndarray
+
+    @classmethod
+    def empty(cls, count: int) -> Answer:
+        """No rule fired yet."""
+        return cls(np.full(count, None, object), np.full(count, Reason.NO_RULE_APPLIES, object))
+
+
+def pick(uniforms: np.ndarray, count: int | np.ndarray) -> np.ndarray:
+    """Uniforms in [0, 1) as choices 0 … count−1."""
+    return np.minimum((uniforms * count).astype(np.int64), count - 1)

@@ -1,4 +1,4 @@
-"""Turning sentences into vectors: each distinct sentence once, sorted by length."""
+"""Turning sentences into vectors: each distinct sentence once, sorted by length; embeddings kept on disk."""
 
 from __future__ import annotations
 

@@ -20,9 +20,8 @@ from augment_cli.encoding.layout import (
 )
 from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import canonical, weights_in
-from augment_cli.encoding.static import StaticEncoder
-from augment_cli.encoding.static_files import read_table
-from augment_cli.encoding.token_weights import TokenCounts
+from augment_cli.encoding.static import StaticEncoder, read_table
+from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.packages import require
 from augment_cli.models.claims import check_tokenizer
@@ -120,7 +119,6 @@ def _try_out(encoder: Encoder, folder: Path) -> None:
 def _load_static(
     folder: Path, files: JsonFiles, pooling: str | None, max_length: int | None, counts: TokenCounts | None
 ) -> StaticEncoder:
-    """The static encoder of a folder."""
     mode = canonical(pooling or "mean")
     if mode.rpartition(":")[2] != "mean":
         raise UsageError(f"pooling {mode!r}: a static encoder has mean alone, or idf:mean, sif:mean")

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.contract.vector_parameters import CombineParameters
 from augment_cli.encoding.encoder import Encoder, Progress
-from augment_cli.encoding.smoothing import centred, nearest, smoothed, unit
+from augment_cli.encoding.transforms import centred, nearest, smoothed, unit
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.models.digest import copy_model
 

@@ -32,7 +32,7 @@ ALIASES = {
     "first_last_avg": "first-last",
 }
 WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
-WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
+WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.words_apart`
 
 
 def canonical(mode: str) -> str:

@@ -1,24 +1,32 @@
-"""Static encoders: a vector for each token, and for a text the mean of the vectors of its tokens."""
+"""Static encoders: a vector for each token, a text is their mean; their folders; a bare word table.
+
+What is written is sentence-transformers' `StaticEmbedding` and model2vec's at once: `modules.json` names the
+folder itself as a `StaticEmbedding`, whose weights may be called `embeddings` as model2vec calls them.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import Encoder, Progress
+from augment_cli.encoding import transforms
+from augment_cli.encoding.encoder import Encoder, Progress, to_length_one
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
-from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart, whole_texts
-from augment_cli.errors import BadInputError
+from augment_cli.encoding.layout import StaticLayout, write_modules
+from augment_cli.encoding.words_apart import TokenCounts, WordTokens, keeps_words_apart, whole_texts
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.reasons import tokenizing
 from augment_cli.neural import fast
 
@@ -168,3 +176,112 @@ def load_static(path: Path) -> StaticEncoder:
         raise BadInputError(f"{path} holds no word vectors; give a word and its numbers on each line")
     table = StaticTable(torch.from_numpy(np.stack(vectors)))
     return StaticEncoder(table, Words(rows), "static", digest=digest.hexdigest(), name=path.stem)
+
+
+def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
+    """The table of a folder, its rows weighted where the folder stores weights, and its tokenizer."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+    from transformers import PreTrainedTokenizerFast
+
+    weights, words = layout.folder / "model.safetensors", layout.folder / "tokenizer.json"
+    for path in (weights, words):
+        if not path.is_file():
+            raise MissingError(f"{path} is missing; fetch or export the model again")
+    try:
+        tensors = load_file(weights)
+    except (OSError, SafetensorError) as error:
+        raise BadInputError(f"{weights} cannot be read ({error}); fetch or export the model again") from error
+    matrix = tensors.get("embedding.weight", tensors.get("embeddings"))
+    if matrix is None or matrix.dim() != 2:
+        raise BadInputError(f"{weights} holds no table of embeddings; fetch or export the model again")
+    matrix = matrix.float()
+    if (mapping := tensors.get("mapping")) is not None:  # model2vec: several tokens share a row
+        is_whole = mapping.dim() == 1 and not mapping.is_floating_point() and bool(mapping.numel())
+        if not is_whole or not 0 <= int(mapping.min()) <= int(mapping.max()) < len(matrix):
+            raise BadInputError(
+                f"{weights} maps tokens to rows that its table of {len(matrix):,} has not; fetch or export "
+                "the model again"
+            )
+        matrix = matrix[mapping.long()]
+    if (factors := tensors.get("weights")) is not None:
+        if factors.shape != matrix.shape[:1]:
+            raise BadInputError(
+                f"{weights} has weights for {factors.numel():,} tokens and vectors for {len(matrix):,}; "
+                "fetch or export the model again"
+            )
+        matrix = matrix * factors.float()[:, None]
+    try:
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(words))
+    except Exception as error:  # the library raises plain exceptions
+        raise BadInputError(f"{words} cannot be read ({error}); fetch or export the model again") from error
+    without_special_tokens(tokenizer)
+    if (highest := max(tokenizer.get_vocab().values(), default=0)) >= len(matrix):
+        raise BadInputError(
+            f"{layout.folder}: the tokenizer gives ids up to {highest:,}, and there are {len(matrix):,} "
+            "vectors; fetch or export the model again"
+        )
+    return StaticTable(matrix.contiguous()), tokenizer
+
+
+def without_special_tokens(tokenizer: Any) -> None:
+    """Make a fast tokenizer put nothing before or after a text, cut nothing and pad nothing."""
+    from tokenizers.processors import TemplateProcessing
+
+    template = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
+    whole_texts(tokenizer).post_processor = template
+
+
+def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
+    """Write an encoder as a folder that sentence-transformers, model2vec and this toolkit load."""
+    # Weights of tokens are multiplied into their rows, since not every reader knows them. Vectors that were
+    # of length 1 stay so.
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    table = weighted(encoder).to(dtype).contiguous()
+    save_file({"embeddings": table}, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
+    without_special_tokens(encoder.tokenizer)
+    encoder.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    config = {
+        "model_type": "model2vec",
+        "architectures": ["StaticModel"],
+        "hidden_dim": table.shape[1],
+        "embedding_dtype": str(dtype).removeprefix("torch."),
+        "normalize": to_length_one in encoder.modules,
+        "max_length": None,  # model2vec would cut texts after 512 tokens
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    paths = {"StaticEmbedding": "."} | ({"Normalize": "1_Normalize"} if config["normalize"] else {})
+    write_modules(folder, paths, encoder.prompts, "3.2.0")
+
+
+def weighted(encoder: StaticEncoder) -> Tensor:
+    """The rows of an encoder's table times their weights, shape (V, d), on the CPU."""
+    table: Tensor = encoder.model.embedding.weight.detach().cpu()
+    return table if encoder.weights is None else table * encoder.weights.cpu().to(table.dtype)[:, None]
+
+
+POOLINGS = ("table", "idf:table", "sif:table", "zipf:table", "zipf-idf:table")
+
+
+def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None) -> StaticEncoder:
+    """The word table of an encoder, its rows weighted or whitened: no position, no layer."""
+    if pooling not in POOLINGS:
+        raise UsageError(f"unknown pooling {pooling!r} of a word table; choose one of {', '.join(POOLINGS)}")
+    table = encoder.model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    kind = pooling.rpartition(":")[0]
+    if kind and counts is None:
+        raise UsageError(f"pooling {pooling!r} counts tokens of a corpus; name its store (--counts)")
+    if counts is not None and kind:
+        if len(counts.occurrences) != len(table):
+            raise UsageError(f"counts of {len(counts.occurrences)} tokens do not fit {len(table)} words")
+        if kind.startswith("zipf"):
+            table = transforms.fit(table, weights=counts.probability)(table)
+        if not kind.endswith("zipf"):
+            table = table * counts.weights(kind.removeprefix("zipf-"))[:, None]
+    table = np.ascontiguousarray(table, dtype=np.float32)
+    digest = hashlib.sha256(table.tobytes()).hexdigest()
+    found = StaticTable(torch.from_numpy(table))
+    return StaticEncoder(found, encoder.tokenizer, pooling, digest=digest, name=encoder.name)

@@ -15,12 +15,11 @@ from typing import Any
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import sentences
 from augment_cli.ingest.checks import JOINED, RawLines
-from augment_cli.ingest.dialects import is_plain_text
-from augment_cli.ingest.finding import STDIN, entries_of, find_files
-from augment_cli.ingest.local_files import CorpusFile, LocalFile
+from augment_cli.ingest.finding import STDIN, entries_of, find_files, is_plain_text
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import fields_of, has_field, read_file
 from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
+from augment_cli.ingest.streams import CorpusFile, LocalFile
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage

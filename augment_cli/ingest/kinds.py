@@ -9,12 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from augment_cli import ingest
-from augment_cli.ingest import pairs
+from augment_cli.ingest import options
 from augment_cli.ingest.options import stored_options
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, not_finite, other_columns, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, not_finite, other_columns, other_rows
-from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
+from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
 from augment_cli.store.store import Store
 
 
@@ -43,7 +42,7 @@ def _check(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]
 
 
 def _check_given(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    if problems := exact_columns(table, pairs.GIVEN_TEXTS) or other_rows(store, index, table):
+    if problems := exact_columns(table, options.GIVEN_TEXTS) or other_rows(store, index, table):
         return problems
     if (table["text"].is_null().to_numpy() == table["reason"].is_null().to_numpy()).any():
         return ["has rows with both a text and a reason for none, or neither"]
@@ -63,9 +62,9 @@ KINDS = (
         is_for_readers=lambda stage: stage.name != "rejects",
     ),
     StageKind(
-        pairs.GIVEN,
-        {pairs.GIVEN: pairs.GIVEN_TEXTS},
-        version=lambda: pairs.VERSION,
+        options.GIVEN,
+        {options.GIVEN: options.GIVEN_TEXTS},
+        version=lambda: options.VERSION,
         check=_check_given,
         describe=lambda stage: "texts that the input brought along",
         goes_by_part=lambda settings: True,

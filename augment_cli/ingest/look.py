@@ -16,12 +16,10 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.ingest import checks
-from augment_cli.ingest.dialects import Dialect, dialect_of, table_in, text_of_head
-from augment_cli.ingest.finding import find_files
-from augment_cli.ingest.local_files import CorpusFile
+from augment_cli.ingest.finding import Dialect, dialect_of, find_files, table_in, text_of_head
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
-from augment_cli.ingest.streams import read_head, size_of
+from augment_cli.ingest.streams import CorpusFile, read_head, size_of
 from augment_cli.text.language_guess import shares_of_languages
 
 _SHOWN = 60  # characters of an example
@@ -115,7 +113,6 @@ def _with_columns(path: CorpusFile, options: IngestOptions) -> IngestOptions:
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the columns hold."""
     found: dict[str, list[str]] = {}
     for record in records:
         for name, value in record.items():

@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.ingest import checks, tables
+from augment_cli.ingest import checks, records
 from augment_cli.ingest.checks import RawLines, Reasons
-from augment_cli.ingest.dialects import Dialect, dialect_of, is_json, kind_of
-from augment_cli.ingest.json_documents import read_objects
-from augment_cli.ingest.local_files import CorpusFile, LocalFile
+from augment_cli.ingest.finding import Dialect, dialect_of, is_json, kind_of
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.ingest.streams import read_blocks, split_lines
+from augment_cli.ingest.records import read_objects
+from augment_cli.ingest.streams import CorpusFile, LocalFile, read_blocks, split_lines
 from augment_cli.remote.files import RemoteFile
 from augment_cli.store.parquet import open_parquet, rows_in_memory
 
@@ -43,7 +42,7 @@ def read_file(
     if dialect.kind == "parquet":
         yield from _read_parquet(path, source, options)
     elif dialect.kind == "csv":
-        yield from tables.read_table(path, source, dialect, options)
+        yield from records.read_table(path, source, dialect, options)
     elif dialect.kind == "text":
         yield from _read_lines(path, source, dialect)
     else:
@@ -207,7 +206,7 @@ def read_records(path: CorpusFile, options: IngestOptions) -> Iterator[dict[str,
     """All fields of the rows that can be read, those within others by the names of `field_of`."""
     dialect = dialect_of(path, options)
     if dialect.kind == "csv":
-        yield from tables.read_records(path, dialect, options)
+        yield from records.read_records(path, dialect, options)
     elif dialect.kind == "parquet":
         with (
             contextlib.suppress(pa.ArrowException, OSError, ValueError),

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
-from augment_cli.ingest import checks, pairs
-from augment_cli.ingest.near_duplicates import NearDuplicates
-from augment_cli.ingest.options import IngestOptions
-from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
+from augment_cli.ingest import checks
+from augment_cli.ingest.checks import NearDuplicates
+from augment_cli.ingest.options import IngestOptions, checked, refuse_empty, roles_of
+from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 
@@ -51,7 +51,7 @@ class CorpusWriter:
         self._near = NearDuplicates(options.near_similarity)
         self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
         self._joined: list[int] = []  # row_ids of waiting texts whose line breaks were joined
-        self._given = dict.fromkeys(pairs.roles_of(options), 0)  # texts in each column of pairs
+        self._given = dict.fromkeys(roles_of(options), 0)  # texts in each column of pairs
         self._unusual: dict[str, list[str]] = {}
         self._filled: Counter[str] = Counter()  # values in each column that is kept
         self.without_field: bytes | None = None  # the first object that seems to lack the text or an id
@@ -189,9 +189,9 @@ class CorpusWriter:
         if joined := sum(row < end for row in self._joined):
             statistics[checks.JOINED] = joined
             self._joined = [row for row in self._joined if row >= end]
-        for column, role in pairs.roles_of(self._options).items():
-            options = self._options
-            _, counted = pairs.checked(part, column, role, options.max_characters, options.line_breaks)
+        limits = (self._options.max_characters, self._options.line_breaks)
+        for column, role in roles_of(self._options).items():
+            _, counted = checked(part, column, role, *limits)
             self._given[column] += counted["given"]
         self._write("corpus", part, statistics)
 
@@ -231,7 +231,7 @@ class CorpusWriter:
             self._collect()
         for column, given in self._given.items():
             if not given:
-                pairs.refuse_empty(column)
+                refuse_empty(column)
 
     def append(self, with_corpus: Sequence[str]) -> None:
         """Write what is left, and enter all parts in the manifest at once, behind those that are there."""

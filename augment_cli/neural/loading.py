@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from augment_cli.contract.embed_parameters import MINILM_PACKAGE
-from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
+from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import BadInputError, MissingError, did_you_mean
 from augment_cli.errors.packages import lacking, require
 from augment_cli.models.claims import check_model, check_tokenizer

@@ -9,8 +9,8 @@ import platform
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from augment_cli.contract.runtime_parameters import RuntimeParameters
-from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
+from augment_cli.contract.parameters import RuntimeParameters
+from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.packages import needed
 from augment_cli.neural.loading import ModelFolder

@@ -25,13 +25,20 @@ from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack.export import check_export_path, export, reserved
-from augment_cli.pack.known import has_repeats, known_pairs, pairs_among, pairs_of, positive_stages, texts_of
-from augment_cli.pack.layouts import count_rows, rows_of
+from augment_cli.pack.layouts import (
+    count_rows,
+    has_repeats,
+    known_pairs,
+    pairs_among,
+    pairs_of,
+    positive_stages,
+    rows_of,
+    texts_of,
+)
 from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
-from augment_cli.store.parquet import write_array
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.cosines import cosines, vectors_for

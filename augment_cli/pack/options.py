@@ -13,9 +13,9 @@ from augment_cli.contract.entailment import NEEDED
 from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, PackOptions
 from augment_cli.contract.parameters import check_parameters, declared, several
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.ingest.pairs import GIVEN
+from augment_cli.ingest.options import GIVEN
 from augment_cli.store.conditions import conditions_by_stage, meets
-from augment_cli.store.small_files import read_toml
+from augment_cli.store.named_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 

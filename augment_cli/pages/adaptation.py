@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import layout, maps
+from augment_cli.pages import figures, layout
 from augment_cli.pages.figures import map_of, map_png
 from augment_cli.store.files import write_atomically
 
@@ -52,7 +52,7 @@ def write_adaptation(
 
 def _nearest(vectors: np.ndarray) -> np.ndarray:
     """For each text (n,) which other one is nearest."""
-    vectors = maps.unit(vectors)
+    vectors = figures.unit(vectors)
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
     found: np.ndarray = cosines.argmax(axis=1)

@@ -19,14 +19,12 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.pages.marking import word_edits
 from augment_cli.parsing.clauses import count_clauses
-from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.difficulty import Difficulty, is_negative, nearness_of
-from augment_cli.reports.kinds import kind_of
+from augment_cli.reports.choosing import SHORTEST, Choice, amount_of_change, choose_rows, is_noise, signs_of
+from augment_cli.reports.choosing import kind_of as kind_of_sign
+from augment_cli.reports.comparison import Difficulty, is_negative, nearness_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
-from augment_cli.reports.signs import is_noise, signs_of
-from augment_cli.reports.signs import kind_of as kind_of_sign
+from augment_cli.reports.soundness import kind_of
 from augment_cli.reports.stage_signs import StageSign, clauses_lost, made_of_titles, signs_of_stage
-from augment_cli.reports.typical import SHORTEST, amount_of_change
 from augment_cli.store.conditions import column_of, numbers_of
 from augment_cli.store.store import Store
 

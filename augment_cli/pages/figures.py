@@ -1,23 +1,82 @@
-"""What a page draws, as plain arrays, and the same pictures as PNG."""
+"""What a page draws, as plain arrays and as PNG; texts as points of a plane, near ones side by side."""
 
 from __future__ import annotations
 
 import importlib.util
+import math
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import regex
 from markupsafe import Markup
 
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import drawing, maps
+from augment_cli.pages import drawing
 from augment_cli.pages.facts import StageFacts
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.difficulty import shipped_encoder
+from augment_cli.reports.comparison import shipped_encoder
 from augment_cli.store.store import Store
+
+GROUPS = 8  # as many colours can be told apart
+MOST = 600  # texts of a map
+FEWEST = 40
+_WORD = regex.compile(r"\p{L}{3,}")
+_WORDS = 3  # that name a group
+_NEIGHBOURS, _STEPS = 20.0, 400
+
+
+def places_of(*vectors: np.ndarray) -> list[np.ndarray]:
+    """For each set of vectors (n, d) of the same texts places (n, 2), all from one beginning (t-SNE)."""
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    first = unit(vectors[0])
+    first = first - first.mean(axis=0)
+    start = first @ np.linalg.svd(first, full_matrices=False)[2][:2].T
+    start = 1e-4 * start / max(float(start[:, 0].std()), 1e-9)
+    found = []
+    for some in vectors:
+        count = min(_NEIGHBOURS, (len(some) - 1) / 3)
+        method = TSNE(perplexity=count, init=start, max_iter=_STEPS, random_state=0, learning_rate="auto")
+        with threadpool_limits(1):  # threads that wait for each other take ten times as long for so few
+            found.append(method.fit_transform(unit(some)))
+    return found
+
+
+def groups_of(*vectors: np.ndarray) -> np.ndarray:
+    """A group (n,) for each text, by all sets of vectors together, so that none of them is preferred."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        together = np.hstack([unit(some) for some in vectors])
+        found: np.ndarray = KMeans(min(GROUPS, len(together)), n_init=4, random_state=0).fit_predict(together)
+    return found
+
+
+def names_of(groups: np.ndarray, texts: Sequence[str]) -> list[str]:
+    """For each group the words that its texts have more often than the others."""
+    words = [set(_WORD.findall(text.lower())) for text in texts]
+    everywhere = Counter(word for some in words for word in some)
+    names = []
+    for group in range(int(groups.max()) + 1):
+        own = [some for some, of in zip(words, groups, strict=True) if of == group]
+        counts = Counter(word for some in own for word in some)
+        weights = {word: count * math.log(len(texts) / everywhere[word]) for word, count in counts.items()}
+        names.append(", ".join(sorted(weights, key=lambda word: (-weights[word], word))[:_WORDS]) or "others")
+    return names
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (n, d) of length 1."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
+
 
 _MOST_CHARACTERS = 120  # of a text on a map
 STATIC = "the shipped static encoder"
@@ -66,18 +125,18 @@ def figures_of(store: Store, stages: Sequence[StageFacts]) -> Figures:
 def _sentences(store: Store) -> Map | None:
     """The corpus by the shipped encoder; None without that, scikit-learn or enough different texts."""
     encoder = shipped_encoder() if importlib.util.find_spec("sklearn") else None
-    texts = list(dict.fromkeys(row["text"] for row in choose_rows(store, "corpus", maps.MOST)))
-    if encoder is None or len(texts) < maps.FEWEST:
+    texts = list(dict.fromkeys(row["text"] for row in choose_rows(store, "corpus", MOST)))
+    if encoder is None or len(texts) < FEWEST:
         return None
     return map_of(texts, encoder.encode(texts))
 
 
 def map_of(texts: Sequence[str], *vectors: np.ndarray) -> Map:
     """Texts as a map for each set of vectors (n, d), all with the same groups."""
-    groups = maps.groups_of(*vectors)
+    groups = groups_of(*vectors)
     shown = [visible_line(text)[:_MOST_CHARACTERS] for text in texts]
-    names = [visible_line(name) for name in maps.names_of(groups, texts)]
-    return Map(maps.places_of(*vectors), groups, names, shown)
+    names = [visible_line(name) for name in names_of(groups, texts)]
+    return Map(places_of(*vectors), groups, names, shown)
 
 
 def as_png(figures: Figures, page: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.store.targets import check_target
+from augment_cli.store.named_files import check_target
 from augment_cli.version import __version__
 
 

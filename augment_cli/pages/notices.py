@@ -11,8 +11,8 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.pages.facts import StageFacts
+from augment_cli.reports.choosing import is_noise
 from augment_cli.reports.report import is_augmentation, stats
-from augment_cli.reports.signs import is_noise
 from augment_cli.store.store import Store
 
 _MOST_NOTICES = 5

@@ -19,8 +19,7 @@ from rich.text import Text
 
 from augment_cli.errors.visible import visible_json, visible_line
 from augment_cli.reports import report
-from augment_cli.reports.choosing import can_be_unchanged
-from augment_cli.reports.typical import typical_rows
+from augment_cli.reports.choosing import can_be_unchanged, typical_rows
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 

@@ -10,8 +10,7 @@ from typing import Any
 from augment_cli.errors.visible import visible_line
 from augment_cli.pages.terminal import print_json, say_line, share, show_table, size
 from augment_cli.reports import report
-from augment_cli.reports.behind import command_for, commands_behind
-from augment_cli.reports.soundness import left_over
+from augment_cli.reports.soundness import command_for, commands_behind, left_over
 from augment_cli.session.base import StageResult
 from augment_cli.store.store import Store
 

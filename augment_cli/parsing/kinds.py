@@ -11,10 +11,9 @@ import pyarrow as pa
 
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import known_by_name
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, flat, list_lengths, other_rows, spans_outside
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, flat, list_lengths, other_rows, spans_outside
-from augment_cli.store.schema import PARSES
+from augment_cli.store.parquet import PARSES
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 

@@ -21,7 +21,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.parsing.pipelines import PipelineSource, find_again, find_pipeline, load_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
-from augment_cli.store.schema import PARSES, ROW_GROUP_ROWS
+from augment_cli.store.parquet import PARSES, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.syntax.parses import PARSES_STAGE

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import UsageError
-from augment_cli.store.schema import PARSES
+from augment_cli.store.parquet import PARSES
 from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.text.split_contractions import original_places, spaces_within, without
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from augment_cli.errors import BadInputError, MissingError, UsageError, UserError
-from augment_cli.errors.addresses import Address, without_secrets
+from augment_cli.errors.visible import Address, without_secrets
 
 # The last is said of a bucket whose region is looked for.
 _NO_BUCKET = re.compile("no_?such_?bucket|(bucket|container) does not exist|' not found")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.errors.addresses import is_address
+from augment_cli.errors.visible import is_address
 from augment_cli.remote.files import find_file
 from augment_cli.remote.places import Place, place_of
 from augment_cli.remote.publish import PIECE_BYTES, Copied, manifest_at

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, unquote
 import pyarrow.fs
 
 from augment_cli.errors import UsageError
-from augment_cli.errors.addresses import Address, parse, whole
 from augment_cli.errors.packages import needed
+from augment_cli.errors.visible import Address, parse, whole
 from augment_cli.remote.failures import explained
 
 # Every wait has an end: seconds until a connection stands and between two bytes, and tries of a request.

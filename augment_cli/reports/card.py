@@ -10,8 +10,8 @@ from typing import Any
 from augment_cli.errors import UsageError
 from augment_cli.errors.packages import needed
 from augment_cli.errors.visible import visible
-from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import short
+from augment_cli.reports.soundness import kind_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store

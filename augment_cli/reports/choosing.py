@@ -1,8 +1,10 @@
-"""Which rows of a stage `inspect` shows: by numbers, by words, by row, changed ones; and quantiles."""
+"""Which rows of a stage are shown: by number, words or signs that one may be broken; and typical ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +22,9 @@ from augment_cli.store.conditions import (
     schema_of,
     scores_of,
 )
-from augment_cli.store.parquet import describe
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS, describe
 from augment_cli.store.store import Store
+from augment_cli.syntax.tree import words
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
@@ -193,3 +195,127 @@ def quantiles(store: Store, stage: str) -> dict[str, dict[str, float]]:
 
 
 _NOT_QUANTITIES = ("other_row_id", "nearest_row_id")
+
+
+# An article twice, or "not not"; "that that" and "had had" are English.
+_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+_ENGLISH_TWICE = frozenset({"that", "had", "her", "so", "very", "no", "bye", "ha"})
+_SPACE_BEFORE_MARK = re.compile(r"\w [,.;!?](?:\s|$)")
+_PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("{", "}"))
+_SHORT = 3  # words
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NOISE = words("word-deletion word-repetition sentence-reordering crop yoda")
+
+
+def signs_of(original: str, text: str) -> list[str]:
+    """What looks wrong with a text that did not look so with its original."""
+    found = []
+    if word := _new_repetition(original, text):
+        found.append(f"“{word}” twice in a row")
+    if _negations(text) >= _negations(original) + 3:
+        found.append("three negations more")
+    if any(_unpaired(text, *pair) and not _unpaired(original, *pair) for pair in _PAIRS):
+        found.append("a bracket or quotation mark without its partner")
+    if text.count('"') % 2 and not original.count('"') % 2:
+        found.append("a bracket or quotation mark without its partner")
+    if _SPACE_BEFORE_MARK.search(text) and not _SPACE_BEFORE_MARK.search(original):
+        found.append("a space before a punctuation mark")
+    if original[:1].isupper() and text[:1].islower():
+        found.append("begins with a small letter")
+    if word := _lost_letter(original, text):
+        found.append(f"“{word}” has lost a letter")
+    words, before = len(text.split()), len(original.split())
+    if words <= _SHORT < before and 2 * words <= before:
+        found.append(f"{words} words left of {before}")
+    return list(dict.fromkeys(found))
+
+
+def kind_of(sign: str) -> str:
+    """A sign without what is particular to its sentence, to be counted."""
+    if sign.startswith("“not”"):
+        return "put “not” twice in a row"
+    if sign.endswith("twice in a row"):
+        return "have a word twice in a row"
+    if sign.endswith("has lost a letter"):
+        return "lose letters of a word"
+    if " words left of " in sign:
+        return f"keep {_SHORT} words or fewer"
+    return {
+        "three negations more": "have three negations more than the original",
+        "a bracket or quotation mark without its partner": "have an unpaired bracket or quotation mark",
+        "a space before a punctuation mark": "have a space before a punctuation mark",
+        "begins with a small letter": "begin with a small letter",
+    }.get(sign, sign)
+
+
+def is_noise(augmentation: str) -> bool:
+    """Whether broken texts are what an augmentation is made for, so that a sign of them says nothing."""
+    return augmentation.startswith("random-") or augmentation in _NOISE
+
+
+def _lost_letter(original: str, text: str) -> str:
+    """A word that stands there without its letters beyond ASCII: “nave” for “naïve”."""
+    if original.isascii():
+        return ""
+    words, known = set(_WORD.findall(text)), set(_WORD.findall(original))
+    for word in sorted(known - words):
+        bare = "".join(letter for letter in word if letter.isascii())
+        if bare != word and len(bare) > 1 and bare in words - known:
+            return word
+    return ""
+
+
+def _new_repetition(original: str, text: str) -> str:
+    known = Counter(found[1].lower() for found in _TWICE.finditer(original))
+    for found in _TWICE.finditer(text):
+        word = found[1].lower()
+        if word not in known and word not in _ENGLISH_TWICE and not word.isdigit():
+            return word
+    return ""
+
+
+def _negations(text: str) -> int:
+    return len(re.findall(r"\bnot\b|n['’]t\b|\bnever\b", text, re.IGNORECASE))
+
+
+def _unpaired(text: str, opening: str, closing: str) -> bool:
+    return text.count(opening) != text.count(closing)
+
+
+_LOOKED_AT = 300
+_ROW_GROUPS = 3  # that these are of: rows from all over a large stage would take longer than making it
+SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a line
+
+
+def typical_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Changed rows of a random sample that are easy to read and changed as much as its median row."""
+    rows = choose_rows(store, stage, _LOOKED_AT, seed, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
+    if not rows:
+        return []
+    amounts = [amount_of_change(row["original"], row["text"], row.get("edits") or ()) for row in rows]
+    usual = float(np.median(amounts))
+    ranked = sorted(
+        range(len(rows)), key=lambda place: (_flaws(rows[place]), abs(amounts[place] - usual), place)
+    )
+    return [rows[place] for place in sorted(ranked[:count])]
+
+
+def amount_of_change(original: str, text: str, edits: Sequence[Mapping[str, Any]]) -> float:
+    """Characters that went and came over those of the original; without edits, the difference in length."""
+    if not edits:
+        return abs(len(text) - len(original)) / max(len(original), 1)
+    touched = sum(edit["end"] - edit["start"] + len(edit["replacement"]) for edit in edits)
+    return float(touched) / max(len(original), 1)
+
+
+def _flaws(row: Mapping[str, Any]) -> int:
+    """What makes a row harder to read than others: its length, marks within it, signs of a broken text."""
+    original, text = row["original"], row["text"]
+    is_plain = original[:1].isupper() and original.endswith((".", "?", "!"))
+    odd_marks = sum(not (letter.isalpha() or letter in " ,.'?!") for letter in original)
+    return (
+        (not SHORTEST <= len(original) <= _LONGEST)
+        + (not is_plain)
+        + min(odd_marks, 3)
+        + 2 * len(signs_of(original, text))
+    )

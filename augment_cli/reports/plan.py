@@ -8,8 +8,7 @@ from typing import Any
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import STDIN, IngestOptions, find_files
-from augment_cli.ingest.local_files import CorpusFile
-from augment_cli.ingest.streams import size_of
+from augment_cli.ingest.streams import CorpusFile, size_of
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store

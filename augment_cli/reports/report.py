@@ -15,10 +15,8 @@ from augment_cli.contract.augmentation import meaning_of
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
-from augment_cli.reports.kinds import kind_of
-from augment_cli.reports.soundness import why_not_reused
+from augment_cli.reports.soundness import behind, kind_of, why_not_reused, words_for
 from augment_cli.store.journal import pieces_in
 from augment_cli.store.manifest import Stage, is_stage_name
 from augment_cli.store.parquet import describe

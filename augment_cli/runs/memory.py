@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +14,12 @@ from augment_cli.contract.augmentation import Prepared, PreparedModel
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.errors import UsageError
+from augment_cli.ingest.memory import column_of
 from augment_cli.languages import languages_of
 from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts
-from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table, schema_of, unprotected
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import ParseRows, stage_name
@@ -60,6 +61,31 @@ def augment_texts(
         parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))
     rows = Rows(row_ids, column, code_points, tokens, parses)
     return _table_of(run, rows, prepared).add_column(0, "original", column)
+
+
+def augment(
+    texts: Any,
+    name: str,
+    store: Any,
+    pipeline: str | Path | None,
+    text_column: str,
+    draws: int | None,
+    parameters: Mapping[str, Any],
+) -> pa.Table:
+    """Augment what a program has in memory, by the resources of a store where there is one."""
+    if not isinstance(name, str):
+        raise UsageError(
+            f"augment: the texts come first, then the augmentation, as in augment(texts, {texts!r})"
+        )
+    if isinstance(texts, str):
+        raise UsageError("texts is one string, whose characters would be the sentences; give a list: [text]")
+    if draws is not None and ("draw" in parameters or draws < 1):
+        raise UsageError(f"draws = {draws}: give a number from 1, and no `draw` beside it")
+    sentences, run = column_of(texts, text_column), make_run(name, **parameters)
+    if store is None and "tfidf" not in run.needs:
+        store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})
+    opened = store if isinstance(store, Store) else Store.open("store" if store is None else store)
+    return augment_with_missing(sentences, opened, run, draws, pipeline)
 
 
 def augment_with_missing(

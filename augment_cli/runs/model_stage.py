@@ -27,7 +27,7 @@ from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
 from augment_cli.store.files import hold_lock
 from augment_cli.store.journal import Journal, MissingPieceError, make_parts
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 

@@ -15,7 +15,7 @@ from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import ContractError, issue_tracker
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.text.spans import CodePoints, Edits, apply_edits
 
 

@@ -16,27 +16,13 @@ from augment_cli.store.store import Store
 
 @dataclass(frozen=True)
 class RecipeResult:
-    """What came of a recipe.
+    """What came of a recipe."""
 
-    Attributes
-    ----------
-    store : Store
-        Ready to be read.
-    stages : list of StageResult
-        Every stage that was needed, in order: whether it was made or already there, and the seconds it took.
-    folders : list of str
-        The recipe's own stages that could be run, a folder for each draw.
-    missing : dict of str to str
-        Stages whose model is not on this machine, and what would get it.
-    failures : list of str
-        Messages about parts that failed for good; the same recipe run again tries them again.
-    """
-
-    store: Store
-    stages: list[StageResult]
-    folders: list[str]
-    missing: dict[str, str]
-    failures: list[str]
+    store: Store  # ready to be read
+    stages: list[StageResult]  # all that were needed, in order: whether each was made now, and its seconds
+    folders: list[str]  # the recipe's own stages that could be run, one for each draw
+    missing: dict[str, str]  # stages whose model is not on this machine, and what would get it
+    failures: list[str]  # messages about parts that failed for good; the same recipe tries them again
 
     @property
     def stages_made(self) -> list[str]:

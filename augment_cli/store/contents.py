@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, did_you_mean
 from augment_cli.store.files import refuse_links, sha256_of_file
+from augment_cli.store.journal import noted_parts, noted_removals
 from augment_cli.store.manifest import (
     MOST_CHARACTERS,
     Part,
@@ -21,7 +22,6 @@ from augment_cli.store.manifest import (
     part_name,
     read_manifest,
 )
-from augment_cli.store.notes import noted_parts, noted_removals
 from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, row_group_sizes
 
 if TYPE_CHECKING:

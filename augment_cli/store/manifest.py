@@ -19,7 +19,7 @@ from msgspec import Meta, Raw
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import canonical_json, sha256_of_json
-from augment_cli.store.schema import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
+from augment_cli.store.parquet import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 from augment_cli.store.settings import Count, Settings, Word
 
 STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from augment_cli.errors import MissingError
 from augment_cli.errors.packages import EXTRAS, lacking
 from augment_cli.store.files import canonical_json, sha256_of_json
-from augment_cli.store.schema import SCHEMA_VERSION
+from augment_cli.store.parquet import SCHEMA_VERSION
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]
 Digest = Annotated[str, Meta(max_length=200)]  # of a file or a stage; of a library or tokeniser, its version

@@ -28,7 +28,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.errors.addresses import is_address, shown
+from augment_cli.errors.visible import is_address, shown
 from augment_cli.store.contents import StoreContents, parts_before, remember_verified
 from augment_cli.store.files import (
     fsync,
@@ -38,11 +38,10 @@ from augment_cli.store.files import (
     sha256_of_file,
     write_atomically,
 )
+from augment_cli.store.journal import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
 from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest, read_manifest
-from augment_cli.store.notes import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
-from augment_cli.store.parquet import describe, write_parquet
+from augment_cli.store.parquet import describe, metadata_of, with_metadata, write_parquet
 from augment_cli.store.refusals import OptionOf, option_of, refusal
-from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings
 
 _SECONDS_TOGETHER = 1.0  # between two writings of the manifest, where commits share it

@@ -30,7 +30,7 @@ class Language:
     joining: frozenset[str] = frozenset()  # coarse tags of words behind which no clause begins
     # the rules of these augmentations by their mode, `faithful` first of all; a mode that is not here
     # changes nothing. ``(view, rows, draw, names, edits)`` and ``(view, rows, draw, edits)`` to an `Answer`
-    # (`augment_cli/contract/rule_answer.py`).
+    # (`augment_cli/contract/rows.py`).
     aa: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     dn: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 

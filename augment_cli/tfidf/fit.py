@@ -25,8 +25,7 @@ import pyarrow as pa
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.store.manifest import Stage
-from augment_cli.store.parquet import read_ipc, write_ipc
-from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
+from augment_cli.store.parquet import ROW_GROUP_ROWS, TERMS, TFIDF, read_ipc, write_ipc
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.text.spans import offsets_from_lengths

@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
-from augment_cli.store.parquet import read_ipc, write_ipc
-from augment_cli.store.schema import FORMS, ROW_GROUP_ROWS
+from augment_cli.store.parquet import FORMS, ROW_GROUP_ROWS, read_ipc, write_ipc
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import UsageError
-from augment_cli.store.kinds import StageKind
-from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import (
+from augment_cli.store.kinds import (
+    StageKind,
     exact_columns,
     flat,
     list_lengths,
@@ -22,7 +21,8 @@ from augment_cli.store.promises import (
     other_rows,
     spans_outside,
 )
-from augment_cli.store.schema import FORMS, TERMS, TFIDF
+from augment_cli.store.manifest import Stage
+from augment_cli.store.parquet import FORMS, TERMS, TFIDF
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit, forms
 from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE, stage_names

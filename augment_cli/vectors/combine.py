@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.contract.combine_parameters import CombineParameters
-from augment_cli.encoding.smoothing import centred, nearest, smoothed, unit
+from augment_cli.contract.vector_parameters import CombineParameters
+from augment_cli.encoding.transforms import centred, nearest, smoothed, unit
 from augment_cli.errors import UsageError
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
-from augment_cli.vectors.embed_parameters import VERSION
 from augment_cli.vectors.lexical import LexicalIndex, sparse_library
 from augment_cli.vectors.stages import (
     CORPUS_STAGE,
     VECTORS_STAGE,
+    VERSION,
     VectorStage,
     row_groups,
     vectors_name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.encoding.smoothing import unit
+from augment_cli.encoding.transforms import unit
 from augment_cli.errors import UsageError
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.encoding.smoothing import unit
+from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.loading import ModelFolder
@@ -28,14 +28,16 @@ from augment_cli.store.journal import Journal, MissingPieceError, make_parts, on
 from augment_cli.store.parquet import describe
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
-from augment_cli.vectors.embed_parameters import EmbedParameters, is_static_model, wanted
 from augment_cli.vectors.stages import (
+    EmbedParameters,
     as_bytes,
     as_matrix,
     from_bytes,
+    is_static_model,
     row_groups,
     vectors_name,
     vectors_schema,
+    wanted,
 )
 from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part
 

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.combine_parameters import CombineParameters
-from augment_cli.contract.embed_parameters import EmbedParameters
-from augment_cli.contract.mine_parameters import MineParameters
+from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters, MineParameters
 from augment_cli.errors import UserError
-from augment_cli.store.kinds import StageKind
+from augment_cli.store.kinds import StageKind, exact_columns, not_finite, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.promises import exact_columns, not_finite, other_rows
 from augment_cli.store.refusals import options_again
 from augment_cli.store.store import Store
-from augment_cli.vectors import embed_parameters, mine_parameters, score
+from augment_cli.vectors import mine_parameters, score, stages
 from augment_cli.vectors.stages import CORPUS_STAGE, VECTORS_STAGE, as_matrix, vectors_schema, width_of
 
 _ROUNDED = 1.001  # a cosine of single precision
@@ -116,7 +113,7 @@ def _mining(store: Store, name: str) -> list[str]:
 def _model(settings: Mapping[str, Any]) -> list[str]:
     """The option for an encoder that is not the one that is taken without it."""
     try:
-        usual = embed_parameters.find_encoder(EmbedParameters().model).digest
+        usual = stages.find_encoder(EmbedParameters().model).digest
     except UserError:  # not installed here
         usual = ""
     return [] if settings["resources"].get("model") == usual else ["--model", "FOLDER"]
@@ -146,7 +143,7 @@ KINDS = (
     StageKind(
         VECTORS_STAGE,
         {VECTORS_STAGE: vectors_schema(384)},
-        version=lambda: embed_parameters.VERSION,
+        version=lambda: stages.VERSION,
         check=_check_vectors,
         goes_by_part=lambda settings: "combined" not in settings["parameters"],
         command=_embedding,

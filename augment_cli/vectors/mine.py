@@ -19,17 +19,14 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.contract.reasons import Reason
-from augment_cli.encoding.smoothing import unit
+from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
-from augment_cli.store.parquet import write_array
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
-from augment_cli.vectors.choosing import SKIPPED, choose
-from augment_cli.vectors.graph import build_graph, open_graph, search_graph
 from augment_cli.vectors.judging import relevance
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.mine_parameters import (
@@ -40,7 +37,16 @@ from augment_cli.vectors.mine_parameters import (
     mine_settings,
     mined_names,
 )
-from augment_cli.vectors.search import Neighbours, candidate_blocks, search
+from augment_cli.vectors.search import (
+    SKIPPED,
+    Neighbours,
+    build_graph,
+    candidate_blocks,
+    choose,
+    open_graph,
+    search,
+    search_graph,
+)
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
 from augment_cli.vectors.texts import check_text_stage, sentences_and_pairs, texts_of
 

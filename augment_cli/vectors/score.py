@@ -16,13 +16,12 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import several
-from augment_cli.encoding.smoothing import unit
+from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder, find_model
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
-from augment_cli.store.parquet import describe, write_array
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS, describe, write_array
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names

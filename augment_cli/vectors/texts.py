@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
-from augment_cli.ingest.pairs import GIVEN
+from augment_cli.ingest.options import GIVEN
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize

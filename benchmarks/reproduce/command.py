@@ -35,7 +35,6 @@ HERE = Path(__file__).parent
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command's arguments."""
     arguments = argparse.ArgumentParser(
         prog="python -m benchmarks.reproduce",
         description=__doc__,
@@ -60,7 +59,6 @@ _COMMAND = Command(interrupted="interrupted; finished results are kept, the same
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit with its code."""
     prepare()
     try:
         _run(parser().parse_args(arguments))

@@ -103,7 +103,6 @@ class Grid:
 
 
 def load_grid(path: Path = GRID) -> Grid:
-    """Read a grid."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

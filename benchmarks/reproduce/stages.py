@@ -42,7 +42,6 @@ class Stages:
         self.open()
 
     def open(self) -> Store | None:
-        """The store as it is now; None where there is none."""
         self._store = Store.open(self.folder) if (self.folder / "manifest.json").is_file() else None
         return self._store
 

@@ -42,7 +42,6 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
         return f"{self.row.name}-{self.seed}-{self.key}"
 
     @property
@@ -65,7 +64,6 @@ def make_units(
 
 
 def make_unit(profile: Profile, row: Row, seed: int, encoder: str) -> Unit:
-    """One unit, from an encoder of that digest."""
     recipe = None
     settings: dict[str, Any] = {"encoder": encoder, "scored": profile.score_precision, "output": "best"}
     if row.recipe:

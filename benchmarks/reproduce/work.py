@@ -18,8 +18,8 @@ import torch
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.token_weights import TokenCounts, count_store
-from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.encoding.static import POOLINGS, word_table
+from augment_cli.encoding.words_apart import TokenCounts, count_store
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
@@ -29,9 +29,8 @@ from eval.contract.options import Options, Progress
 from eval.measures.similarity import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task
-from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import choose_tasks, load_registry
-from eval.tasks.table import Table, read_tables
+from eval.tasks.table import Pairs, Table, pairs_of, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
 from train.prepare import NoRowsError, Run

@@ -6,8 +6,7 @@ from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
 from eval.contract.task_score import TaskScore, caution, flaw, undefined
 from eval.measures import geometry
-from eval.tasks.pairs import pairs_of
-from eval.tasks.table import Table
+from eval.tasks.table import Table, pairs_of
 
 POSITIVE_ABOVE = 4  # gold score above which SimCSE takes a pair for a positive one
 

@@ -15,8 +15,7 @@ from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
 from eval.contract.task_score import TaskScore
 from eval.measures.similarity import correlation, cosine
-from eval.tasks.pairs import Pairs, pairs_of
-from eval.tasks.table import Table, gunzip
+from eval.tasks.table import Pairs, Table, gunzip, pairs_of
 
 # What reading another file, or a damaged one, ends in.
 _OTHER_KEYS = (KeyError, TypeError, AttributeError)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from augment_cli.pages import drawing, layout
 from augment_cli.places import as_typed
 from eval import protocols
-from eval.results.intervals import interval_of
+from eval.results.compare import interval_of
 from eval.results.tables import Row, ScoreTable, header_and_lines
 from eval.tasks.registry import Task
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw
+from augment_cli.contract.rows import Answer, Draw
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.language import Language
 from augment_cli.text.edit_list import EditList

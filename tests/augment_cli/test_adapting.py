@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 import augment_cli
+from augment_cli import adaptation
+from augment_cli.adaptation import Verdict, in_words
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, MixError, UsageError
-from augment_cli.session import adapting
-from augment_cli.session.adapting import Verdict, in_words
 from tests.train.watching.test_neighbours import sentence
 
 TEXTS = [sentence(row) for row in range(240)]
@@ -136,12 +136,12 @@ def test_a_folder_with_the_run_of_another_encoder(tmp_path):
 def test_few_texts_are_told(tmp_path):
     augment_cli.ingest_corpus(store=tmp_path / "few", texts=[TEXTS[0]] * 300)
     augment_cli.ingest_corpus(store=tmp_path / "enough", texts=list(dict.fromkeys(TEXTS)))
-    assert "different texts: 1;" in adapting._few(augment_cli.open_store(tmp_path / "few"))
+    assert "different texts: 1;" in adaptation._few(augment_cli.open_store(tmp_path / "few"))
     with pytest.raises(
         BadInputError, match=r"^different texts: 64; .* give 200 or more, or take the encoder"
     ):
         augment_cli.adapt("static", TEXTS[:64], out=tmp_path / "run")
-    assert adapting._few(augment_cli.open_store(tmp_path / "enough")) == ""
+    assert adaptation._few(augment_cli.open_store(tmp_path / "enough")) == ""
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_few_texts_are_told(tmp_path):
 def test_what_is_said_of_the_trainer(line, said):
     heard = []
     reporter = SimpleNamespace(say=heard.append)
-    adapting._train([sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"], reporter)
+    adaptation._train([sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"], reporter)
     assert heard == said
 
 
@@ -179,7 +179,7 @@ def test_an_interrupted_adaptation_leaves_no_trainer(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        adapting._train([sys.executable, "-c", code], SimpleNamespace(say=interrupt))
+        adaptation._train([sys.executable, "-c", code], SimpleNamespace(say=interrupt))
     assert ended.exists()
 
 
@@ -227,22 +227,22 @@ def test_a_verdict_cannot_write_into_a_page(tmp_path):
     ],
 )
 def test_an_encoder_of_another_language_is_told(texts, is_said, tmp_path):
-    from augment_cli.vectors.embed_parameters import find_encoder
+    from augment_cli.vectors.stages import find_encoder
 
     augment_cli.ingest_corpus(store=tmp_path / "store", texts=texts)
     store = augment_cli.open_store(tmp_path / "store")
-    warning = adapting._unlike(find_encoder("all-MiniLM-L6-v2").path, store)
+    warning = adaptation._unlike(find_encoder("all-MiniLM-L6-v2").path, store)
     assert ("hardly knows the language" in warning) == is_said
 
 
 def test_the_run_of_another_encoder_has_a_folder_of_its_own():
-    names = {adapting._name_of(*each, False) for each in [("a/x.csv", "minilm"), ("a/x.csv", "static")]}
+    names = {adaptation._name_of(*each, False) for each in [("a/x.csv", "minilm"), ("a/x.csv", "static")]}
     assert names == {"adapt-x", "adapt-x-static"}
 
 
 def test_the_command_says_as_json_what_came_out(monkeypatch, tmp_path):
     verdict = Verdict("same", "nothing", tmp_path, {}, ("next",))
-    monkeypatch.setattr("augment_cli.cli.actions.adapt_for", lambda *given: verdict)
+    monkeypatch.setattr("augment_cli.adaptation.adapt", lambda *given: verdict)
     load_commands()
     done = CliRunner().invoke(app, ["adapt", "mine.txt", "--json"])
     assert json.loads(done.stdout)["outcome"] == "same"

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from augment_cli import errors
-from augment_cli.cli.guard import guarded
+from augment_cli.cli.application import guarded
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 

@@ -21,9 +21,8 @@ from augment_cli.pack import (
     reserved,
 )
 from augment_cli.pack.example import training_lines
-from augment_cli.reports.behind import goes_by_part
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.soundness import verify, why_not_reused
+from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.conditions import meets, parse_where

@@ -30,8 +30,8 @@ from augment_cli.remote.places import place_of
 from augment_cli.reports.doctor import examine
 from augment_cli.store.settings import library_versions
 from augment_cli.store.store import Store
-from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import sparse_library
+from augment_cli.vectors.search import graph_library
 from tests.helpers.places import REPOSITORY
 from train.extras.trackers import Tracker
 from train.outputs.log import Log

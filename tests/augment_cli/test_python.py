@@ -15,7 +15,7 @@ import pytest
 import augment_cli
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError, did_you_mean
 from augment_cli.errors.python_words import in_python
-from augment_cli.session.reporter import Bars, Logged, reporter_for_python
+from augment_cli.process.reporter import Bars, Logged, reporter_for_python
 
 SENTENCES = [
     "The river flows through the old town.",
@@ -49,6 +49,8 @@ def here(made, tmp_path, monkeypatch):
 def test_every_name_is_shown_typed_and_explained():
     assert dir(augment_cli) == sorted(augment_cli.__all__)
     source = inspect.getsource(augment_cli)
+    assert "from augment_cli.api import *" in source
+    source += inspect.getsource(augment_cli.api)
     for name in set(augment_cli.__all__) - {"__version__"}:  # what a type checker and an editor read
         module = re.search(rf"from ([\w.]+) import {name} as {name}\n", source)[1]
         assert getattr(importlib.import_module(module), name) and getattr(augment_cli, name)
@@ -199,11 +201,8 @@ def test_progress_and_notes_go_to_the_logger_where_nobody_looks_on(tmp_path, cap
     assert [record.message for record in caplog.records if record.levelno == logging.WARNING] != []
 
 
-@pytest.mark.parametrize("has_tqdm", [True, False])
-def test_a_notebook_and_a_terminal_get_bars(monkeypatch, capsys, has_tqdm):
+def test_a_terminal_gets_bars(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    if not has_tqdm:
-        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     reporter = reporter_for_python()
     assert isinstance(reporter, Bars)
     with reporter.progress("una", 10) as show:

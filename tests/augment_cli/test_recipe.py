@@ -9,8 +9,8 @@ import pytest
 import augment_cli
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.runs import recipe
-from augment_cli.session.augmenting import AugmentationSteps
 from augment_cli.session.recipe import _parse_comes_first
+from augment_cli.session.steps import Session
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
 
@@ -75,7 +75,7 @@ def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
         if stage == "swap":
             raise IncompleteError("part 0 killed every worker")
 
-    monkeypatch.setattr("augment_cli.session.augmenting.augment_store", fail)
+    monkeypatch.setattr("augment_cli.session.steps.augment_store", fail)
     own = write_recipe('augmentation = "random-swap"\nname = "swap"', 'augmentation = "crop"')
     result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert result.failures == ["part 0 killed every worker"]
@@ -137,7 +137,7 @@ def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_re
     def parse(self, pipeline=None, name=None, parts=None):
         raise ParsedError(pipeline)
 
-    monkeypatch.setattr(AugmentationSteps, "parse", parse)
+    monkeypatch.setattr(Session, "parse", parse)
     monkeypatch.setattr("augment_cli.session.recipe.find_pipeline", lambda _: SimpleNamespace(name="en_any"))
     own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
     with pytest.raises(ParsedError, match="recipes_own"):

@@ -1,9 +1,4 @@
-"""Judged rows are of what the augmentations make today: each text comes out again, byte for byte.
-
-A version that was not raised, or a list that no setting records, would leave verdicts on texts nobody gets.
-Rows of an earlier version are marked in the table. Stages that read a corpus's terms or run a model
-are left out.
-"""
+"""Judged rows are whole, of what the augmentations make today, and the document's table is made from them."""
 
 import json
 from functools import cache
@@ -23,7 +18,23 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks.judged_table import JUDGED
+from benchmarks.judged_table import DOCUMENT, JUDGED, table
+
+
+@pytest.mark.slow
+def test_the_documents_table_is_the_one_that_the_judged_rows_give():
+    assert table() in DOCUMENT.read_text("utf-8"), "put in what `python -m benchmarks.judged_table` prints"
+
+
+def test_every_judged_row_has_a_verdict_and_its_texts():
+    rows = read(sorted(JUDGED.glob("*.jsonl")))
+    assert len(rows) >= 400
+    for row in rows:
+        assert row.verdict is not None and row.version is not None
+        assert row.original and row.text and row.original != row.text
+        assert row.verdict != "wrong" or row.note
+    assert len({(row.store, row.stage, row.row_id) for row in rows}) == len(rows)
+
 
 OF_A_CORPUS = {"una", "uda", "entity-swap", "paraphrase"}
 # Of one reading of parts of speech or the other: nobody noted whether the store had a parse.

@@ -24,45 +24,19 @@ KEYS = {"on", "how", "at", "with", "run", "exit", "words", "times", "then"}
 
 @dataclass(frozen=True)
 class Case:
-    """One attack and one command that meets it.
+    """One attack and one command that meets it."""
 
-    Attributes
-    ----------
-    number : str
-        File, line and place within the line, for pytest.
-    promise : str
-        How the promise's row begins in benchmarks/results/promises.md.
-    on : str
-        The subject: what is attacked, of which the case gets a copy (`tests.helpers.attack_subjects`).
-    how : str
-        The way: a function of `tests.helpers.attack_ways`.
-    at : str
-        Which file of the subject, with wildcards of which one is drawn.
-    value : Any
-        What the way needs besides.
-    run : str
-        The command; `{value}` in it stands for the value.
-    exit : tuple of int
-        Exit codes that are right.
-    words : str
-        What stderr must match, as a regular expression; empty for anything.
-    then : str
-        A command that must end with 0 afterwards; empty for none.
-    seed : int
-        Decides what is drawn.
-    """
-
-    number: str
-    promise: str
-    on: str
-    how: str
-    at: str
-    value: Any
-    run: str
-    exit: tuple[int, ...]
-    words: str
-    then: str
-    seed: int
+    number: str  # file, line and place within the line, for pytest
+    promise: str  # how the promise's row begins in benchmarks/results/promises.md
+    on: str  # the subject: what is attacked, of which the case gets a copy (`attack_subjects`)
+    how: str  # the way: a function of `attack_ways`
+    at: str  # which file of the subject, with wildcards of which one is drawn
+    value: Any  # what the way needs besides
+    run: str  # the command; `{value}` in it stands for the value
+    exit: tuple[int, ...]  # exit codes that are right
+    words: str  # what stderr must match, as a regular expression; empty for anything
+    then: str  # a command that must end with 0 afterwards; empty for none
+    seed: int  # decides what is drawn
 
     def __str__(self) -> str:
         return f"{self.number}-{self.how}"

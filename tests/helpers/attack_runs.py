@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
+
 from augment_cli.store.files import sha256_of_file
 from tests.helpers.attack_cases import Case
 from tests.helpers.attack_ways import WAYS
@@ -41,18 +43,16 @@ _PATIENCE = 60  # seconds; a command that waits for a pipe would wait for ever
 _LONGEST = 300  # seconds that a command in a process of its own may take on a busy machine
 
 
-def attack(case: Case, subject: Path, folder: Path) -> list[str]:
-    """What is wrong with how a command met an attack; empty if nothing is.
+@pytest.mark.slow
+def test_it_is_met(case, subject, tmp_path):
+    """What each test file of attacks runs."""
+    problems = attack(case, subject(case.on), tmp_path)
+    assert problems == [], problems
+    shutil.rmtree(tmp_path, ignore_errors=True)
 
-    Parameters
-    ----------
-    case : Case
-        The attack.
-    subject : pathlib.Path
-        What is attacked; a copy of it is spoilt.
-    folder : pathlib.Path
-        An empty folder, for the copy.
-    """
+
+def attack(case: Case, subject: Path, folder: Path) -> list[str]:
+    """What is wrong with how a command met an attack on a copy of its subject; empty if nothing is."""
     home = folder / "here"
     shutil.copytree(subject, home, symlinks=True)
     if case.how in DISTURBANCES:

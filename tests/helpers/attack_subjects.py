@@ -105,8 +105,7 @@ def _static(home: Path) -> None:
     import torch
     import transformers
 
-    from augment_cli.encoding.static import StaticEncoder, StaticTable
-    from augment_cli.encoding.static_files import write_folder
+    from augment_cli.encoding.static import StaticEncoder, StaticTable, write_folder
     from tests.helpers.tiny_models import make_bert
 
     _texts(home)

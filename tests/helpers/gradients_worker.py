@@ -15,8 +15,7 @@ import torch
 
 import train.machine.fast.shared_sum
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static_files import write_folder
-from augment_cli.encoding.word_table import word_table
+from augment_cli.encoding.static import word_table, write_folder
 from train.data.reader import Reader
 from train.draws import draw_key
 from train.loading import make_recipe

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from augment_cli.contract.rows import Rows
 from augment_cli.languages import languages_of
-from augment_cli.store.schema import PARSES
+from augment_cli.store.parquet import PARSES
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
 

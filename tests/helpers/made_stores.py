@@ -9,7 +9,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from augment_cli.ingest import IngestOptions, ingest
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import KnownPairs

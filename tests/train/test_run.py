@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.token_weights import count_store
+from augment_cli.encoding.words_apart import count_store
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store

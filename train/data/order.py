@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.contract.draws import splitmix64, unit_interval
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 
 PADDING_ROW = -1  # the row id of padding in the last, short batch
 # Keys that keep the three kinds of draws apart; any fixed numbers do.

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import BadInputError
-from augment_cli.store.promises import wrong_ids
+from augment_cli.store.kinds import wrong_ids
 from augment_cli.store.store import Store
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Texts

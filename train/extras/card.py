@@ -10,7 +10,7 @@ from typing import Any
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from augment_cli.encoding.layout import is_static
-from augment_cli.encoding.token_weights import texts_of
+from augment_cli.encoding.words_apart import texts_of
 from augment_cli.neural.loading import MINILM, MINILM_PACKAGE, find_folder
 from augment_cli.store.store import Store
 from augment_cli.text.language_guess import language_codes

@@ -12,8 +12,7 @@ import torch
 from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.layout import write_modules
 from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, weights_in
-from augment_cli.encoding.static import StaticEncoder
-from augment_cli.encoding.static_files import write_folder
+from augment_cli.encoding.static import StaticEncoder, write_folder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
 from train.outputs.folder import distinct_tensors, write_tensors

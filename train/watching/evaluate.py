@@ -14,8 +14,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.measures.geometry import alignment, uniformity
-from eval.measures.neighbours import finds_own
-from eval.measures.similarity import cosine
+from eval.measures.similarity import cosine, finds_own
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
 from train.additions import make_dev_tests

@@ -8,7 +8,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.measures.geometry import anisotropy, effective_rank
-from eval.measures.neighbours import NEAREST, finds_own, halves, nearest, shared_neighbours
+from eval.measures.similarity import NEAREST, finds_own, halves, nearest, shared_neighbours
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 

@@ -28,7 +28,7 @@ class RandomSentenceParameters:
     """Parameters of random sentences."""
 
     sentences: str = parameter("", "text file with one sentence a line; empty: the shipped sample")
-    most: int = parameter(1, "sentences of a text: from one up to this, joined by spaces", minimum=1)
+    most: int = parameter(1, "sentences of a text: one to this many, joined by spaces", minimum=1)
     share: float = parameter(1.0, "of the rows that get one", above=0, maximum=1)
 
 

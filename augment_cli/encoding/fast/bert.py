@@ -110,7 +110,6 @@ def _layer(module: Any) -> _Layer:
 
 
 def _run(layer: _Layer, states: Tensor, shapes: Sequence[tuple[int, int]], sizes: list[int]) -> Tensor:
-    """One layer on states of shape (tokens, d)."""
     module = layer.module
     projected = layer.projection(states).split(sizes)
     attended = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import refuse

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.inflection import base_form, phrase
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw
+from augment_cli.contract.rows import Answer, Draw
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import insert_not, put, refuse

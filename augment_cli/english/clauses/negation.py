@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rule_answer import Answer, Draw, pick
+from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.clauses.auxiliary import DO, base_forms, joined_to_word, lemmas_of
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm, is_penn

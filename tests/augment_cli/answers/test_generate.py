@@ -17,9 +17,8 @@ from augment_cli.answers.asking import Pace, TooManyFailures
 from augment_cli.answers.client import seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.reports import report
-from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import rows_in_work
-from augment_cli.reports.soundness import verify
+from augment_cli.reports.soundness import command_for, verify
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.faulty_server import answer, last_text, serving

@@ -16,8 +16,7 @@ from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import load_tokenizer, load_weights
 from augment_cli.neural.sampling import KeyedNoise
-from augment_cli.reports.behind import command_for
-from augment_cli.reports.soundness import verify
+from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.tiny_models import SENTENCES

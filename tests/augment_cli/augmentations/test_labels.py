@@ -11,7 +11,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack import choose, left_out, pack
 from augment_cli.runs.run import make_run
-from augment_cli.store import schema
+from augment_cli.store import parquet
 from augment_cli.store.settings import Settings
 from tests.helpers.hand_parses import parsed_rows, sentence
 
@@ -80,7 +80,7 @@ def labelled(store):
             ("negation", {}),
             ("dn", {"mode": "recommended"}),
         ):
-            fields = schema.AUGMENTATION
+            fields = parquet.AUGMENTATION
             fields = fields.append(LABEL_COLUMN) if name == "negation" else fields
             settings = Settings(name, 1, {"draw": 0} | parameters, 42)
             for index in store.begin(name, settings):

@@ -9,7 +9,7 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.runs.tables import as_table
-from augment_cli.store.schema import PARSES
+from augment_cli.store.parquet import PARSES
 from data.builds.pipeline.treebank import Sentence, read_conllu
 from tests.helpers.hand_parses import parsed_rows, row_of
 

@@ -6,12 +6,11 @@ import re
 import pytest
 
 import augment_cli
-from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
-from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import check_parameters, declared, help_of, option_name
+from augment_cli.contract.vector_parameters import EmbedParameters, MineParameters
 from augment_cli.errors import UsageError
 from docs import reference
 from tests.helpers.commands import command_named

@@ -1,4 +1,4 @@
-"""--help: complete, quick to import, and every example in it works as it stands."""
+"""The help and its examples, and how to cite."""
 
 import gzip
 import json
@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+import yaml
 
 import augment_cli
 from augment_cli import augmentations
@@ -17,6 +18,8 @@ from augment_cli.engine.engine import Engine
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE, Session
 from augment_cli.syntax.tree import words
+from augment_cli.version import RELEASED, __version__
+from tests.helpers.places import REPOSITORY
 
 COMMANDS = sorted(
     words(
@@ -160,3 +163,18 @@ def test_a_file_in_the_place_of_no_option_is_told_its_option(command):
         refused = command(name, "titles.csv")
         assert refused.returncode == 2 and "(titles.csv); name files with --corpus" in refused.stderr
     assert "--corpus" not in command("stats", "una", "titles.csv").stderr
+
+
+def test_the_entry_is_bibtex_of_this_version(command):
+    done = command("--cite")
+    assert done.returncode == 0 and done.stdout.startswith("@software{augment_cli,\n")
+    fields = dict(re.findall(r"^ +(\w+) += \{(.*?)\},?$", done.stdout, re.M))
+    assert fields["version"] == __version__ and fields["year"] == RELEASED[:4]
+    assert done.stdout.count("{") == done.stdout.count("}")
+
+
+def test_the_citation_file_says_the_same():
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == __version__ and str(citation["date-released"]) == RELEASED
+    changelog = (REPOSITORY / "CHANGELOG.md").read_text("utf-8")
+    assert f"## [{__version__}] - {RELEASED}" in changelog

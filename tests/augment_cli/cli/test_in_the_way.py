@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from augment_cli.cli import main
-from augment_cli.cli.reporter import ConsoleReporter
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pages.terminal import cut_long_tokens
+from augment_cli.process.reporter import Bars
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
 from augment_cli.reports.report import short, status
@@ -77,7 +77,7 @@ def test_quiet_says_nothing_but_warnings(command, small):
     result = command("una", "--beta", "0", "--name", "none", "--quiet")
     assert result.stdout == "" and "--beta 0: one term of each sentence" in result.stderr
     assert json.loads(command("crop", "--quiet", "--json").stdout)[0]["stage"] == "rejects"
-    with ConsoleReporter(quiet=True).progress("una", 5) as progress:
+    with Bars(quiet=True).progress("una", 5) as progress:
         progress(1)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from augment_cli import cli
-from augment_cli.engine.address_space import LEAST_FOR_MODELS, LEAST_FOR_PARSES
+from augment_cli.engine.engine import LEAST_FOR_MODELS, LEAST_FOR_PARSES
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.places import REPOSITORY

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from augment_cli.api.making import part_numbers
 from augment_cli.cli import load_commands
+from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pages.terminal_status import show_status
@@ -98,7 +98,7 @@ def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_
 
 
 def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys, monkeypatch):
-    monkeypatch.setattr("augment_cli.session.reporter.SECONDS_BETWEEN_LINES", 1e9)  # on a slow machine, too
+    monkeypatch.setattr("augment_cli.process.reporter.SECONDS_BETWEEN_LINES", 1e9)  # on a slow machine, too
 
     def task(parts):
         code = load_commands()(

@@ -2,11 +2,10 @@
 
 import pytest
 
-from augment_cli.cli import reporter
 from augment_cli.engine.engine import Engine
+from augment_cli.process import reporter as lines
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session, Silent
-from augment_cli.session import reporter as lines
 
 
 @pytest.mark.parametrize(
@@ -27,7 +26,7 @@ from augment_cli.session import reporter as lines
 def test_the_rate_leaves_out_the_time_that_a_model_takes_to_load(rows, expected, monkeypatch, capsys):
     now = [100.0]
     monkeypatch.setattr(lines.time, "monotonic", lambda: now[0])
-    with reporter.ConsoleReporter().progress("paraphrase", rows) as done:
+    with lines.Bars().progress("paraphrase", rows) as done:
         for at, count in ((120, 2), (121, 10), (130, 90), (132, 5), (135, 10)):
             now[0] = at
             done(count)

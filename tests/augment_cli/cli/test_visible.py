@@ -134,10 +134,10 @@ def test_markup_in_names_is_text(store, command):
 
 
 def test_progress_lines_too(tmp_path, capsys):
-    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.process.reporter import Bars
 
     (tmp_path / "in.txt").write_text("one sentence here\nanother one there\n" * 10)
-    with Session(tmp_path / EVIL, Engine(1), ConsoleReporter()) as session:
+    with Session(tmp_path / EVIL, Engine(1), Bars()) as session:
         session.ingest([tmp_path / "in.txt"])
         session.augment(make_run("una", radius=4))
         session.reporter.warn(EVIL)

@@ -1,4 +1,4 @@
-"""Folders of static encoders: what we write gives the same vectors in sentence-transformers and model2vec."""
+"""Static encoders and their folders, as three libraries read them."""
 
 import dataclasses
 import json
@@ -14,11 +14,34 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Static
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.static_files import write_folder
-from augment_cli.encoding.token_weights import count_tokens
+from augment_cli.encoding.static import StaticEncoder, StaticTable, load_static, write_folder
+from augment_cli.encoding.words_apart import count_tokens
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from train.methods.distil import vocabulary
+
+LINES = [
+    f"{word} {number}.0 {number * number} 1" for number, word in enumerate(["the", "dog", "plays", "New"])
+]
+
+
+def test_a_sentence_is_the_mean_of_its_known_words(tmp_path):
+    path = tmp_path / "words.vec"
+    path.write_text("4 3\n" + "\n".join([*LINES, "New York 1 2 3", "the 9 9 9"]) + "\n")
+    encoder = load_static(path)
+    vectors = encoder.encode(["The dog zzz", "", "unknown"])
+    np.testing.assert_array_equal(vectors, [[0.5, 0.5, 1], [0] * 3, [0] * 3])
+    assert "New York" in encoder.tokenizer.rows
+
+
+def test_damaged_files_are_named(tmp_path):
+    path = tmp_path / "words.vec"
+    path.write_text("the 1 2 3\ndog 1 2\n")
+    with pytest.raises(BadInputError, match="line 2: not a word and its numbers"):
+        load_static(path)
+    path.write_text("")
+    with pytest.raises(BadInputError, match="holds no word vectors"):
+        load_static(path)
+
 
 TEXTS = ["A man plays a guitar.", "", "Zürich, naïve ☃ 京 \U0001f600", "x" * 150, "river " * 700, "the the"]
 

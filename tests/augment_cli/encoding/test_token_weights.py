@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool, weights_in
-from augment_cli.encoding.static_files import write_folder
-from augment_cli.encoding.token_weights import count_store, count_tokens
-from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.encoding.static import POOLINGS, word_table, write_folder
+from augment_cli.encoding.words_apart import count_store, count_tokens
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
@@ -164,7 +163,7 @@ def test_cached_vectors_of_other_weights_are_others(plain_model, encoder, counts
 def test_weighted_whitening_is_whitening_of_repeated_rows():
     generator = np.random.default_rng(2)
     vectors, repeats = generator.normal(size=(40, 5)), generator.integers(1, 6, 40)
-    found = whitening.fit(vectors, weights=repeats / repeats.sum())
+    found = transforms.fit(vectors, weights=repeats / repeats.sum())
     white = found(np.repeat(vectors, repeats, axis=0))
     np.testing.assert_allclose(white.mean(0), 0, atol=1e-5)
     np.testing.assert_allclose(white.T @ white / len(white), np.eye(5), atol=1e-4)

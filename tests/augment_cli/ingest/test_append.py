@@ -13,16 +13,15 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, report_of
 from augment_cli.pack import choose
-from augment_cli.reports.behind import goes_by_part
+from augment_cli.process.reporter import Logged
 from augment_cli.reports.card import write_card
 from augment_cli.reports.report import status
-from augment_cli.reports.soundness import verify, why_not_reused
+from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.session.reporter import Logged
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
-from augment_cli.vectors.embed_parameters import EmbedParameters
+from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.undisturbed import digests_of_parts
 
 NOUNS = ["heron", "river", "bridge", "boat", "house", "road", "field", "mill"]

@@ -74,7 +74,7 @@ def test_the_digest_is_of_the_very_bytes_that_are_parsed(tmp_path, monkeypatch):
         stream.read()
     file.refuse_change()
     # A clock that lies.
-    monkeypatch.setattr("augment_cli.ingest.local_files._state", lambda path: file._found)
+    monkeypatch.setattr("augment_cli.ingest.streams._state", lambda path: file._found)
     path.write_text(AFTER)
     with file.open() as stream:
         stream.read()

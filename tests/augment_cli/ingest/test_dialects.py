@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, UsageError
-from augment_cli.ingest import json_documents, streams
+from augment_cli.ingest import records, streams
 
 TEXTS = ["The small, green gate is open.", "Grüße; from the river.", 'She said "no".']
 ROWS = [["title", "price"], [TEXTS[0], "3,50"], [TEXTS[1], "4"], [TEXTS[2], "5,25"]]
@@ -151,7 +151,7 @@ def test_what_is_wrong_in_json_is_named(read_bytes, data, texts, reasons):
 
 
 def test_an_object_without_end_takes_no_memory_without_end(read_bytes, monkeypatch):
-    monkeypatch.setattr(json_documents, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(records, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(streams, "PIECE_BYTES", 64)
     result = read_bytes(b'[{"text": "one"}, {"text": "' + b"x" * 50_000, "a.json")
     assert result.texts == ["one"] and result.reasons == [(1, "damaged_file")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.ingest.near_duplicates import NearDuplicates, band_keys, similarity
+from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
 from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize
 from tests.helpers.properties import examples

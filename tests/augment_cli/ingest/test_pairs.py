@@ -8,12 +8,13 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
-from augment_cli.ingest import IngestOptions, pairs
+from augment_cli.ingest import IngestOptions
+from augment_cli.ingest.options import make_given
 from augment_cli.pack import choose
+from augment_cli.process.reporter import Logged
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.session import Session
-from augment_cli.session.reporter import Logged
 from augment_cli.store.store import Store
 from augment_cli.vectors.score import ScoreOptions
 
@@ -166,19 +167,18 @@ def test_pairs_are_there_whatever_was_set_aside(tmp_path):
 
 def test_a_kill_between_two_columns_leaves_the_second_to_be_seen(tmp_path, monkeypatch):
     (tmp_path / "in.csv").write_text("text,pos,neg\none,uno,no\n")
-    making = pairs.make_given
 
     def killed(store, column, role):
         if column == "neg":
             raise KeyboardInterrupt
-        return making(store, column, role)
+        return make_given(store, column, role)
 
-    monkeypatch.setattr(pairs, "make_given", killed)
+    monkeypatch.setattr("augment_cli.session.base.make_given", killed)
     with pytest.raises(KeyboardInterrupt):
         read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["pos"], negative_columns=["neg"])
     store = Store.open(tmp_path / "store")
     assert "neg" in store.stages() and not store.has("neg")
-    monkeypatch.setattr(pairs, "make_given", making)
+    monkeypatch.setattr("augment_cli.session.base.make_given", make_given)
     (tmp_path / "more.csv").write_text("text,pos,neg\ntwo,due,non\n")
     with Session(store.path, Engine(1)) as session:
         session.append([tmp_path / "more.csv"])

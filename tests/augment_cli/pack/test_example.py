@@ -1,4 +1,4 @@
-"""The estimate beside the lines that train on a packed table: of this machine, whatever else runs on it."""
+"""The lines that train on a packed table, and filters by cosine."""
 
 import threading
 

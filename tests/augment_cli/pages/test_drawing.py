@@ -1,4 +1,4 @@
-"""The pictures' numbers, and what they say and show."""
+"""Pages: small pictures, and marked changes."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
+from augment_cli.pages.marking import marked, word_edits
 
 values = st.lists(st.floats(-2, 2), min_size=1, max_size=50).map(np.array)
 
@@ -40,3 +41,29 @@ def test_an_interval_stands_on_its_scale():
     picture = interval(2.0, 4.0, 6.0, 2.0, 6.0, "from 2 to 6")
     assert 'x1="4.0" x2="116.0"' in picture and 'cx="60.0"' in picture
     assert 'x1="4.0" x2="4.0"' in interval(1.0, 1.0, 1.0, 1.0, 1.0, "one value")
+
+
+def applied(original, edits):
+    for edit in reversed(edits):
+        original = original[: edit["start"]] + edit["replacement"] + original[edit["end"] :]
+    return original
+
+
+@given(st.text(), st.text())
+def test_edits_by_words_make_one_text_of_the_other(original, text):
+    assert applied(original, word_edits(original, text)) == text
+    assert word_edits(original, original) == []
+
+
+def test_whole_words_are_marked_and_markup_is_text():
+    before, after = marked("The <b>old</b> mill stood.", "The <b>new</b> mill isn't there.")
+    assert before == "The &lt;b&gt;<del>old</del>&lt;/b&gt; mill <del>stood</del>."
+    assert after == "The &lt;b&gt;<ins>new</ins>&lt;/b&gt; mill <ins>isn&#39;t there</ins>."
+    edit = {"start": 4, "end": 7, "replacement": "young"}
+    assert marked("The old mill.", "The young mill.", [edit])[1] == "The <ins>young</ins> mill."
+
+
+def test_long_texts_are_cut_where_that_is_asked_for():
+    text = "a long tale " * 200
+    assert len(marked(text, "b" + text, most=50)[0]) < 120 < len(marked(text, "b" + text)[0])
+    assert len(word_edits(text * 10, "b" + text * 10)) == 1  # comparing such texts would take too long

@@ -7,7 +7,7 @@ import pytest
 
 import augment_cli
 from augment_cli.errors import MissingError
-from augment_cli.pages import drawing, maps
+from augment_cli.pages import drawing, figures
 from augment_cli.pages.adaptation import write_adaptation
 
 TOPICS = ("river <water>", "oven & bread", "planet moon")
@@ -26,7 +26,7 @@ def vectors(spread, seed=0):
 
 
 def test_texts_of_a_topic_lie_together_and_are_named_by_their_words():
-    near, far = maps.places_of(vectors(0.1), vectors(5.0))
+    near, far = figures.places_of(vectors(0.1), vectors(5.0))
     assert near.shape == far.shape == (60, 2)
 
     def together(places):
@@ -35,12 +35,12 @@ def test_texts_of_a_topic_lie_together_and_are_named_by_their_words():
 
     assert together(near) == 1 and together(far) < 0.7
     groups = np.repeat([0, 1, 2], 20)
-    names = maps.names_of(groups, TEXTS)
+    names = figures.names_of(groups, TEXTS)
     assert [
         set(name.split(", ")) >= words
         for name, words in zip(names, ({"river"}, {"oven"}, {"moon"}), strict=True)
     ]
-    found = maps.groups_of(vectors(0.1), vectors(0.1, 1))
+    found = figures.groups_of(vectors(0.1), vectors(0.1, 1))
     assert all(
         len(set(found[start : start + 20]) & set(found[other : other + 20])) == 0
         for start, other in ((0, 20), (20, 40))
@@ -54,7 +54,7 @@ def test_the_page_of_an_adaptation_has_two_maps_and_the_nearest_texts(tmp_path):
     assert "river &lt;water&gt; number 0</title>" in page and "half" in page and "model: x" in page
     rows = re.findall(r'<tr class="texts">.*?>([^<]+)</th><td[^>]*>([^<]+)</td><td[^>]*>([^<]+)</td>', page)
     assert len(rows) == 10
-    nearest = (maps.unit(after) @ maps.unit(after).T - 2 * np.eye(60)).argmax(axis=1)
+    nearest = (figures.unit(after) @ figures.unit(after).T - 2 * np.eye(60)).argmax(axis=1)
     shown = [text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in TEXTS]
     for text, one, other in rows:
         assert other == shown[nearest[shown.index(text)]] != one

@@ -15,8 +15,7 @@ from augment_cli.errors import UsageError
 from augment_cli.parsing import tables
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.parsing.tables import parse_texts
-from augment_cli.store.parquet import read_parquet, write_parquet
-from augment_cli.store.schema import PARSES
+from augment_cli.store.parquet import PARSES, read_parquet, write_parquet
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
 from tests.helpers.properties import examples

@@ -1,10 +1,12 @@
-"""Standard streams as a shell may leave them: closed, on a full disk, with a reader that has gone."""
+"""Streams that are closed, full or gone; the line that Windows gets."""
 
 import subprocess
 import sys
 
 import pytest
 
+from augment_cli.errors import MissingError
+from augment_cli.process.at_start import NO_WINDOWS
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.places import REPOSITORY
 
@@ -61,3 +63,26 @@ def test_all_streams_are_closed(tmp_path):
 def test_a_closed_input_is_an_empty_one(tmp_path):
     result = shell("PYTHON -m augment_cli ingest --corpus - <&-", tmp_path)
     assert result.returncode == 4 and "the input is empty" in result.stderr
+
+
+# `signal` and `os` are loaded before; from then on this is Windows, and has neither of its modules.
+AS_ON_WINDOWS = """
+import runpy, signal, sys
+sys.platform = "win32"
+sys.modules["fcntl"] = sys.modules["resource"] = None
+sys.argv = ["program", "--help"]
+runpy.run_module(%r, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["augment_cli", "train", "eval"])
+def test_one_line_and_the_exit_code_of_what_a_machine_lacks(module):
+    ended = subprocess.run(
+        [sys.executable, "-c", AS_ON_WINDOWS % module],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (MissingError.exit_code, "")
+    assert ended.stderr.splitlines() == [NO_WINDOWS]

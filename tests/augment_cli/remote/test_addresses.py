@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.errors.addresses import is_address, parse, shown, whole, without_secrets
+from augment_cli.errors.visible import is_address, parse, shown, whole, without_secrets
 from augment_cli.remote.failures import explained
 from augment_cli.remote.places import place_of
 

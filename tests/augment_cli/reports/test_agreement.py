@@ -8,9 +8,8 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score
 import augment_cli
 from augment_cli import api
 from augment_cli.errors import UsageError
-from augment_cli.reports.agreement import agreement
 from augment_cli.reports.comparison import compare
-from augment_cli.reports.verdicts import Judgement, read
+from augment_cli.reports.verdicts import Judgement, agreement, read
 from augment_cli.store.store import Store
 from tests.helpers.faulty_server import serving
 

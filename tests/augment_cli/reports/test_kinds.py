@@ -7,16 +7,16 @@ from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions
-from augment_cli.reports import kinds
+from augment_cli.reports import soundness
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
-from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
+from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.faulty_server import serving
 from tests.helpers.places import REPOSITORY
 
@@ -32,15 +32,15 @@ def stage_of(maker, name="x"):
 
 def test_every_maker_declares_its_kind_and_what_makes_it_today():
     makers = CONTINUED | MADE_ANEW | set(augmentations.names())
-    assert kinds.all_kinds().keys() == makers | {"tokens"}
+    assert soundness.all_kinds().keys() == makers | {"tokens"}
     for maker in makers:
-        kind = kinds.kind_of(stage_of(maker))
+        kind = soundness.kind_of(stage_of(maker))
         assert kind.maker == maker and isinstance(kind.version(), int)
         assert kind.describe(stage_of(maker)).strip()
 
 
 def test_a_stage_of_another_maker_is_known_by_nothing_but_its_name():
-    kind = kinds.kind_of(stage_of("someone"))
+    kind = soundness.kind_of(stage_of("someone"))
     assert kind.version() is None and kind.describe(stage_of("someone")) == "someone"
     assert not kind.goes_by_part({}) and not kind.has_numbers and kind.is_for_readers(stage_of("someone"))
 
@@ -76,7 +76,7 @@ def test_kinds_say_what_the_settings_say_that_made_them(tmp_path, pipeline, monk
     makers = {store.stage(name).settings["stage"] for name in begun}
     assert makers == CONTINUED | MADE_ANEW | {"una", "crop"}
     for name, settings in begun.items():
-        kind = kinds.kind_of(store.stage(name))
+        kind = soundness.kind_of(store.stage(name))
         assert kind.goes_by_part(store.stage(name).settings) == settings.by_part, name
         assert settings.by_part == (settings.stage in CONTINUED | {"crop"}), name
         assert kind.version() == settings.version and why_not_reused(store, name) is None, name
@@ -97,5 +97,5 @@ def test_kinds_say_what_the_settings_say_that_made_them(tmp_path, pipeline, monk
 )
 def test_what_a_card_says(maker, name, words, is_for_readers):
     stage = stage_of(maker, name)
-    kind = kinds.kind_of(stage)
+    kind = soundness.kind_of(stage)
     assert kind.describe(stage).startswith(words) and kind.is_for_readers(stage) == is_for_readers

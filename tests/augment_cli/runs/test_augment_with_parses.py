@@ -121,7 +121,7 @@ def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
 
 
 def test_options_are_shown_where_they_mean_something():
-    from augment_cli.cli.augmentation_command import make_command
+    from augment_cli.cli.commands import make_command
 
     def options(name):
         return set(inspect.signature(make_command(name)).parameters)

@@ -18,9 +18,9 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal, pieces_in
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
-from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
+from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.tiny_models import SENTENCES
 
 USERS = {

@@ -17,10 +17,9 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
-from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
-from augment_cli.vectors.stages import VectorStage
+from augment_cli.vectors.stages import EmbedParameters, VectorStage
 from tests.helpers.sealing import sealed
 from tests.helpers.vector_stages import FAST
 from train.data.tokens import cache_tokens

@@ -65,8 +65,8 @@ def test_smoothing_is_the_mean_of_the_nearest_others(seed, count, rounds):
 def test_blocks_do_not_show(monkeypatch):
     vectors = np.array([unit(vector) for vector in draw(50, 8)], np.float32)
     whole = smoothed(vectors, 5, 2)
-    monkeypatch.setattr("augment_cli.encoding.smoothing._BLOCK", 7)
-    monkeypatch.setattr("augment_cli.encoding.smoothing._PRODUCTS", 300)
+    monkeypatch.setattr("augment_cli.encoding.transforms._BLOCK", 7)
+    monkeypatch.setattr("augment_cli.encoding.transforms._PRODUCTS", 300)
     np.testing.assert_allclose(smoothed(vectors, 5, 2), whole, atol=1e-6)
 
 
@@ -162,7 +162,7 @@ def test_it_is_a_set_of_vectors_like_any_other(two_sets, tiny_encoder):
 
 
 def test_the_command_that_makes_it_again(two_sets):
-    from augment_cli.reports.kinds import kind_of
+    from augment_cli.reports.soundness import kind_of
 
     store = api.combine(two_sets, ["start", "words"], name="t", weights="1,0.5", rounds=1, jobs=1)
     command = kind_of(store.stage("vectors-t")).command(store, "vectors-t")

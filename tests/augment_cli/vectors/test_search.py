@@ -6,18 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.encoding.smoothing import unit
+from augment_cli.contract.vector_parameters import MineParameters
+from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
 from augment_cli.text.normalization import normalize
-from augment_cli.vectors import graph, lexical, search
-from augment_cli.vectors.choosing import choose
+from augment_cli.vectors import lexical, search
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
-from augment_cli.vectors.search import Neighbours
+from augment_cli.vectors.search import Neighbours, choose
 from augment_cli.vectors.stages import as_column, as_matrix
 from augment_cli.vectors.texts import equal_rows
 
@@ -245,9 +244,9 @@ def clustered():
 def test_the_graph_finds_nearly_what_the_exact_search_finds(clustered, tmp_path):
     row_ids, vectors = clustered
     blocks = [(row_ids[some], vectors[some]) for some in (slice(400), slice(400, 400), slice(400, None))]
-    graph.build_graph(iter(blocks), 24, tmp_path)
+    search.build_graph(iter(blocks), 24, tmp_path)
     queries, own = vectors[:200], row_ids[:200]
-    found = graph.search_graph(queries, own, graph.open_graph(tmp_path), 10, below=0.9)
+    found = search.search_graph(queries, own, search.open_graph(tmp_path), 10, below=0.9)
     exact = search.search(queries, own, blocks, 10, below=0.9)
     shared = [len({*some} & {*others}) for some, others in zip(found.row_ids, exact.row_ids, strict=True)]
     assert np.mean(shared) > 9.5
@@ -265,11 +264,11 @@ def test_the_graph_is_the_same_whenever_it_is_built_and_few_candidates_are_enoug
     files = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        graph.build_graph([(row_ids[:40], vectors[:40])], 24, tmp_path / name)
+        search.build_graph([(row_ids[:40], vectors[:40])], 24, tmp_path / name)
         files += (tmp_path / name).iterdir()
     assert files[0].read_bytes() == files[1].read_bytes()
-    graph.build_graph([(row_ids, vectors)], 24, tmp_path / "one")  # is there already
-    found = graph.search_graph(vectors[:3], row_ids[:3], graph.open_graph(tmp_path / "one"), 50)
+    search.build_graph([(row_ids, vectors)], 24, tmp_path / "one")  # is there already
+    found = search.search_graph(vectors[:3], row_ids[:3], search.open_graph(tmp_path / "one"), 50)
     assert (found.row_ids >= 0).sum(axis=1).tolist() == [39, 39, 39]
     assert (found.row_ids[:, 39:] == -1).all()
 
@@ -277,4 +276,4 @@ def test_the_graph_is_the_same_whenever_it_is_built_and_few_candidates_are_enoug
 def test_a_missing_library_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "usearch.index", None)
     with pytest.raises(MissingError, match=r"augment-cli\[graph\]"):
-        graph.graph_library()
+        search.graph_library()

@@ -1,4 +1,4 @@
-"""Clustering: metrics against scikit-learn, known groups found."""
+"""Protocols on classes and order: clustering, CoLA, ordering."""
 
 import math
 
@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression
 
-from eval.protocols import clustering
+from eval.protocols import clustering, cola, ordering
+from tests.helpers.blobs import blobs
 
 
 def test_clear_groups_are_found_by_every_seed():
@@ -52,3 +54,53 @@ def test_constant_nan_and_one_class_are_defined_and_named():
     single = clustering.score(np.ones((4, 2)), ["a"] * 4)
     assert math.isnan(single.main)
     assert "one class only" in single.notes[0]
+
+
+def test_it_is_plain_logistic_regression():
+    train, dev = blobs(80, spread=5.0), blobs(40, spread=5.0, seed=2)
+    expected = LogisticRegression(max_iter=1000).fit(*train).score(*dev)
+    score = cola.score(train, dev)
+    assert score.main == pytest.approx(expected)
+    assert -1 <= score.scores["matthews"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda x, y: (x, np.full_like(y, "c0")), "one class only"),
+        (lambda x, y: (x * np.nan, y), "NaN or infinite"),
+    ],
+)
+def test_what_cannot_be_scored_is_nan_with_the_reason(change, reason):
+    score = cola.score(change(*blobs(30)), blobs(10))
+    assert math.isnan(score.main)
+    assert reason in score.notes[0]
+
+
+def test_every_entailed_hypothesis_is_paired_with_every_other_one_of_its_premise():
+    premises = ["p", "p", "p", "p", "q", "q", "r"]
+    labels = ["e", "n", "c", "c", "entailment", "contradiction", "e"]
+    base = np.tile([1.0, 0.0], (7, 1))
+    hypotheses = np.array([[0.5, 0], [0.4, 0], [0.6, 0], [0.5, 0], [0.2, 9], [0.1, 0], [1, 0]])
+    rounds = ["r1"] * 4 + ["r2"] * 3
+    score = ordering.score((premises, base), hypotheses, labels, rounds)
+    # p: 0.5 beats 0.4, loses to 0.6, ties with 0.5 (which does not count); q: 0.2 beats 0.1; r has no pair.
+    assert score.items["correct"].tolist() == [True, False, False, True]
+    assert score.scores["accuracy"] == 0.5
+    assert score.scores["accuracy_contradiction"] == pytest.approx(1 / 3)
+    assert score.scores["accuracy_r1"] == pytest.approx(1 / 3)
+    assert score.scores["accuracy_r2"] == 1
+    # By cosine the long entailed hypothesis of q points elsewhere.
+    assert score.scores["accuracy_cosine"] == 0
+
+
+def test_premises_of_different_rounds_are_not_mixed():
+    vectors = np.ones((2, 2))
+    score = ordering.score((["p", "p"], vectors), vectors, ["e", "c"], ["r1", "r2"])
+    assert math.isnan(score.main)
+    assert "no premise has both" in score.notes[0]
+
+
+def test_broken_embeddings_are_named():
+    vectors = np.full((2, 2), np.nan)
+    assert "NaN" in ordering.score((["p", "p"], vectors), vectors, ["e", "c"]).notes[0]

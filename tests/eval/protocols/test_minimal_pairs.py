@@ -9,7 +9,7 @@ import pytest
 from eval.command import main
 from eval.contract.options import Options, Progress
 from eval.protocols.minimal_pairs import PROTOCOL, score
-from eval.tasks.minimal_pairs import KINDS, minimal_pairs_table
+from eval.tasks.meaning import KINDS, minimal_pairs_table
 
 TABLE = minimal_pairs_table()
 

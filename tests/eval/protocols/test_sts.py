@@ -8,7 +8,7 @@ from scipy import stats
 
 from augment_cli.errors import BadInputError, MissingError
 from eval.protocols.sts import score_pairs, stsb
-from eval.tasks.pairs import Pairs
+from eval.tasks.table import Pairs
 
 COLUMNS = "split\tgenre\tsubtask\tyear\tscore\tsentence1\tsentence2"
 

@@ -1,4 +1,4 @@
-"""The reading of data files that are right, missing, damaged or different."""
+"""The registry of evaluation sets and their files: rows, columns, counts, digests; sentence pairs."""
 
 import dataclasses
 import gzip
@@ -6,10 +6,44 @@ import hashlib
 
 import pytest
 
-from augment_cli.errors import BadInputError, MissingError
-from eval.tasks.pairs import pairs_of
-from eval.tasks.registry import Task, load_registry
-from eval.tasks.table import read_table
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from eval.tasks.registry import Task, choose_tasks, load_registry
+from eval.tasks.table import Table, pairs_of, read_table
+from tests.helpers.stored_results import REGISTRY
+
+
+def test_registry_covers_the_sets_and_states_the_published_counts():
+    registry = load_registry()
+    counts = {name: task.counts[task.split] for name, task in registry.items()}
+    assert [counts[f"sts{year}"] for year in range(12, 17)] == [3108, 1500, 3750, 3000, 1186]
+    assert [counts[name] for name in ("stsb", "sickr", "stsb-dev")] == [1379, 4927, 1500]
+    assert (counts["cr"], counts["mpqa"], counts["mr"], counts["subj"]) == (3771, 10603, 10662, 10000)
+    assert "SMT" not in registry["sts13"].subsets
+    suites = {
+        suite: len(choose_tasks(registry, [suite])) for suite in ("sts", "transfer", "clustering", "intent")
+    }
+    assert suites == {"sts": 7, "transfer": 7, "clustering": 6, "intent": 5}
+    for task in registry.values():
+        assert task.split in task.counts
+        assert {"split", task.label_column, *task.text_columns} <= set(task.columns), task.name
+        if task.subsets:
+            assert sum(task.subsets.values()) == task.counts[task.split], task.name
+
+
+def test_choosing_keeps_the_registrys_order_and_unknown_names_are_named(tmp_path):
+    registry = load_registry()
+    assert [task.name for task in choose_tasks(registry, ["stsb", "sts12"])] == ["sts12", "stsb"]
+    assert len(choose_tasks(registry, ["all"])) == len(registry)
+    with pytest.raises(UsageError, match=r"unknown task 'sts17'; tasks are sts12, .*suites are"):
+        choose_tasks(registry, ["sts17"])
+    path = tmp_path / "tasks.toml"
+    path.write_text('[a]\ntitle = "A"\ncolour = "red"\n')
+    with pytest.raises(BadInputError, match="task a has the unknown key colour"):
+        load_registry(path)
+    path.write_text('[a]\ntitle = "A"\n')
+    with pytest.raises(BadInputError, match="task a is incomplete"):
+        load_registry(path)
+
 
 TASK = Task(
     name="toy",
@@ -113,3 +147,34 @@ def test_every_registered_set_that_is_there_is_what_the_registry_says(data_folde
         assert table.checked == bool(task.sha256)
         if task.graded:
             assert len(pairs_of(table).gold) == task.counts[task.split]
+
+
+def table_of(name, *scores):
+    count = len(scores)
+    task = REGISTRY[name]
+    first, second = task.text_columns
+    columns = {
+        "split": ["test"] * (count - 1) + ["dev"],
+        first: [f"a{number}" for number in range(count)],
+        second: [f"b{number}" for number in range(count)],
+        task.label_column: list(scores),
+        task.subset_column: ["main-news"] * count,
+    }
+    return Table(task, columns, "", True)
+
+
+def test_pairs_are_those_of_the_scored_split_in_its_order():
+    pairs = pairs_of(table_of("stsb", "5", "0.25", "3"))
+    assert (pairs.first, pairs.second) == (["a0", "a1"], ["b0", "b1"])
+    assert pairs.gold.tolist() == [5, 0.25]
+    assert pairs.subsets == ["main-news"] * 2
+
+
+def test_without_subsets_all_pairs_are_one():
+    assert pairs_of(table_of("sickr", "5", "1", "3")).subsets == ["all"] * 2
+
+
+@pytest.mark.parametrize("score", ["5.1", "-1", "high", "nan"])
+def test_gold_outside_the_range_is_named(score):
+    with pytest.raises(BadInputError, match=f"gold score '{score}' is not between 0 and 5"):
+        pairs_of(table_of("stsb", "3", score, "3"))

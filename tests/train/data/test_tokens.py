@@ -9,7 +9,7 @@ import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.session import Session
-from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens, stage_draws

@@ -6,9 +6,7 @@ import torch
 from safetensors.numpy import load_file
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.static_files import write_folder
-from augment_cli.encoding.word_table import word_table
+from augment_cli.encoding.static import StaticEncoder, StaticTable, word_table, write_folder
 from augment_cli.errors import UsageError
 from tests.helpers.training import assert_same_bits, ended_before, logged_run
 from train.data.padding import Bag, Slice

@@ -16,8 +16,7 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
-from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
-from augment_cli.vectors.stages import vectors_name
+from augment_cli.vectors.stages import find_encoder, is_static_model, vectors_name
 from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from augment_cli.errors import BadInputError
-from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage
 from train.data.texts import CORPUS, SELF

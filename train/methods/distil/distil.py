@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
-from augment_cli.encoding.token_weights import TokenCounts, count_tokens, texts_of
+from augment_cli.encoding.words_apart import TokenCounts, count_tokens, texts_of
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.neural.runtime import has_fast_bf16
@@ -127,7 +127,7 @@ def postprocess(vectors: np.ndarray, counts: TokenCounts, settings: Settings) ->
     if settings.dimension > vectors.shape[1]:
         raise UsageError(f"--dimension {settings.dimension}: the teacher's vectors have {vectors.shape[1]}")
     if settings.postprocess == "zipf":
-        return whitening.fit(vectors, settings.dimension or None, counts.probability)(vectors)
+        return transforms.fit(vectors, settings.dimension or None, counts.probability)(vectors)
     if settings.postprocess == "pca":
         return projection(vectors, settings.dimension)(vectors)
     if settings.dimension not in (0, vectors.shape[1]):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from augment_cli.encoding.whitening import Whitening
+from augment_cli.encoding.transforms import Whitening
 
 RIDGE = 0.03  # chosen on STS-B dev of {0.03, 0.1, 0.3, 1, 3, 10}, with 50,000 sentences
 ITERATIONS = 20  # more change no score in the first decimal

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.encoding.static_files import without_special_tokens
-from augment_cli.encoding.token_weights import TokenCounts
+from augment_cli.encoding.static import without_special_tokens
+from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import UsageError
 
 PAD, UNKNOWN, INNER = "[PAD]", "[UNK]", "##"

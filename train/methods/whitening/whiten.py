@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.files import replace_folder
 from augment_cli.store.store import Store
@@ -20,10 +20,10 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
     # Source: Su et al. 2021. Their table whitens on the evaluated sentences themselves, which a model that is
     # handed on cannot know (`python -m eval --whiten` does it); here it is the corpus that the model was
     # trained on.
-    fitted = whitening.fit(load_encoder(model).encode(spaced_texts(store, count)), dimension or None)
+    fitted = transforms.fit(load_encoder(model).encode(spaced_texts(store, count)), dimension or None)
     work = target.with_name(f".{target.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
-    whitening.store(fitted, model, work)
+    transforms.store(fitted, model, work)
     replace_folder(work, target)
 
 

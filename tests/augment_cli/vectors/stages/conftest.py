@@ -9,7 +9,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.vectors import embed
-from augment_cli.vectors.embed_parameters import EmbedParameters
+from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.small_encoders import old_layout, plain_model
 from tests.helpers.tiny_models import SENTENCES
 from tests.helpers.vector_stages import FAST

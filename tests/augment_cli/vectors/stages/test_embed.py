@@ -1,10 +1,13 @@
-"""embed: what is in the columns, resuming, damage, and vectors that are never mixed."""
+"""Prompts, and vectors of a stage."""
+
+import dataclasses
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
 
 from augment_cli.encoding import static
 from augment_cli.encoding.loading import load_encoder
@@ -19,12 +22,22 @@ from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
-from augment_cli.vectors.embed_parameters import EmbedParameters
-from augment_cli.vectors.mine_parameters import MineParameters
+from augment_cli.vectors.mine_parameters import MineParameters, mine_settings
 from augment_cli.vectors.score import ScoreOptions
-from augment_cli.vectors.stages import VectorStage, as_bytes, as_column, from_bytes, in_chunks, vectors_name
+from augment_cli.vectors.stages import (
+    EmbedParameters,
+    VectorStage,
+    as_bytes,
+    as_column,
+    embed_settings,
+    find_encoder,
+    from_bytes,
+    in_chunks,
+    vectors_name,
+)
+from tests.helpers.small_encoders import with_prompts
 from tests.helpers.tiny_models import SENTENCES
-from tests.helpers.vector_stages import FAST, Died, digests, make
+from tests.helpers.vector_stages import FAST, Died, digests, make, units
 
 
 def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, model):
@@ -251,3 +264,57 @@ def test_vectors_of_a_stage_made_anew_are_refused(vectors_path):
         session.augment(make_run("antonym", seed=9))
         with pytest.raises(MixError, match="vectors of an earlier 'antonym', which was made anew since"):
             VectorStage.open(session.store, "antonym")
+
+
+PROMPTS = {"query": "the dog runs : ", "document": "town "}
+
+
+@pytest.fixture
+def prompted(old_layout, tmp_path):
+    folder = with_prompts(old_layout, tmp_path / "model", PROMPTS, default="document", pooled=False)
+    return EmbedParameters(model=str(folder), **FAST)
+
+
+def named(parameters, name):
+    return dataclasses.replace(parameters, prompt_name=name)
+
+
+def test_vectors_behind_a_prompt_are_the_librarys_and_mining_asks_with_those_of_queries(path, prompted):
+    with Session(path, Engine(1)) as session:
+        session.embed("corpus", prompted)
+        session.embed("corpus", named(prompted, "query"), "queries")
+        limits = MineParameters(by="vectors", query_vectors="queries", range_max=8, near_duplicate=2.0)
+        (stage,) = session.mine(limits, parameters=prompted)
+        store = session.store
+        with pytest.raises(MixError, match="prompt_name"):
+            session.embed("corpus", prompted, "queries")
+        with pytest.raises(
+            UsageError, match=r"prompt 'passage': .* has the prompts query, document; name one"
+        ):
+            session.embed("corpus", named(prompted, "passage"), "passages")
+    library = SentenceTransformer(prompted.model, device="cpu")
+    texts = store.read("corpus")["text"].to_pylist()
+    sides = []
+    for folder, name in (("vectors", "document"), ("vectors-queries", "query")):
+        vectors = np.array(store.read(folder)["vector"].to_pylist(), np.float32)
+        np.testing.assert_allclose(vectors, library.encode(texts, prompt_name=name), atol=2e-3)
+        sides.append(units(store, folder))
+    documents, queries = sides
+    other = 0
+    for row, entry in enumerate(store.read(stage).to_pylist()):
+        unlike = [number for number, text in enumerate(texts) if text.lower() != texts[row].lower()]
+        best = max(float(queries[row] @ documents[number]) for number in unlike)
+        assert entry["score"] == pytest.approx(best, abs=2e-3)
+        other += best > max(float(documents[row] @ documents[number]) for number in unlike) + 2e-3
+    assert other > 2  # the same prompt on both sides gives other scores
+
+
+def test_what_was_embedded_and_mined_without_prompts_keeps_its_settings(embedded, encoder):
+    with Session(embedded, Engine(1)) as session:
+        store = session.store
+        model = find_encoder(encoder.model)
+        assert "prompt_name" not in embed_settings(store, "corpus", model, encoder).parameters
+        asked = embed_settings(store, "corpus", model, named(encoder, "query"))
+        assert asked.parameters["prompt_name"] == "query"
+        limits = MineParameters(by="vectors")
+        assert "query_vectors" not in mine_settings(store, limits, None, None, 0).parameters

@@ -8,9 +8,8 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
-from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import stats
-from augment_cli.reports.soundness import verify
+from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.vectors.mine_parameters import MineParameters

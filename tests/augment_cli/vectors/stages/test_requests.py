@@ -9,9 +9,9 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
+from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.vector_stages import FAST, digests, make
 
 

@@ -9,9 +9,8 @@ import pytest
 import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import stats
-from augment_cli.reports.soundness import verify
+from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store

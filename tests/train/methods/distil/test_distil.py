@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.vectors.embed_parameters import EmbedParameters
+from augment_cli.vectors.stages import EmbedParameters
 from train.cli import main
 from train.extras.nearest import nearest
 from train.methods.distil import vocabulary
@@ -129,7 +129,7 @@ def test_a_table_is_the_teacher_s_tokens_whitened_and_weighted(teacher, store):
         for number in found.tokenizer.backend_tokenizer.encode(text).ids:
             counted[number] += 1
     share = counted / counted.sum()
-    table = whitening.fit(vectors, 16, share)(vectors) * (1e-3 / (1e-3 + share))[:, None]
+    table = transforms.fit(vectors, 16, share)(vectors) * (1e-3 / (1e-3 + share))[:, None]
     table[:2] = 0  # padding and unknown
     got = found.model.embedding.weight.detach().numpy()
     # Directions may have the other sign.

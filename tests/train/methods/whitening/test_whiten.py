@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from augment_cli.encoding import whitening
+from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from tests.helpers.training import logged_run
@@ -24,7 +24,7 @@ def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):
     assert vectors.shape == (100, 8)
     np.testing.assert_allclose(vectors.mean(0), 0, atol=1e-4)
     np.testing.assert_allclose(np.cov(vectors.T, bias=True), np.eye(8), atol=1e-2)
-    expected = whitening.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
+    expected = transforms.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
     np.testing.assert_allclose(white.encode(texts[:5]), expected, atol=1e-4)
     library = SentenceTransformer(str(tmp_path / "whitened"), device="cpu")
     np.testing.assert_allclose(library.encode(texts[:5]), expected, atol=1e-4)

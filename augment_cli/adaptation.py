@@ -1,0 +1,416 @@
+"""Adaptation from one file: its texts become a store, the trainer runs beside, a verdict comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import html
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from augment_cli import places
+from augment_cli.contract.ingest_options import IngestOptions
+from augment_cli.contract.parameters import several
+from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError
+from augment_cli.errors.packages import require
+from augment_cli.errors.visible import visible
+from augment_cli.ingest.look import look_at
+from augment_cli.models.digest import model_digest
+from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
+from augment_cli.reports.choosing import choose_rows
+from augment_cli.resources.sample import SAMPLE
+from augment_cli.session import Session
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.named_files import read_small_file
+from augment_cli.store.store import Store
+from augment_cli.version import __version__
+
+_RUNS = Path("runs")
+_TOLD = "adapted.json"  # what a finished adaptation was told, in its folder
+_TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encoders
+_MAPPED_TOKENS = 128  # of a text on a map
+_MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
+# What runs the trainer from any folder, in a checkout and from a wheel.
+_TRAINER = [
+    sys.executable,
+    "-c",
+    "import logging; from augment_cli.places import run; "
+    "logging.basicConfig(format='%(levelname)s %(message)s'); "
+    "logging.getLogger('augment_cli').setLevel('INFO'); run('train')",
+]
+_LOOKED_AT = 2_000  # rows
+_FEW = 200  # texts; fewer have no neighbourhoods
+_OTHER_DEV = ("held_out", "evaluate_every")  # settings of who does without neighbourhoods
+_EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(?:ETA ([\d.]+) min)?$")
+# Of what a stage's maker logs, how far it is; the rest is in words of Python.
+_NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
+_ENDING = 60.0  # seconds that the trainer has to write its checkpoint
+_HELPS = 0.5  # weight of a table of words beside an encoder that sees context
+_POINTS = 0.5  # of 100 texts; fewer are no difference
+_PIECES, _UNKNOWN = 2.0, 0.05  # a word, and of all pieces: more, and a vocabulary is of another language
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an adaptation ended; shown as a page in a notebook."""
+
+    outcome: str  # better, same, worse, unknown
+    message: str
+    folder: Path  # of the encoder that came out
+    # Scores without labels, from 0 to 1, by name, each with that of the `before` and the `best` encoder.
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    following: tuple[str, ...] = ()  # what to do next, a line each
+    page: Path | None = None  # with a map of the texts before and after, where there are enough of them
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *self.following])
+
+    def _repr_html_(self) -> str:
+        if self.page is not None:
+            return framed(self.page)
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{value:.3f}</td>" for value in pair.values())
+            for name, pair in self.scores.items()
+        )
+        said, lines = html.escape(self.message), "".join(f"<li>{html.escape(one)}" for one in self.following)
+        head = "<tr><th></th><th>before</th><th>after</th></tr>"
+        return f"<p><b>{said}</b></p><table>{head}{rows}</table><ul>{lines}</ul>"
+
+
+class Adapted(NamedTuple):
+    """An adapted encoder and how it came out."""
+
+    encoder: Any  # a SentenceTransformer; where that library is missing, our own with the method `encode`
+    verdict: Verdict
+
+
+def loaded(verdict: Verdict) -> Adapted:
+    """The encoder that came out, for Python."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        from augment_cli.encoding.loading import load_encoder
+
+        return Adapted(load_encoder(verdict.folder), verdict)
+    return Adapted(SentenceTransformer(str(verdict.folder), device="cpu"), verdict)
+
+
+def adapt(
+    encoder: str | Path,
+    texts: Any,
+    options: IngestOptions | None,
+    out: str | Path | None,
+    changes: str | Sequence[str],
+    lookup: bool,
+    allow_download: bool,
+    reporter: Reporter,
+) -> Verdict:
+    """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
+    if not isinstance(encoder, str | Path) or Path(encoder).suffix in _TABLES:
+        raise UsageError("adapt: the encoder comes first, the texts second, as in adapt('minilm', texts)")
+    require("torch", "transformers", "sklearn", "scipy", extra="train")
+    name, encoder, options = str(encoder), shipped(encoder), options or IngestOptions()
+    model = _find(encoder, allow_download)
+    texts = SAMPLE if texts is None else texts
+    in_memory = not isinstance(texts, str | Path)
+    if in_memory and hasattr(texts, "__len__") and not len(texts):
+        raise BadInputError("texts: there is none; give the texts to adapt to")
+    out = Path(out or _RUNS / _name_of(texts, name, in_memory))
+    if model.is_dir():
+        _refuse_another(out, model_digest(model))
+    if not in_memory:
+        options = _with_column(Path(texts), options, reporter)
+    session = Session(out / "store", Engine.for_this_machine(None), reporter)
+    with session:
+        try:
+            given = {"texts": texts} if in_memory else {"corpus": [texts]}
+            session.ingest(given.get("corpus"), options, texts=given.get("texts"), max_rejects=_MOST_REJECTS)
+        except MixError:
+            raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
+        store = session.store
+    if few := _few(store):
+        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in changes):
+            raise BadInputError(few)
+        reporter.warn(few)
+    if unlike := _unlike(model, store):
+        reporter.warn(unlike)
+    told: dict[str, Any] = {"version": __version__, "encoder": model_digest(model)}
+    told |= {"changes": list(changes), "lookup": lookup}
+    if _is_finished(out, told):
+        reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
+        return _with_page(read_verdict(out, name), encoder, reporter)
+    command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
+    command += ["--allow-download"] * allow_download
+    _train([*command, *(word for change in several(changes) for word in ("--set", change))], reporter)
+    if lookup:
+        _make_lookup(out, store, reporter)
+    told["store"] = sha256_of_file(store.path / "manifest.json")
+    (out / _TOLD).write_text(json.dumps(told) + "\n", "utf-8")
+    return _with_page(read_verdict(out, name), encoder, reporter)
+
+
+def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
+    """The verdict with its page, which is made once, and of enough texts."""
+    from augment_cli.pages import adaptation, figures
+
+    run = verdict.folder.parent
+    page = run / adaptation.NAME
+    if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
+        rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
+        texts = list(dict.fromkeys(row["text"] for row in rows))
+        if len(texts) < figures.FEWEST:
+            return verdict
+        from augment_cli.encoding.loading import load_encoder
+
+        reporter.say(f"page: a map of {len(texts)} texts before and after")
+        folders = (start, verdict.folder)
+        vectors = [load_encoder(one, max_length=_MAPPED_TOKENS).encode(texts) for one in folders]
+        said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
+        adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
+    return dataclasses.replace(verdict, page=page, following=(*verdict.following, f"page: {page}"))
+
+
+def _is_finished(out: Path, told: dict[str, Any]) -> bool:
+    """Whether the same was made here and is still there, seen without torch, which takes seconds to load."""
+    needed = [out / "best", out / "log.jsonl", out / "summary.json", *[out / "lookup"] * told["lookup"]]
+    try:
+        known = json.loads(read_small_file(out / _TOLD))
+        store = sha256_of_file(out / "store" / "manifest.json")
+    except (UserError, OSError, ValueError):
+        return False
+    return bool(known == told | {"store": store}) and all(map(Path.exists, needed))
+
+
+def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
+    """The options with the column of texts, encoding and format that a file seems to have."""
+    found = look_at(file, options, _LOOKED_AT)
+    column, encoding = found["text_column"], found["encoding"]
+    if column and not options.text_column:
+        others = [one["name"] or "one without a name" for one in found["columns"] if one["name"] != column]
+        beside = f" (others: {', '.join(others)})" if others else ""
+        reporter.say(f"text column: {column}{beside}; --text-column names another")
+    encoding = options.encoding if encoding is None else encoding
+    return dataclasses.replace(options, text_column=column or options.text_column, encoding=encoding)
+
+
+def _find(encoder: str, allow_download: bool) -> Path:
+    from augment_cli.vectors.stages import find_encoder
+
+    return find_encoder(encoder, allow_download).path
+
+
+def _name_of(texts: Any, encoder: str, in_memory: bool) -> str:
+    """The folder of a run: by the file, and by the encoder where it is not the usual one."""
+    stem = "texts" if in_memory else Path(texts).name.partition(".")[0] or "texts"
+    usual = encoder in ("minilm", MINILM_PACKAGE) or encoder.endswith("all-MiniLM-L6-v2")
+    return f"adapt-{stem}" + ("" if usual else f"-{Path(encoder).name}")
+
+
+def _refuse_another(out: Path, digest: str) -> None:
+    """Refuse a folder with the run of another encoder, before anything is made."""
+    for file in out.glob("checkpoints/*/state.json"):
+        # What is damaged is said by the trainer.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            if json.loads(file.read_bytes())["settings"]["encoder"] != digest:
+                raise MixError(f"{out}: holds the run of another encoder; name another folder with --out")
+
+
+def _few(store: Store) -> str:
+    """What is said where the texts have no neighbourhoods to learn from; else empty."""
+    parts = range(len(store.parts)) if store.rows < _FEW * 10 else ()
+    texts = {text for part in parts for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()}
+    if not parts or len(texts) >= _FEW:
+        return ""
+    return (
+        f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell "
+        f"whether training helped: give {_FEW} or more, or take the encoder as it is (--set held_out=0.1 "
+        "trains anyway, and asks held-out texts whether their halves find each other)"
+    )
+
+
+def _unlike(model: Path, store: Store) -> str:
+    """A warning where an encoder's vocabulary does not know the texts' language; else empty."""
+    file = model / "tokenizer.json"
+    if not file.is_file():
+        return ""
+    from tokenizers import Tokenizer
+
+    texts = store.read_part("corpus", 0, ["text"])["text"].slice(0, 1_000).to_pylist()
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    pieces = [one.tokens for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    count = sum(map(len, pieces)) or 1
+    letters = sum(letter.isalnum() for text in texts for letter in text) or 1
+    words = max(sum(len(re.findall(r"\w+", text)) for text in texts), letters / 12)
+    unknown = sum(token in ("[UNK]", "<unk>") for tokens in pieces for token in tokens) / count
+    if unknown < _UNKNOWN and count / words < _PIECES:
+        return ""
+    return (
+        f"the encoder hardly knows the language of these texts ({count / words:.1f} pieces a word, "
+        f"{unknown:.0%} unknown); take one of that language or of many, such as multilingual-e5-small"
+    )
+
+
+def _train(command: list[str], reporter: Reporter) -> None:
+    """Run the trainer, with its lines as progress and notes; its error becomes one of this process."""
+    last, shown = "", float("-inf")
+    output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    with subprocess.Popen(command, errors="replace", **output) as process:
+        assert process.stderr is not None
+        try:
+            for line in map(str.rstrip, process.stderr):
+                last = line or last
+                if found := _EVENT.match(line):
+                    is_due = found[1] != "step" or time.monotonic() - shown >= SECONDS_BETWEEN_LINES
+                    if is_due and (said := _progress(*found.groups())):
+                        shown = time.monotonic() if found[1] == "step" else shown
+                        reporter.say(said)
+                elif not line.startswith(("error: ", "verdict: ")) and (said := _NOTE.sub("", line)):
+                    reporter.say(said)
+        except BaseException:
+            process.terminate()
+            try:  # it keeps what it made, and leaves the folder free for the next command
+                process.communicate(timeout=_ENDING)
+            finally:
+                process.kill()
+            raise
+    if process.returncode:
+        code = process.returncode
+        kind = next((one for one in UserError.__subclasses__() if one.exit_code == code), UserError)
+        raise kind(last.removeprefix("error: ") or f"the trainer ended with code {code}")
+
+
+def _progress(event: str, step: str, steps: str, score: str | None, minutes: str | None) -> str:
+    """What a person is told of a line of the trainer's; empty where the log alone has it."""
+    if steps == "0" or (event != "step" and not score):
+        return ""
+    if score and event != "step":
+        return f"training: step {step} of {steps}, dev score {float(score):.3f}"
+    left = f"{float(minutes):.0f} min" if minutes and float(minutes) >= 1 else "less than a minute"
+    return f"training: step {step} of {steps}" + (f", {left} left" if step != steps else "")
+
+
+def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
+    from augment_cli.encoding.loading import load_encoder
+    from augment_cli.encoding.lookup import Lookup
+
+    folders = [(out / "best", 1.0)]
+    words = CHECKOUT / STATIC
+    if words.is_dir() and model_digest(words) != model_digest(out / "best"):
+        folders.append((words, _HELPS))
+    count = range(len(store.parts))
+    texts = [text for part in count for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()]
+    reporter.say(f"lookup: {len(texts):,} texts by {len(folders)} encoders")
+    found = Lookup.fit([(load_encoder(folder), weight) for folder, weight in folders], texts)
+    shutil.rmtree(out / "lookup", ignore_errors=True)
+    found.save(out / "lookup", [folder for folder, _ in folders])
+
+
+def read_verdict(out: Path, start: str) -> Verdict:
+    """The verdict of a finished run's folder."""
+    events = [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
+    ended = next(event for event in reversed(events) if event["event"] == "verdict")
+    summary = json.loads((out / "summary.json").read_text("utf-8"))["scores"]
+    names = [name.removeprefix("before ") for name in summary if name.startswith("before ")]
+    scores = {
+        name: {when: summary[f"{when} {name}"][0] for when in ("before", "best")}
+        for name in names
+        if f"best {name}" in summary
+    }
+    best = out / "best"
+    shown = json.dumps(str(best), ensure_ascii=False)
+    following = [
+        f"model: {best}",
+        f"vector database: index SentenceTransformer({shown}).encode(texts), and encode queries with it, too",
+        f"with labels: augment-eval start={shlex.quote(start)} adapted={shlex.quote(str(best))} "
+        "--labelled FILE --text-column TEXT --label-column CLASS",
+        f"topics: BERTopic(embedding_model=SentenceTransformer({shown}))",
+        f"few labels: SetFitModel.from_pretrained({shown})",
+    ]
+    if (out / "lookup").is_dir():
+        lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
+        following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
+    if (out / "run.html").is_file():
+        following.append(f"training: {out / 'run.html'}")
+    said = in_words(ended["outcome"], scores) or ended["message"]
+    return Verdict(ended["outcome"], visible(said), best, scores, tuple(following))
+
+
+def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
+    """What gained and what lost, by the corpus's own texts without labels; empty where nothing came out."""
+    half, found = (scores.get(name) for name in ("half_neighbours", "found_by_half"))
+    if outcome != "better" or half is None or found is None:
+        return ""
+    change = 100 * (found["best"] - found["before"])
+    single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
+    caution = "; to search with it, compare it with the start first" if change <= -_POINTS else ""
+    halves, first = ([100 * scores[when] for when in ("best", "before")] for scores in (half, found))
+    return (
+        f"better for topics and classes: of 100 nearest texts, {halves[0]:.1f} are found by either half of a "
+        f"text's words ({halves[1]:.1f} before); the one text is found {single}: half of its words finds it "
+        f"first in {first[0]:.1f} of 100 ({first[1]:.1f} before){caution}"
+    )
+
+
+def encode_of(encoder: Any) -> Callable[[Sequence[str]], np.ndarray]:
+    """The method `encode` of an encoder, or of the one that a name or folder stands for; texts once each."""
+    if isinstance(encoder, str | Path):
+        from augment_cli.encoding.loading import load_encoder
+
+        return load_encoder(encoder).encode
+    if not callable(getattr(encoder, "encode", None)):
+        kind = type(encoder).__name__
+        raise UsageError(f"{kind}: not an encoder; give a name, a folder, or what has a method `encode`")
+    known: dict[str, np.ndarray] = {}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(new, np.asarray(encoder.encode(new), np.float32), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return encode
+
+
+@contextlib.contextmanager
+def labelled_file(texts: Any) -> Iterator[tuple[Path, str]]:
+    """A file of labelled texts, the one that is named or one made of a table, and what people call it."""
+    if isinstance(texts, str | Path):
+        yield Path(texts), str(texts)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "texts.parquet"
+        pl.DataFrame(texts).write_parquet(file)
+        yield file, "texts"
+
+
+def evaluate(before: Any, after: Any, texts: Any, text_column: str, label_column: str) -> pl.DataFrame:
+    """Two encoders on labelled texts, a row for each measure."""
+    encoders = {"before": encode_of(before), "after": encode_of(after)}
+    with labelled_file(texts) as (file, name):
+        try:
+            rows, left_out = places.module("eval.labelled").compare_on_labels(
+                encoders, file, text_column, label_column
+            )
+        except UserError as error:
+            error.args = (str(error).replace(str(file), name),)
+            raise
+    for said in left_out:
+        warnings.warn(said.replace(str(file), name), stacklevel=2)
+    return pl.DataFrame(rows)

@@ -1,0 +1,287 @@
+"""What the commands do that make stages: each calls the function of its operation, and shows what came out.
+
+Loaded when a command is run, as it needs what the commands need.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from augment_cli import adaptation, api
+from augment_cli.answers import generate as asking
+from augment_cli.answers.client import check_endpoint
+from augment_cli.api.step import Step
+from augment_cli.cli import load_commands, options
+from augment_cli.cli.actions import called
+from augment_cli.cli.options import given
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.operation import arguments_of, grouped
+from augment_cli.contract.pack_options import PackOptions
+from augment_cli.contract.parameters import declared, part_numbers
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible, visible_json, visible_line
+from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe, reserved
+from augment_cli.pack.example import how_long, training_lines
+from augment_cli.pack.export import check_beir_folder, write_beir
+from augment_cli.pages import terminal as views
+from augment_cli.pages import terminal_status as status_views
+from augment_cli.pages.layout import check_place
+from augment_cli.parsing.pipelines import find_pipeline
+from augment_cli.process.reporter import Bars
+from augment_cli.reports.plan import plan_run, plan_stages
+from augment_cli.reports.soundness import commands_behind
+from augment_cli.runs import recipe as recipes
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session, StageResult
+from augment_cli.store.store import Store
+from augment_cli.syntax.parses import stage_name
+
+_OF_RUNS = ("seed", "fit", "parses", "of", "protect", "anyway")
+
+
+def engine_of(values: dict[str, Any]) -> Engine:
+    """An engine with the workers that a command's values ask for."""
+    return Engine.for_this_machine(*(values[name] for name in ("jobs", "backend", "scheduler", "address")))
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command that makes stages prints."""
+
+    quiet: bool
+    as_json: bool
+
+    def reporter(self) -> Bars:
+        """Where messages and progress go while stages are made."""
+        return Bars(self.quiet)
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether tables and hints are wanted."""
+        return not (self.quiet or self.as_json)
+
+    def show(
+        self,
+        store: Store,
+        results: Sequence[StageResult],
+        folders: Sequence[str] = (),
+        page: Path | None = None,
+        of_parts: bool = False,
+    ) -> None:
+        """What the run made, with rows of `folders` and what to type next; as JSON every stage."""
+        if self.as_json:
+            views.print_run(store, results)
+        elif self.is_for_people and of_parts:
+            status_views.show_parts(store, results)  # how far the stage is
+        elif self.is_for_people:
+            views.show_run(store, results)
+            there = [folder for folder in folders if store.has(folder)]
+            if there and any(result.was_made for result in results):
+                views.show_hints(store, there, page)
+
+
+def make(function: Callable[..., Any], values: dict[str, Any], looks_ahead: bool) -> None:
+    """Make the stages of an operation, or say what would be made."""
+    step: Step = function.step  # type: ignore[attr-defined]
+    own = given(values, [one.name for one in arguments_of(function)])
+    output = Output(values["quiet"], values["as_json"])
+    path = values["store"] if step.reads_corpus else Store.open(values["store"]).path  # there must be one
+    reading, tolerance = options.reading_of(values) if step.reads_corpus else (IngestOptions(), Tolerance())
+    asked = grouped(step.function, own)
+    if step.plan is not None and values["dry_run"]:
+        plan = plan_stages(path, values.get("corpus"), reading, step.plan(**asked))
+        views.show_plan(plan, output.as_json)
+        return
+    if looks_ahead and _look_ahead(values, own, output):
+        return
+    is_shared = own.get("parts") is not None
+    engine = engine_of(values) if step.has_workers else None
+    with Session(path, engine, output.reporter(), is_shared, values["overwrite"], sample=True) as session:
+        if step.reads_corpus:
+            session.ingest(values["corpus"], reading, **vars(tolerance))
+        folders = step.function(session, **asked)
+        output.show(session.store, session.results, folders or (), of_parts=is_shared)
+
+
+def augment(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> None:
+    """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
+    run = make_run(name, **parameters, **{key: values[key] for key in _OF_RUNS})
+    pipeline, stage, draws, store = (values[key] for key in ("pipeline", "stage", "draws", "store"))
+    reading, tolerance = options.reading_of(values)
+    if values["dry_run"]:
+        to_parse = [stage_name(values["parses"])] if pipeline is not None else []
+        plan = plan_run(store, values["corpus"], reading, [(run, stage, draws)], to_parse)
+        views.show_plan(plan, values["as_json"])
+        return
+    if pipeline is not None:  # before the parse, which takes long
+        run.check_language(find_pipeline(pipeline).name)
+    parts, output = part_numbers(values["parts"]), Output(values["quiet"], values["as_json"])
+    reporter, shared, engine = output.reporter(), parts is not None, engine_of(values)
+    with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
+        session.ingest(values["corpus"], reading, **vars(tolerance))
+        if pipeline is not None:
+            session.check_texts(run, pipeline)
+            session.parse(pipeline, values["parses"])
+        folders = session.augment(run, stage, draws, parts)
+        output.show(session.store, session.results, folders, of_parts=shared)
+
+
+def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> bool:
+    """Say what is left to ask a language model, and after some requests how long that takes."""
+    store, sample = Store.open(values["store"]), values["sample"]  # there must be one
+    if not (values["dry_run"] or sample):
+        return False
+    if values["dry_run"] and sample:
+        raise UsageError(f"--sample {sample}: asks, and --dry-run asks nobody; leave one of them out")
+    parameters, reporter = grouped(api.generate, own)["parameters"], output.reporter()
+    numbers: dict[str, Any]
+    if values["dry_run"]:
+        if not parameters.runs_here:
+            check_endpoint(parameters.endpoint, parameters.allow_remote)
+        work = asking.plan(store, parameters, values["name"])
+        stage, numbers = work.stage, asking.estimate(store, work)
+    else:
+        with Session(store.path, None, reporter, overwrite=values["overwrite"]) as session:
+            stage, numbers = session.sample(parameters, sample, values["name"])
+    if output.as_json:
+        views.print_json({"stage": stage, **numbers})
+    elif sample:
+        reporter.say(
+            f"{stage}: {numbers['asked']:,} requests took {views.duration(numbers['seconds'])}; "
+            f"{numbers['requests']:,} are left for each draw, and take about "
+            f"{views.duration(numbers['seconds_left'])} at that speed, an estimate. The same command without "
+            "--sample goes on"
+        )
+    else:
+        most = numbers["requests"] * parameters.max_tokens
+        reporter.say(
+            f"{stage}: {numbers['requests']:,} requests, about {numbers['prompt_tokens']:,} tokens to read "
+            f"(a quarter of the characters), at most {most:,} to write, for each draw; --sample 20 asks 20 "
+            "of them and says how long the rest takes"
+        )
+    return True
+
+
+def ingest_corpus(values: dict[str, Any]) -> None:
+    """The corpus, read or continued."""
+    output = Output(values["quiet"], values["as_json"])
+    reading, tolerance = options.reading_of(values)
+    store, overwrite = values["store"], values["overwrite"]
+    with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
+        read = session.append if values["append"] else session.ingest
+        read(values["corpus"], reading, **vars(tolerance))
+        output.show(session.store, session.results)
+        if values["append"] and output.is_for_people:
+            status_views.show_behind(session.store)
+
+
+def run_recipe(values: dict[str, Any]) -> None:
+    """What a recipe made, or the commands that make what is behind."""
+    from augment_cli.pages.report import TITLE, write_report  # loads polars
+
+    output, store = Output(values["quiet"], values["as_json"]), values["store"]
+    if values["behind"]:
+        _run_behind(store, values["dry_run"], output.quiet)
+        return
+    if values["dry_run"]:
+        loaded = recipes.load(values["recipe"], values["changes"] or ())
+        runs = [(item.run, item.stage, item.draws) for item in loaded]
+        plan = plan_run(store, values["corpus"], options.reading_of(values)[0], runs)
+        views.show_plan(plan, output.as_json)
+        return
+    page = Path(values["report"]) if values["report"] else None
+    if page is not None:
+        check_place(page, store, TITLE)
+    result = called(api.run_recipe, values, sample=True, reporter=output.reporter())
+    page = page if result.folders else None  # of nothing there is no page
+    if page is not None:
+        write_report(result.store, page, seconds=result.seconds)
+    output.show(result.store, result.stages, result.folders, page)
+    result.check()
+
+
+def _run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
+    """Run the commands that make what is behind, or only show them; it ends with the first that fails."""
+    commands = commands_behind(Store.open(store_path))
+    out = Console(stderr=True, highlight=False)
+    if not commands and not quiet:
+        out.print("Nothing is behind.")
+    for words in commands:
+        if not quiet or dry_run:
+            out.print(f"$ {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
+        if {"FILE", "FOLDER"} & set(words):
+            raise UsageError(
+                f"{shlex.join(words)}: the store does not know which file or folder that was; run this "
+                "command with its place, then the same again for the rest"
+            )
+        if not dry_run:
+            arguments = [*words[1:], *(["--quiet"] if quiet else [])]
+            code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
+            if code:
+                raise SystemExit(code)
+        if words[1] == "pack" and not quiet:
+            export = shlex.join([word for word in words if word != "--overwrite"])
+            out.print(
+                f"Files that --out wrote earlier are as they were; {visible_line(export)} --out pairs.csv "
+                "(or .jsonl) writes one again",
+                markup=False,
+                soft_wrap=True,
+            )
+
+
+def pack_table(values: dict[str, Any]) -> None:
+    """The packed table, its files, and the lines that train on it."""
+    output, name = Output(values["quiet"], values["as_json"]), values["name"]
+    columns = given(values, [item.name for item in declared(PackOptions)])
+    if values["recipe"]:
+        columns |= read_pack_recipe(Path(values["recipe"]))
+    opened = Store.open(values["store"])  # there must be one
+    out, beir = (Path(values[key]) if values[key] else None for key in ("out", "beir"))
+    ends = [f"-{side}" for side in SIDES] if columns.get("split") else [""]
+    if out is not None:
+        check_export_path(out, opened, ends)
+    if beir is not None:
+        check_beir_folder(beir, opened, PackOptions(**columns))
+    engine, overwrite = engine_of(values), values["overwrite"]
+    with (
+        reserved([out.with_stem(out.stem + end) for end in ends] if out else []),
+        Session(opened.path, engine, output.reporter(), overwrite=overwrite, sample=True) as session,
+    ):
+        say, chosen = session.reporter.say, choose(session.store, **columns)
+        if (notes := left_out(session.store, chosen)) and not (values["positives"] or values["negatives"]):
+            say(f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them")
+        stages = session.pack(chosen, name, values["dry_run"])
+        if out is not None:
+            for stage in stages:
+                path = out.with_stem(out.stem + stage.removeprefix(name))
+                say(f"{path}: {export(session.store, stage, path):,} rows")
+        if beir is not None and stages:
+            numbers = write_beir(session.store, stages[-1], beir)
+            say(f"{beir}: {numbers['queries']:,} queries to {numbers['documents']:,} documents")
+        output.show(session.store, session.results)
+        if stages and output.is_for_people and (lines := training_lines(session.store, stages[0])):
+            print(f"Train on it with sentence-transformers ({how_long(session.store, stages[0])}):\n")
+            print(visible(lines), end="")
+
+
+def adapt(values: dict[str, Any]) -> None:
+    """The verdict, and what to do next."""
+    reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
+    reporter = Output(values["quiet"], values["as_json"]).reporter()
+    verdict = adaptation.adapt(
+        values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
+        values["lookup"], values["allow_download"], reporter,
+    )  # fmt: skip
+    if values["as_json"]:
+        paths = {"folder": str(verdict.folder), "page": verdict.page and str(verdict.page)}
+        print(visible_json(dataclasses.asdict(verdict) | paths))
+    else:
+        print(verdict)

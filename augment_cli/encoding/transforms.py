@@ -1,0 +1,128 @@
+"""Vectors changed together: of length 1, centred, smoothed over neighbourhoods, whitened (Su et al. 2021)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from augment_cli.errors import BadInputError, UsageError
+
+_BLOCK = 1_024  # rows averaged at a time
+_PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
+_SCALED_FROM = 1e-6
+
+
+def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors of length 1, float32 (n, d), and bool (n,): which have a direction (others are zeros)."""
+    wide = vectors.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    has_direction = lengths > 0
+    wide /= np.where(has_direction, lengths, 1)[:, None]
+    return wide, has_direction
+
+
+def centred(vectors: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
+    """Vectors of length 1 about a mean, or that of those that have a direction; zeros stay zeros."""
+    scaled, has_direction = unit(vectors)
+    if has_direction.any():
+        scaled[has_direction] -= scaled[has_direction].mean(axis=0) if mean is None else mean
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.where(lengths > _SCALED_FROM, scaled / np.maximum(lengths, _SCALED_FROM), 0).astype(np.float32)
+
+
+def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
+    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times."""
+    # v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
+    # (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
+    # Vectors of length 0 have no neighbours and are nobody's.
+    there = np.flatnonzero(np.any(vectors != 0, axis=1))
+    moved, count = vectors[there], min(neighbours, len(there) - 1)
+    for _ in range(rounds if count > 0 else 0):
+        near = nearest(centred(moved), count)
+        # Summed block by block: a copy of n · k vectors would not fit.
+        means = np.empty_like(moved)
+        for low in range(0, len(moved), _BLOCK):
+            means[low : low + _BLOCK] = moved[near[low : low + _BLOCK]].mean(axis=1)
+        moved = unit(moved + means)[0]
+    result = np.zeros_like(vectors)
+    result[there] = moved
+    return result
+
+
+def nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> np.ndarray:
+    """The `count` keys, or others, of highest inner product with each, in no order; int64 (n, count)."""
+    found = np.empty((len(vectors), count), np.int64)
+    candidates = vectors if keys is None else keys
+    block = max(1, _PRODUCTS // len(candidates))
+    for low in range(0, len(vectors), block):
+        products = vectors[low : low + block] @ candidates.T
+        if keys is None:
+            products[np.arange(len(products)), np.arange(low, low + len(products))] = -np.inf
+        found[low : low + block] = np.argpartition(-products, count - 1, axis=1)[:, :count]
+    return found
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """x̃ = (x − μ) W with W = U Λ^(−1/2), from the covariance U Λ Uᵀ of the vectors it was fitted on."""
+
+    mean: np.ndarray  # μ, shape (d,), float64
+    kernel: np.ndarray  # W, shape (d, k), columns by falling variance
+
+    def __call__(self, vectors: np.ndarray) -> np.ndarray:
+        """Whiten vectors (n, d) into (n, k), float32."""
+        return ((np.asarray(vectors, dtype=np.float64) - self.mean) @ self.kernel).astype(np.float32)
+
+
+def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray | None = None) -> Whitening:
+    """Fit on vectors (n, d), which for the published baseline are the evaluated sentences themselves."""
+    # weights: share of each vector in mean and covariance, (n,). With the probabilities of words for their
+    # vectors it is Zipfian whitening (Yokoi et al. 2024).
+    if len(vectors) < 2:
+        raise UsageError(f"whitening needs at least two sentences, not {len(vectors)}")
+    data = np.asarray(vectors, dtype=np.float64)
+    mean = np.average(data, axis=0, weights=weights)
+    covariance = np.cov(data - mean, rowvar=False, bias=True, aweights=weights)
+    variance, directions = np.linalg.eigh(covariance)
+    variance, directions = variance[::-1], directions[:, ::-1]
+    kept = variance > max(variance[0], 0) * max(data.shape) * np.finfo(np.float32).eps
+    if not kept.any():
+        raise UsageError("whitening needs embeddings that differ; these are all equal")
+    kernel = (directions / np.sqrt(np.where(kept, variance, 1)))[:, kept]
+    return Whitening(mean, kernel[:, :dimension])
+
+
+def store(whitening: Whitening, source: Path, target: Path) -> None:
+    """Copy a sentence-transformers folder and add the whitening as its last step."""
+    # It is written as a Dense module without activation, W as weight and −μW as bias, which
+    # sentence-transformers and this evaluator both read.
+    from safetensors.numpy import save_file
+
+    if not (source / "modules.json").is_file():
+        raise BadInputError(f"{source} has no modules.json; save it with sentence-transformers first")
+    if target.exists():
+        raise UsageError(f"{target} exists; name a new folder")
+    shutil.copytree(source, target)
+    modules = json.loads((target / "modules.json").read_text("utf-8"))
+    number = len(modules)
+    name = f"{number}_Dense"
+    is_old = modules[0]["type"].rsplit(".", 1)[0].endswith("models")
+    kind = f"sentence_transformers.{'models' if is_old else 'base.modules.dense'}.Dense"
+    modules.append({"idx": number, "name": str(number), "path": name, "type": kind})
+    folder = target / name
+    folder.mkdir()
+    weight = np.ascontiguousarray(whitening.kernel.T, dtype=np.float32)
+    bias = (-whitening.mean @ whitening.kernel).astype(np.float32)
+    save_file({"linear.weight": weight, "linear.bias": bias}, folder / "model.safetensors")
+    config = {
+        "in_features": weight.shape[1],
+        "out_features": weight.shape[0],
+        "bias": True,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    (target / "modules.json").write_text(json.dumps(modules, indent=2) + "\n", "utf-8")
