@@ -146,13 +146,13 @@ def adapt(
             raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
         store = session.store
     if few := _few(store):
-        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in changes):
+        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in several(changes)):
             raise BadInputError(few)
         reporter.warn(few)
     if unlike := _unlike(model, store):
         reporter.warn(unlike)
     told: dict[str, Any] = {"version": __version__, "encoder": model_digest(model)}
-    told |= {"changes": list(changes), "lookup": lookup}
+    told |= {"changes": list(several(changes)), "lookup": lookup}
     if _is_finished(out, told):
         reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
         return _with_page(read_verdict(out, name), encoder, reporter)

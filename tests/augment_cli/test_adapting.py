@@ -115,7 +115,7 @@ def test_texts_in_the_place_of_the_encoder(given):
 
 def test_a_wrong_setting_is_named_as_in_python(tmp_path):
     with pytest.raises(UsageError, match="settings='step=4'"):
-        augment_cli.adapt("static", TEXTS[:5], out=tmp_path / "run", settings="step=4")
+        augment_cli.adapt("static", TEXTS, out=tmp_path / "run", settings="step=4")
 
 
 def test_no_texts(tmp_path):
