@@ -26,6 +26,7 @@ from augment_cli import places
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.encoding.layout import with_prompt
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError
 from augment_cli.errors.packages import require
@@ -120,6 +121,7 @@ def adapt(
     changes: str | Sequence[str],
     lookup: bool,
     allow_download: bool,
+    prompt: str,
     reporter: Reporter,
 ) -> Verdict:
     """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
@@ -133,6 +135,11 @@ def adapt(
     if in_memory and hasattr(texts, "__len__") and not len(texts):
         raise BadInputError("texts: there is none; give the texts to adapt to")
     out = Path(out or _RUNS / _name_of(texts, name, in_memory))
+    if prompt:
+        if not model.is_dir():
+            raise UsageError(f"--prompt {prompt!r}: {encoder} is a file of word vectors; leave it out")
+        model = with_prompt(model, prompt, out / "start")
+        encoder = str(model)
     if model.is_dir():
         _refuse_another(out, model_digest(model))
     if not in_memory:

@@ -44,7 +44,7 @@ LESS = {
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
     r"--regress 200000 --size 20000": "--regress 20 --size 200",
-    r"tuner007/pegasus_paraphrase": "models/pegasus",
+    r"^(augment-cli paraphrase(?!.*--model).*)": r"\1 --model models/pegasus",
     r"back-translate(?= --store| --allow|$)": "back-translate --forward models/en-de --backward models/de-en",
     r"^(augment-cli mask-fill .*)": r"\1 --model models/bert",
     r"convert-weights FOLDER": "convert-weights models/old",
@@ -58,7 +58,7 @@ LESS = {
 # What is not run here, and why; the programs read the arguments all the same.
 ELSEWHERE = {
     r"^pip ": "needs the network",
-    r"^make (data|encoder|paraphraser) |data\.fetch": "needs the network, or an hour",
+    r"^make (data|encoder) |data\.fetch": "needs the network, or an hour",
     r"^make test": "would run this test",
     r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
@@ -135,7 +135,7 @@ def prepared(tmp_path_factory, tiny_encoder, model):
     write_sets(folder)
     write_models(folder, tiny_encoder, model)
     call("augment-cli run default --corpus few.txt --report report.html", folder)
-    call("augment-cli paraphrase", folder)  # what some pages go on with
+    call("augment-cli paraphrase --model models/pegasus", folder)  # what some pages go on with
     call(lessened("python -m train una --encoder tiny --out runs/una --data toy"), folder)
     call(lessened("python -m eval A=tiny B=runs/una/best --data toy --tasks stsb --no-plots"), folder)
     write_judgements(folder)
@@ -213,7 +213,7 @@ def page_in(prepared, tmp_path, monkeypatch):
 
 
 # Whose commands need more than one folder or process: below.
-_ALONE = {"docs/how-to/bigger-paraphraser.md", "docs/how-to/many-machines.md"}
+_ALONE = {"docs/how-to/paraphrase.md", "docs/how-to/many-machines.md"}
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ def run_python(name: str, page: Page) -> None:
 
 @pytest.mark.slow
 def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
-    for number, line in enumerate(to_run("docs/how-to/bigger-paraphraser.md")):
+    for number, line in enumerate(to_run("docs/how-to/paraphrase.md")):
         if "--store" not in line and "convert-weights" not in line:
             line += f" --store store-{number} --corpus few.txt --limit 8"
         page_in.run(line)

@@ -22,6 +22,7 @@ from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
 from train import components, losses
+from train.additions import make_dev_tests
 from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
@@ -157,7 +158,9 @@ def begin(run: Run, ranks: Ranks) -> Training:
         )
     patient = progress.early_stopping.is_patient(recipe.watching.patience)
     progress.finished = progress.done >= rows.steps or not patient
-    evaluate = dev_test(run.data, recipe, store) if ranks.is_first and recipe.evaluate_every else None
+    evaluate = None
+    if ranks.is_first and recipe.evaluate_every:
+        evaluate = dev_test(run.data, recipe, store, make_dev_tests(recipe, store))
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
     log: Log | Quiet = Quiet()

@@ -278,7 +278,7 @@ def adapt(values: dict[str, Any]) -> None:
     reporter = Output(values["quiet"], values["as_json"]).reporter()
     verdict = adaptation.adapt(
         values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
-        values["lookup"], values["allow_download"], reporter,
+        values["lookup"], values["allow_download"], values["prompt"], reporter,
     )  # fmt: skip
     if values["as_json"]:
         paths = {"folder": str(verdict.folder), "page": verdict.page and str(verdict.page)}

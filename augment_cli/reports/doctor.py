@@ -113,10 +113,8 @@ def _augmentation(name: str) -> dict[str, Any]:
     missing = [package for entry in checked for package in entry["missing"]]
     lines = [entry["get"] for entry in checked if entry["get"]]
     if "model" in needs and not missing and (model := _missing_model(name)) is not None:
-        get = f"augment-cli {name} --allow-download, or name the folder of a model"
-        if Path(model).is_absolute():  # the shipped one, which no download brings
-            model, get = "shipped model", f"augment-cli {name} --model NAME_OR_FOLDER, or make paraphraser"
-        missing, lines = [model], [get]
+        missing = [model]
+        lines = [f"augment-cli {name} --allow-download, or name the folder of a model"]
     return _entry(name, missing, lines[0] if lines else None)
 
 

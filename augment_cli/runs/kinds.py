@@ -16,9 +16,7 @@ import pyarrow.compute as pc
 from augment_cli import augmentations
 from augment_cli.contract.avoiding import NOTHING, SHIPPED, avoided_digest
 from augment_cli.contract.parameters import DEFAULT_SEED
-from augment_cli.errors import MissingError, UserError
-from augment_cli.models import shipped_paraphraser
-from augment_cli.models.digest import model_digest
+from augment_cli.errors import UserError
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import schema_of
 from augment_cli.store import refusals
@@ -128,17 +126,10 @@ def _without_defaults(
 
 
 def _models(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The options for models that are not the shipped one."""
+    """The options for models: a stage keeps their digests, not where they lie."""
     names = {item.name for item in dataclasses.fields(augmentations.get(settings["stage"]).parameters)}
     digests = {key.removesuffix(" model"): value for key, value in settings["resources"].items()}
-    digests = {key: value for key, value in digests.items() if key in names}
-    if not digests:
-        return {}
-    try:
-        shipped = model_digest(shipped_paraphraser())
-    except MissingError:
-        shipped = ""
-    return {key: "FOLDER" for key, value in digests.items() if value != shipped}
+    return {key: "FOLDER" for key in digests if key in names}
 
 
 def _read(store: Store, settings: Mapping[str, Any]) -> dict[str, str]:

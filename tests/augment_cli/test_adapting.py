@@ -255,3 +255,18 @@ def test_a_note_on_rejects_names_a_command_that_can_be_typed(tmp_path):
     for check, limit in ((report.check, 0.0), (IngestReport(1, {"empty": 9}).check_stored, 0.0)):
         with pytest.raises(IncompleteError, match=r"rejects --store 'my store'`"):
             check(limit, "my store")
+
+
+@pytest.mark.slow
+def test_a_prompt_stands_before_every_text_and_is_handed_on(tmp_path):
+    texts, folder = TEXTS[:210], tmp_path / "run"
+    _, verdict = augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="query: ")
+    prompted = [f"query: {text}" for text in texts[:3]]
+    kept = augment_cli.load_encoder(verdict.folder)
+    assert kept.prompts.texts[kept.prompts.default] == "query: "
+    plain = augment_cli.load_encoder(adaptation.shipped("static"))
+    assert not np.allclose(plain.encode(texts[:3]), plain.encode(prompted))
+    start = augment_cli.load_encoder(folder / "start")
+    np.testing.assert_allclose(start.encode(texts[:3]), plain.encode(prompted), atol=1e-6)
+    with pytest.raises(MixError, match="another encoder"):
+        augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="passage: ")

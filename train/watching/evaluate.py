@@ -17,7 +17,6 @@ from eval.measures.geometry import alignment, uniformity
 from eval.measures.similarity import cosine, finds_own
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
-from train.additions import make_dev_tests
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
@@ -54,14 +53,14 @@ class DevTest:
         return self.tests[0].gain(self.kept["before"], self.kept["best"])
 
 
-def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
-    """STS-B dev where the data has it, the corpus's neighbourhoods, and retrieval of held-out pairs."""
+def dev_test(data: Path | None, recipe: Recipe, store: Store, own: Sequence[Any] = ()) -> DevTest:
+    """STS-B dev where the data has it, neighbourhoods of the corpus, held-out pairs, a method's `own`."""
     # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
     # is beside it, so that the price is seen; so with ``dev = "method"`` and the scores of an addition. Where
     # the corpus is too small for it, the others do.
     tests: list[Any] = [STSBDev(data)] if data is not None and has_stsb(data) else []
     if recipe.watching.dev == "method":
-        tests = [*make_dev_tests(recipe, store), *tests]
+        tests = [*own, *tests]
     elif shared := Neighbourhoods.of(store):
         tests.insert(0 if recipe.watching.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:

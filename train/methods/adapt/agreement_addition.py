@@ -10,8 +10,7 @@ from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, Row, Views, mean_over, row_generator
 from train.data.texts import Ids
 from train.methods.adapt import teacher_addition as teacher
-from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
-from train.methods.regression.cosine_regression_addition import vector_regression
+from train.methods.adapt.base_teacher import TeacherAddition, vector_regression, vectors_setting
 from train.recipe import Recipe
 
 _KEY = 0x6B6565  # keeps these draws apart from others of the same row

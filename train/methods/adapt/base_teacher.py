@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch.nn.functional as F
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
@@ -19,6 +20,15 @@ from train.recipe import Recipe
 def vectors_setting(whose: str, default: str = "") -> Any:
     """The setting `vectors`: which set of the store's vectors an addition reads."""
     return setting(default, f"the set of vectors {whose}, by its `embed --name`; empty: that without a name")
+
+
+def vector_regression(student: Tensor, teacher: Tensor) -> Tensor:
+    """L_i = 1 − cos(u_i, t_i), from 0 to 2, of the same texts, shape (B, d) each.
+
+    Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
+    error this is for vectors of length 1, halved.
+    """
+    return 1 - (F.normalize(student, dim=-1) * F.normalize(teacher, dim=-1)).sum(dim=-1)
 
 
 class PairLabels(Views):

@@ -10,7 +10,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import MixError
 from train.additions.base import GlobalBatch, mean_over
-from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
+from train.methods.adapt.base_teacher import TeacherAddition, vector_regression, vectors_setting
 
 
 def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
@@ -24,15 +24,6 @@ def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Ten
     cosines = [(unit := F.normalize(vectors, dim=-1)) @ unit.T for vectors in (student, teacher)]
     squares = (cosines[0] - cosines[1]) ** 2
     return squares.masked_fill(~real, 0).sum(dim=1) / real.sum().clamp(min=1)
-
-
-def vector_regression(student: Tensor, teacher: Tensor) -> Tensor:
-    """L_i = 1 − cos(u_i, t_i), from 0 to 2, of the same texts, shape (B, d) each.
-
-    Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
-    error this is for vectors of length 1, halved.
-    """
-    return 1 - (F.normalize(student, dim=-1) * F.normalize(teacher, dim=-1)).sum(dim=-1)
 
 
 @dataclass(frozen=True)

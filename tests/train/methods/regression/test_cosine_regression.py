@@ -8,7 +8,8 @@ from augment_cli.errors import MixError, UsageError
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
 from train.loading import make_recipe
-from train.methods.regression.cosine_regression_addition import similarity_regression, vector_regression
+from train.methods.adapt.base_teacher import vector_regression
+from train.methods.regression.cosine_regression_addition import similarity_regression
 
 
 def slow_similarities(u, t, real):
