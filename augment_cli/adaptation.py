@@ -158,7 +158,8 @@ def adapt(
         reporter.warn(few)
     if unlike := _unlike(model, store):
         reporter.warn(unlike)
-    told: dict[str, Any] = {"version": __version__, "encoder": model_digest(model)}
+    digest = model_digest(model) if model.is_dir() else sha256_of_file(model)
+    told: dict[str, Any] = {"version": __version__, "encoder": digest}
     told |= {"changes": list(several(changes)), "lookup": lookup}
     if _is_finished(out, told):
         reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
