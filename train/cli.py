@@ -23,6 +23,7 @@ from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
 from train.machine.process import prepare
 from train.outputs.folder import check_folder
+from train.watching import has_stsb
 
 if TYPE_CHECKING:
     from train.recipe import Recipe
@@ -182,29 +183,29 @@ def _run(args: Arguments, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder, data)
-    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
+    if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
+        print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
+        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     recipe = _for_kind(recipe, encoder, changes)
+    own = ""
+    if args.recipe in columns.RECIPES:
+        own, recipe = columns.named(recipe, encoder, args.allow_download)
+    is_first = os.environ.get("RANK", "0") == "0"
+    finished = part("extras.finished").is_finished
+    if not args.dry_run and finished(recipe, args.store, encoder, out, seeds, is_first):
+        return 0
+    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
 
     from augment_cli.store.store import Store
     from train.machine.distributed import join, leave
     from train.prepare import Run, check_batch, plan
     from train.seeds import repeat
-    from train.watching.evaluate import has_stsb
 
-    if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
-        print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
-        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
     ranks = join()
     try:
         check_batch(recipe, ranks)
-        own = ""
-        if args.recipe in columns.RECIPES:
-            own, recipe = columns.named(recipe, encoder, args.allow_download)
-            run = dataclasses.replace(run, recipe=recipe)
-        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
-            return 0
         if own:
             if args.dry_run and (names := columns.missing(recipe, Store.open(args.store), own)):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
