@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
-	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations paraphraser
+	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations
 
 ## help: list the targets
 help:
@@ -235,7 +235,6 @@ docs: setup
 
 ### Remaking what ships, from DATA=
 
-BUILD := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(PYTHON) -m data.builds
 TEXT  := $(DATA)/corpus/wiki_en-*.txt.gz $(DATA)/corpus/books_en.txt.gz
 
 ## encoder: data/models/encoder (half an hour to an hour on one core)
@@ -244,7 +243,7 @@ encoder: .venv/.builds
 	.venv/bin/augment-cli ingest --corpus '$(DATA)/corpus/wiki_en-*.txt.gz' --corpus $(DATA)/corpus/books_en.txt.gz --store runs/encoder-store
 	$(PYTHON) -m data.builds.encoder.start --store runs/encoder-store --tokenizer runs/encoder-vocabulary --out runs/encoder-start
 	$(PYTHON) -m train data/builds/encoder/encoder.toml --store runs/encoder-store --encoder runs/encoder-start --out runs/encoder
-	$(PYTHON) -m data.builds.encoder.ship runs/encoder --data $(DATA) --out data/models/encoder
+	$(PYTHON) -m data.builds.encoder.ship runs/encoder --out data/models/encoder
 
 PIPELINE_WORK ?= runs/pipeline
 
@@ -263,19 +262,3 @@ terms: .venv/.builds
 ## collocations: augment_cli/resources/collocations, words and their neighbours in DATA's sentences (minutes)
 collocations: .venv/.builds
 	$(PYTHON) -m data.builds.collocations.build --text $(DATA)/corpus/wiki_en-0[0-7].txt.gz $(DATA)/corpus/books_en.txt.gz
-
-PARAPHRASER_WORK ?= runs/paraphraser
-# WordNet 3.0's database files (Debian's package wordnet-base has them; `dpkg-deb -x` unpacks it without root).
-WORDNET ?= /usr/share/wordnet
-
-## paraphraser: augment_cli/models/paraphraser, with WORDNET= (an hour or two; resumes where it was stopped)
-paraphraser: .venv/.builds
-	test -f $(PARAPHRASER_WORK)/vocabulary/tokenizer.json || $(BUILD).paraphraser.vocabulary $(TEXT) --out $(PARAPHRASER_WORK)/vocabulary
-	$(BUILD).paraphraser.corpus $(TEXT) --work $(PARAPHRASER_WORK)
-	$(BUILD).paraphraser.train pretrain --work $(PARAPHRASER_WORK)
-	$(BUILD).paraphraser.parses $(TEXT) --pipeline augment_cli/models/english --out $(PARAPHRASER_WORK)/parses
-	test -f $(PARAPHRASER_WORK)/synonyms.tsv || $(BUILD).paraphraser.synonyms --work $(PARAPHRASER_WORK) --wordnet $(WORDNET)
-	test -f $(PARAPHRASER_WORK)/pairs.npz || $(BUILD).paraphraser.pairs --work $(PARAPHRASER_WORK) --wikisplit $(DATA)/pairs/wikisplit.tsv.gz
-	$(BUILD).paraphraser.train fine-tune --work $(PARAPHRASER_WORK)
-	$(BUILD).paraphraser.ship --work $(PARAPHRASER_WORK) --out augment_cli/models/paraphraser
-	$(BUILD).paraphraser.evaluate --model augment_cli/models/paraphraser --data $(DATA) --wordnet $(WORDNET)

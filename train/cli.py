@@ -23,6 +23,7 @@ from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
 from train.machine.process import prepare
 from train.outputs.folder import check_folder
+from train.watching import has_stsb
 
 if TYPE_CHECKING:
     from train.recipe import Recipe
@@ -58,7 +59,7 @@ class Arguments:
         str,
         typer.Argument(
             help="a recipe of train/recipes or train/methods, a .toml file, `adapt` (makes missing columns), "
-            "`plot`, `nearest`, `interpolate`, or `distil` (each has a --help of its own)"
+            "`plot`, `nearest`, or `distil` (each has a --help of its own)"
         ),
     ]
     store: Path = option(Path("store"), "the store to train on")
@@ -84,7 +85,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate")}
+    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest")}
     for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
         commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
@@ -114,7 +115,7 @@ def _command(given: list[str]) -> Command:
         "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
-    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"]):
+    if given[:1] in (["distil"], ["nearest"], ["plot"]):
         remedy = "end other programs, or run it on a machine with more"
     return Command(
         interrupted="interrupted; the same command continues from the newest checkpoint",
@@ -172,29 +173,29 @@ def _run(args: Arguments, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder, data)
-    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
+    if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
+        print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
+        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     recipe = _for_kind(recipe, encoder, changes)
+    own = ""
+    if args.recipe in columns.RECIPES:
+        own, recipe = columns.named(recipe, encoder, args.allow_download)
+    is_first = os.environ.get("RANK", "0") == "0"
+    finished = part("extras.finished").is_finished
+    if not args.dry_run and finished(recipe, args.store, encoder, out, seeds, is_first):
+        return 0
+    require("torch", "transformers", "safetensors", "matplotlib", extra="train")
 
     from augment_cli.store.store import Store
     from train.machine.distributed import join, leave
     from train.prepare import Run, check_batch, plan
     from train.seeds import repeat
-    from train.watching.evaluate import has_stsb
 
-    if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
-        print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
-        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
     ranks = join()
     try:
         check_batch(recipe, ranks)
-        own = ""
-        if args.recipe in columns.RECIPES:
-            own, recipe = columns.named(recipe, encoder, args.allow_download)
-            run = dataclasses.replace(run, recipe=recipe)
-        if not args.dry_run and part("extras.finished").is_finished(run, seeds, ranks.is_first):
-            return 0
         if own:
             if args.dry_run and (names := columns.missing(recipe, Store.open(args.store), own)):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")

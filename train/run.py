@@ -33,6 +33,7 @@ from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
 from train.outputs.export import export
+from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
@@ -42,7 +43,6 @@ from train.watching.harm import HarmWatch
 from train.watching.papers import unlike_the_paper
 from train.watching.verdict import is_beyond_noise, verdict
 
-CHECKPOINTS = "checkpoints"  # in the run's folder
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset({"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep"})
 FREE |= {"name", "description", "tracker", "whiten", "whiten_dimension", "rank_timeout"}

@@ -60,6 +60,9 @@ def adapt(
         bool, Option("make a lookup too, which finds topics and classes better, and the one text worse")
     ] = False,
     allow_download: Annotated[bool, Option("fetch a hub encoder that is not on this machine")] = False,
+    prompt: Annotated[
+        str, Option("put before every text, such as 'query: ' for e5; the result keeps it")
+    ] = "",
 ) -> Adapted:
     """Adapt a sentence encoder to your own unlabelled texts, and say whether that helped.
 
@@ -72,6 +75,7 @@ def adapt(
     augment-cli adapt mine.txt
     augment-cli adapt titles.csv --text-column title --encoder static --out runs/titles
     augment-cli adapt mine.csv --lookup
+    augment-cli adapt mine.txt --encoder intfloat/multilingual-e5-small --prompt "query: "
 
     Examples
     --------
@@ -84,7 +88,7 @@ def adapt(
     from augment_cli.process.reporter import reporter_for_python
 
     reporter = reporter_for_python()
-    given = (encoder, texts, reading, out, settings, lookup, allow_download)
+    given = (encoder, texts, reading, out, settings, lookup, allow_download, prompt)
     return adaptation.loaded(adaptation.adapt(*given, reporter))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from augment_cli import adaptation, api
+from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
 from augment_cli.api.step import Step
@@ -275,11 +275,13 @@ def pack_table(values: dict[str, Any]) -> None:
 
 def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
+    from augment_cli import adaptation  # loads polars
+
     reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
     reporter = Output(values["quiet"], values["as_json"]).reporter()
     verdict = adaptation.adapt(
         values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
-        values["lookup"], values["allow_download"], reporter,
+        values["lookup"], values["allow_download"], values["prompt"], reporter,
     )  # fmt: skip
     if values["as_json"]:
         paths = {"folder": str(verdict.folder), "page": verdict.page and str(verdict.page)}

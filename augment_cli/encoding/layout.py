@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,7 @@ from augment_cli.models.json_files import JsonFiles
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 _MOST_MODULES = 100
+PROMPTS_FILE = "config_sentence_transformers.json"
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
 
 
@@ -35,7 +38,7 @@ class Prompts:
                 if self.texts
                 else "has no prompts; leave it out"
             )
-            raise UsageError(f"prompt {name!r}: {where} {known} (config_sentence_transformers.json)")
+            raise UsageError(f"prompt {name!r}: {where} {known} ({PROMPTS_FILE})")
         return self.texts.get(name or self.default, "")
 
 
@@ -204,7 +207,7 @@ def _read_pooling(settings: dict[str, Any]) -> str:
 
 def read_prompts(folder: Path, files: JsonFiles | None = None) -> Prompts:
     """The prompts that a model folder names; none where it has no such file."""
-    path = folder / "config_sentence_transformers.json"
+    path = folder / PROMPTS_FILE
     settings = (files or JsonFiles()).settings(path)
     with _readable(path):
         found = {str(name): str(text) for name, text in (settings.get("prompts") or {}).items()}
@@ -214,8 +217,30 @@ def read_prompts(folder: Path, files: JsonFiles | None = None) -> Prompts:
         return Prompts(found, str(default))
 
 
+def with_prompt(folder: Path, text: str, out: Path) -> Path:
+    """Make a folder of an encoder that puts a text before every other, which its export hands on."""
+    settings = {"prompts": {"text": text}, "default_prompt_name": "text"}
+    path = out / PROMPTS_FILE
+    if not path.is_file() or json.loads(path.read_bytes()).get("prompts") != settings["prompts"]:
+        shutil.rmtree(out, ignore_errors=True)
+        # Linked where that can be, since weights are large.
+        shutil.copytree(folder, out, copy_function=_linked)
+        old = json.loads(path.read_bytes()) if path.is_file() else {}
+        path.unlink(missing_ok=True)  # else what it is linked to would change
+        path.write_text(json.dumps(old | settings, indent=2) + "\n", encoding="utf-8")
+    return out
+
+
+def _linked(source: str, target: str) -> str:
+    try:
+        os.link(os.path.realpath(source), target)
+    except OSError:
+        shutil.copyfile(source, target)
+    return target
+
+
 def write_modules(folder: Path, paths: Mapping[str, str], prompts: Prompts, release: str) -> None:
-    """Write `modules.json` and `config_sentence_transformers.json` into a folder."""
+    """Write `modules.json` and `PROMPTS_FILE` into a folder."""
     if "Normalize" in paths:
         (folder / paths["Normalize"]).mkdir(exist_ok=True)
     # The type names of the first releases, which all later ones still read.
@@ -229,7 +254,7 @@ def write_modules(folder: Path, paths: Mapping[str, str], prompts: Prompts, rele
         "default_prompt_name": prompts.default or None,
         "similarity_fn_name": "cosine",
     }
-    for name, value in (("modules.json", modules), ("config_sentence_transformers.json", settings)):
+    for name, value in (("modules.json", modules), (PROMPTS_FILE, settings)):
         (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from augment_cli.errors import UsageError
+
+if TYPE_CHECKING:  # names of modes are read where torch is not loaded
+    from torch import Tensor
 
 # How model folders name a mode: under one key, and by a flag of its own, which older releases read. In the
 # order in which their vectors are concatenated.
@@ -76,6 +77,8 @@ def pool(
     # hidden_states: the last layer's token vectors, (batch, tokens, d), or those of all layers, the embedding
     # output first. weights: of each token, at least 0, (batch, tokens), for a mode that needs them.
     # A row without a token, or with weights of 0 alone, is a zero vector.
+    import torch
+
     mode = canonical(mode)
     if not weights_in(mode):
         weights = None
@@ -95,6 +98,8 @@ def _pool_one(
     mode: str,
     weights: Tensor | None,
 ) -> Tensor:
+    import torch
+
     tokens = _token_vectors(hidden_states, mode)
     mask = attention_mask.to(tokens.dtype).unsqueeze(-1)  # (batch, tokens, 1)
     count = mask.sum(dim=1)  # (batch, 1)
@@ -120,12 +125,12 @@ def _pool_one(
 
 def _token_vectors(hidden_states: Sequence[Tensor] | Tensor, mode: str) -> Tensor:
     if mode not in LAYER_MEANS:
-        return hidden_states if isinstance(hidden_states, Tensor) else hidden_states[-1]
-    if isinstance(hidden_states, Tensor) or len(hidden_states) < 2:
+        return hidden_states[-1] if isinstance(hidden_states, Sequence) else hidden_states
+    if not isinstance(hidden_states, Sequence) or len(hidden_states) < 2:
         raise UsageError(f"pooling {mode!r} needs all layers: run the model with output_hidden_states=True")
     first, *rest = (hidden_states[layer] for layer in LAYER_MEANS[mode])
     return (first + rest[0]) / 2 if rest else first
 
 
 def _row(tokens: Tensor, index: Tensor) -> Tensor:
-    return tokens[torch.arange(tokens.shape[0], device=tokens.device), index]
+    return tokens.take_along_dim(index[:, None, None], dim=1).squeeze(1)

@@ -28,6 +28,7 @@ EXTRAS = {
     "tensorboard": "train",
     "threadpoolctl": "parse",
     "torch": "neural",
+    "trackio": "trackers",
     "transformers": "neural",
     "usearch": "graph",
     "wandb": "trackers",

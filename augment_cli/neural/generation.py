@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,15 +12,12 @@ import numpy as np
 
 from augment_cli.errors import UsageError
 from augment_cli.models.reasons import tokenizing
-from augment_cli.neural import fast
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference
 
 _TOKENISED_AT_ONCE = 4096
 _LONGEST_OUTPUT = 128  # tokens, where neither the model nor the user says
-# Settings of a model that look at the whole batch, or at the clock: transformers' own search keeps to them.
-_ONLY_THEIRS = ("encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "max_time", "stop_strings")
 _TRIED = 8  # outputs of a search that are looked at in turn, where the user does not say how many
 _NO_LIMIT = 1_000_000  # tokenizers without a limit claim some astronomical one
 
@@ -90,18 +86,9 @@ class Seq2Seq:
         return longest_of(self._config, self.tokenizer)
 
     @cached_property
-    def longest_learnt(self) -> int:
-        """The most tokens of an input in training, where the configuration says so (`training_length`)."""
-        return min(getattr(self._config, "training_length", None) or self.longest_input, self.longest_input)
-
-    @cached_property
     def _model(self) -> Any:
-        from augment_cli.neural.fast.attention import share_beams
-
         dtype = dtype_of(self._precision)
-        model = load_weights(self._folder.path, "AutoModelForSeq2SeqLM", dtype, self.device)
-        self._shares = share_beams(model)
-        return model
+        return load_weights(self._folder.path, "AutoModelForSeq2SeqLM", dtype, self.device)
 
     @cached_property
     def _generation_config(self) -> Any:
@@ -136,34 +123,22 @@ class Seq2Seq:
 
     def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[list[int]], list[bool]]:
         """Token ids as the model reads them, and which texts are too long for it."""
-        limit = min(longest or self.longest_learnt, self.longest_input)
+        limit = min(longest or self.longest_input, self.longest_input)
         ids = self._tokenise(texts)
         return ids, [len(row) > limit for row in ids]
 
     def write(self, ids: Sequence[Sequence[int]], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
         """Outputs for one batch."""
-        from augment_cli.neural.fast.beam_search import sharing_beam_search
         from augment_cli.neural.sampling import keyed_sampling
 
         model, config = self._model, self._generation_config
         tokens, mask = self._padded(ids, config.pad_token_id if config.pad_token_id is not None else 0)
-        if config.do_sample:
-            rows = np.asarray(row_ids, np.int64)
-            decode: Any = keyed_sampling(key, rows, config.top_k or 0, self._shares)
-        elif (
-            fast.is_on()
-            and config.num_beams > 1
-            and all(getattr(config, name, None) in (None, 0, 1) for name in _ONLY_THEIRS)
-        ):
-            decode = sharing_beam_search(self._shares)
-        else:  # also for one beam, which is greedy search: it keeps no finished sequences
-            decode = None
-        generate = functools.partial(model.generate, tokens, attention_mask=mask, generation_config=config)
+        rows = np.asarray(row_ids, np.int64)
+        decode = keyed_sampling(key, rows, config.top_k or 0) if config.do_sample else None
         with inference(self._threads):
-            try:
-                output = generate(custom_generate=decode)
-            except fast.MissingInterfaceError:
-                output = generate()
+            output = model.generate(
+                tokens, attention_mask=mask, generation_config=config, custom_generate=decode
+            )
         return self._decode(output.cpu().tolist(), config)
 
     def surprises(

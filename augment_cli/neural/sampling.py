@@ -19,7 +19,7 @@ from augment_cli.neural.noise import gumbel_noise
 from augment_cli.neural.runtime import named_cache
 
 
-def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:
+def keyed_sampling(key: int, row_ids: np.ndarray, kept: int) -> Callable[..., Tensor]:
     """A decoding function for `generate(custom_generate=…)`."""
 
     def decode(
@@ -32,8 +32,6 @@ def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Ca
     ) -> Tensor:
         samples = generation_config.num_return_sequences
         states, mask = options["encoder_outputs"][0], options.get("attention_mask")
-        if shares:
-            states, mask = states[::samples], None if mask is None else mask[::samples]
         eos, pad = generation_config._eos_token_tensor, int(generation_config._pad_token_tensor)
         rows = np.repeat(row_ids, samples)
         order = np.tile(np.arange(samples), len(row_ids))

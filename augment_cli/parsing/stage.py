@@ -28,6 +28,7 @@ from augment_cli.syntax.parses import PARSES_STAGE
 
 VERSION = 1
 PIECE_ROWS = 1_024
+_FEW_PIECES = 4  # loading spaCy in workers takes longer than these
 _JOINED = {"contractions": "joined"}
 assert ROW_GROUP_ROWS % PIECE_ROWS == 0
 
@@ -91,6 +92,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     """Parse the pieces that are missing, and commit each part as it becomes complete."""
     # `progress` is called with the number of rows done since the last call.
     journal = Journal(store.work, work.stage, work.settings)
+    pieces = sum(len(journal.missing(index, len(all_of))) for index, all_of in work.pieces.items())
+    if engine.is_usual and pieces <= _FEW_PIECES:
+        engine = Engine()
     common = {"store_path": store.path, "stage": work.stage, "source": work.source, "settings": work.settings}
     task = "augment_cli.parsing.stage:parse_piece"
     make = one_by_one(engine.run, task, lambda index, piece: common, progress)

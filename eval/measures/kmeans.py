@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.cluster import contingency_matrix
 from threadpoolctl import threadpool_limits
@@ -28,6 +28,11 @@ def cluster(vectors: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, 
     # whether there were fewer distinct rows than clusters.
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        model = KMeans(n_clusters=clusters, n_init=10, max_iter=300, random_state=seed)
+        model = KMeans(n_clusters=clusters, init=_starts, n_init=10, max_iter=300, random_state=seed)
         assigned = model.fit_predict(vectors)
     return assigned, any(issubclass(item.category, ConvergenceWarning) for item in caught)
+
+
+def _starts(vectors: np.ndarray, clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Centres to start from, by k-means++, which widens float32 vectors for each centre anew."""
+    return kmeans_plusplus(vectors.astype(np.float64), clusters, random_state=random_state)[0]

@@ -88,18 +88,16 @@ def score(
     scores: dict[str, float] = {}
     items: dict[str, np.ndarray] = {}
     for count in shots:
-        accuracies, correct = [], np.zeros(len(gold))
-        for number in range(splits):
-            train, validation, short = draw_split(labels, count, number)
-            if short and not number:
-                notes.append(f"{len(short)} classes have fewer than {2 * count} examples for {count} shots")
-            predicted = senteval.train_and_predict(
-                vectors, labels, train, validation, test_vectors, seed=number
-            )
-            accuracies.append(float(np.mean(predicted == gold)))
-            correct += predicted == gold
-            if progress:
-                progress(1)
+        drawn = [draw_split(labels, count, number) for number in range(splits)]
+        if short := drawn[0][2]:
+            notes.append(f"{len(short)} classes have fewer than {2 * count} examples for {count} shots")
+        predicted = senteval.train_and_predict(
+            vectors, labels, [(train, held) for train, held, _ in drawn], test_vectors
+        )
+        accuracies = np.mean(predicted == gold, axis=1)
+        correct = np.sum(predicted == gold, axis=0)
+        if progress:
+            progress(splits)
         scores[f"accuracy_{count}"] = float(np.mean(accuracies))
         scores[f"sd_{count}"] = float(np.std(accuracies, ddof=1)) if splits > 1 else math.nan
         items[f"correct_{count}"] = correct / splits

@@ -1,6 +1,7 @@
 """The front door of adaptation: from a file or a list to an encoder and a verdict, and encoders by labels."""
 
 import json
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -55,6 +56,22 @@ def test_an_export_becomes_an_encoder(adapted):
 
 
 @pytest.mark.slow
+def test_a_finished_one_says_so_before_torch_is_loaded(adapted):
+    folder, done = adapted
+    command = ["adapt", str(folder / "my texts.csv"), "--encoder", "static", "--lookup", "--out", "run"]
+    code = (
+        "import atexit, sys; from augment_cli.__main__ import main; "
+        "atexit.register(lambda: print('torch' in sys.modules)); main()"
+    )
+    changes = [word for change in QUICK for word in ("--set", change)]
+    again = [sys.executable, "-c", code, *command, *changes]
+    ended = subprocess.run(again, cwd=folder, capture_output=True, text=True, check=True)
+    assert "finished before" in ended.stderr
+    said, loaded = ended.stdout.rsplit("\n", 2)[:2]
+    assert said == done.stdout.rstrip("\n") and loaded == "False"
+
+
+@pytest.mark.slow
 def test_a_second_encoder_and_other_texts(adapted, monkeypatch):
     folder, _ = adapted
     monkeypatch.chdir(folder)
@@ -98,7 +115,7 @@ def test_texts_in_the_place_of_the_encoder(given):
 
 def test_a_wrong_setting_is_named_as_in_python(tmp_path):
     with pytest.raises(UsageError, match="settings='step=4'"):
-        augment_cli.adapt("static", TEXTS[:5], out=tmp_path / "run", settings="step=4")
+        augment_cli.adapt("static", TEXTS, out=tmp_path / "run", settings="step=4")
 
 
 def test_no_texts(tmp_path):
@@ -120,6 +137,10 @@ def test_few_texts_are_told(tmp_path):
     augment_cli.ingest_corpus(store=tmp_path / "few", texts=[TEXTS[0]] * 300)
     augment_cli.ingest_corpus(store=tmp_path / "enough", texts=list(dict.fromkeys(TEXTS)))
     assert "different texts: 1;" in adaptation._few(augment_cli.open_store(tmp_path / "few"))
+    with pytest.raises(
+        BadInputError, match=r"^different texts: 64; .* give 200 or more, or take the encoder"
+    ):
+        augment_cli.adapt("static", TEXTS[:64], out=tmp_path / "run")
     assert adaptation._few(augment_cli.open_store(tmp_path / "enough")) == ""
 
 
@@ -234,3 +255,18 @@ def test_a_note_on_rejects_names_a_command_that_can_be_typed(tmp_path):
     for check, limit in ((report.check, 0.0), (IngestReport(1, {"empty": 9}).check_stored, 0.0)):
         with pytest.raises(IncompleteError, match=r"rejects --store 'my store'`"):
             check(limit, "my store")
+
+
+@pytest.mark.slow
+def test_a_prompt_stands_before_every_text_and_is_handed_on(tmp_path):
+    texts, folder = TEXTS[:210], tmp_path / "run"
+    _, verdict = augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="query: ")
+    prompted = [f"query: {text}" for text in texts[:3]]
+    kept = augment_cli.load_encoder(verdict.folder)
+    assert kept.prompts.texts[kept.prompts.default] == "query: "
+    plain = augment_cli.load_encoder(adaptation.shipped("static"))
+    assert not np.allclose(plain.encode(texts[:3]), plain.encode(prompted))
+    start = augment_cli.load_encoder(folder / "start")
+    np.testing.assert_allclose(start.encode(texts[:3]), plain.encode(prompted), atol=1e-6)
+    with pytest.raises(MixError, match="another encoder"):
+        augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="passage: ")

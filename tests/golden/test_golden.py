@@ -28,7 +28,9 @@ REUSED = {
         "aa --mode paper --jobs 1",
     ],
     TODAY: [
-        command for name, command in STAGES if name not in ("mask-fill", "pack", "packed.jsonl", *_CHANGED)
+        command
+        for name, command in STAGES
+        if name not in ("paraphrase", "mask-fill", "pack", "packed.jsonl", *_CHANGED)
     ],
 }
 

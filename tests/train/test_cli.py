@@ -82,6 +82,9 @@ def test_what_is_finished_says_so_at_once_and_only_where_all_is_the_same(
         return made
 
     assert [again(), again(), again("--set", "log_every=1")] == [1, 0, 1]
+    with monkeypatch.context() as patch:  # as in a process of its own, before torch is loaded
+        patch.setattr("train.cli.require", lambda *modules, extra: pytest.fail("it goes on"))
+        assert not again("--set", "log_every=1")
     assert [again("--seeds", "42,43"), again("--seeds", "42,43"), again("--seeds", "43,42")] == [2, 0, 2]
     shutil.rmtree(tmp_path / "run/seed-43/best")
     assert [again("--seeds", "43,42"), again("--seeds", "43,42")] == [2, 0]

@@ -32,10 +32,8 @@ def make_views(recipe: Recipe) -> list[Views]:
 def make_dev_tests(recipe: Recipe, store: Store) -> list[Any]:
     """The dev scores that a recipe's additions bring."""
     kinds = _kinds(recipe).items()
-    tests = [
-        kind.dev_tests(kind.settings_class(**recipe.additions[name]), recipe, store) for name, kind in kinds
-    ]
-    return [test for each in tests for test in each]
+    settings = ((kind, kind.settings_class(**recipe.additions[name])) for name, kind in kinds)
+    return [test for kind, own in settings for test in kind.dev_tests(own, recipe, store)]
 
 
 def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:

@@ -14,6 +14,7 @@ from augment_cli.encoding.words_apart import texts_of
 from augment_cli.neural.loading import MINILM, MINILM_PACKAGE, find_folder
 from augment_cli.store.store import Store
 from augment_cli.text.language_guess import language_codes
+from train.extras.finished import mean_and_deviation
 
 _LOOKED_AT = 1_000  # texts, for their languages
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -99,11 +100,3 @@ def how_to_load(folder: Path) -> tuple[str, ...]:
         "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
         "named above.",
     )
-
-
-def mean_and_deviation(values: list[float]) -> tuple[float, str]:
-    """Mean, and sample standard deviation as text."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return mean, "–"
-    return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"

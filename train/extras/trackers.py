@@ -6,19 +6,15 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import MissingError
+from augment_cli.errors.packages import needed
 
 
 class Tracker:
     """One run of a tracking library, on this machine alone: nothing is sent anywhere."""
 
     def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
-        try:
+        with needed(name, otherwise="--set tracker=none"):
             self._library = importlib.import_module(name)
-        except ImportError as error:
-            raise MissingError(
-                f"tracker = {name!r}: the package is not installed; pip install {name}, or --set tracker=none"
-            ) from error
         place = folder.absolute()
         offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
         run_name = f"{place.parent.name}/{place.name}"

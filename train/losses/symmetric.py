@@ -31,18 +31,9 @@ def symmetric(
     count here. Masking goes by the same entries both ways: where anchor i does not meet candidate j, positive
     j does not meet anchor i.
 
-    Parameters
-    ----------
-    anchors, candidates, excluded, temperature, logit_bias
-        As in `train.losses.info_nce.info_nce`; `logit_bias` counts on the way there alone.
+    The arguments are those of `train.losses.info_nce.info_nce`; `logit_bias` counts on the way there alone.
+    Returns: (B,), nats, at least 0; row i is the mean of anchor i's and positive i's loss.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least 0; row i is the mean of anchor i's and positive i's loss.
-
-    Notes
-    -----
     Source: the authors' code of Tang et al. 2022 (AugCSE), for all settings without hard negatives; the form
     is CLIP's. With hard negatives their code does otherwise: they count on the way back, too.
     """

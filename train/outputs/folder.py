@@ -13,9 +13,10 @@ from augment_cli.store.named_files import check_output_folder
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-# What a run has in its folder.
-_FOLDERS = ("checkpoints", "tensorboard", "last", "best", "whitened")
-_FILES = ("log.jsonl", "summary.json", "run.png", "run.html", "adaptation.html", "map.png")
+CHECKPOINTS = "checkpoints"  # in the run's folder
+# What a run has there.
+_FOLDERS = (CHECKPOINTS, "tensorboard", "last", "best", "whitened")
+_FILES = ("log.jsonl", "summary.json", "run.png", "run.html", "adapted.json", "adaptation.html", "map.png")
 
 
 def check_folder(out: Path) -> None:

@@ -20,6 +20,7 @@ from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
+from train.watching import has_stsb
 from train.watching.neighbours import Neighbourhoods
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
@@ -52,11 +53,6 @@ class DevTest:
         return self.tests[0].gain(self.kept["before"], self.kept["best"])
 
 
-def has_stsb(data: Path | None) -> bool:
-    """Whether the data folder holds STS-B."""
-    return data is not None and (data / "sts" / "stsb.tsv.gz").is_file()
-
-
 def dev_test(data: Path | None, recipe: Recipe, store: Store, own: Sequence[Any] = ()) -> DevTest:
     """STS-B dev where the data has it, neighbourhoods of the corpus, held-out pairs, a method's `own`."""
     # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
@@ -72,9 +68,9 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store, own: Sequence[Any]
         tests.append(PairRetrieval(held_out_pairs(store, recipe.held_out, stages)))
     if not tests:
         raise UsageError(
-            "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for "
-            "neighbourhoods (some 200 texts), and no row is held out; add "
-            "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
+            "nothing could tell whether training helps: fewer than 200 different texts have no "
+            "neighbourhoods to ask, and the data folder has no STS-B (--data); give more texts, or add "
+            "--set held_out=0.1 to ask held-out texts, or --set evaluate_every=0 to train without knowing"
         )
     return DevTest(tests)
 

@@ -19,8 +19,8 @@ def unlike_the_paper(recipe: Recipe, store: Store) -> list[str]:
         if made_by in _OF_PAPERS.get(recipe.name, ()) and settings["parameters"]["mode"] == "faithful":
             said.append(
                 f"{name}: sentences of `{made_by}` in its default mode, which are not the paper's: a score "
-                f"of this run is not {recipe.name.upper()}'s. `augment-cli run paper-{recipe.name}` makes the "
-                f"paper's in a store of its own, `augment-cli {made_by} --mode paper --name {made_by}-paper` "
-                f"in this one (--set positives={made_by}-paper)"
+                f"of this run is not {recipe.name.upper()}'s. `augment-cli run paper-{recipe.name}` makes "
+                f"the paper's in a store of its own, `augment-cli {made_by} --mode paper "
+                f"--name {made_by}-paper` in this one (--set positives={made_by}-paper)"
             )
     return said

@@ -7,6 +7,7 @@ keep what its start knew (the trainer's `[agreement]`). A row draws its own sent
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,21 +29,28 @@ class RandomSentenceParameters:
     """Parameters of random sentences."""
 
     sentences: str = parameter("", "text file with one sentence a line; empty: the shipped sample")
+    without: str = parameter("", "words whose sentences are left out, separated by commas, such as not,n't")
     most: int = parameter(1, "sentences of a text: one to this many, joined by spaces", minimum=1)
     share: float = parameter(1.0, "of the rows that get one", above=0, maximum=1)
 
 
-def _sentences(choice: str) -> list[str]:
-    """The different lines of a file, in its order."""
-    lines = read_lines(choice or str(SAMPLE), "--sentences", "sentence")
+def _sentences(parameters: RandomSentenceParameters) -> list[str]:
+    """The different lines of a file that have none of the words left out, in its order."""
+    lines = read_lines(parameters.sentences or str(SAMPLE), "--sentences", "sentence")
     found = list(dict.fromkeys(line.strip() for line in lines))
+    if words := [re.escape(word.strip()) for word in parameters.without.split(",") if word.strip()]:
+        # A clitic such as n't ends a word; others are words.
+        unwanted = re.compile(rf"(?:\b|(?=n['’]t))(?:{'|'.join(words)})\b", re.IGNORECASE)
+        found = [sentence for sentence in found if not unwanted.search(sentence)]
     if len(found) < 2:
-        raise UsageError(f"--sentences {choice}: holds {len(found)} different sentences; it takes two")
+        raise UsageError(
+            f"--sentences {parameters.sentences}: holds {len(found)} different sentences; it takes two"
+        )
     return found
 
 
 def _prepare(parameters: RandomSentenceParameters, resources: Resources) -> Prepared:
-    sentences = pa.array(_sentences(parameters.sentences))
+    sentences = pa.array(_sentences(parameters))
     key, share_key, count_key = (
         resources.key(purpose)
         for purpose in ("random-sentence", "random-sentence share", "random-sentence count")
@@ -80,7 +88,7 @@ RANDOM_SENTENCE = Augmentation(
     paper="random negatives, the baseline that mined and made ones are compared with",
     parameters=RandomSentenceParameters,
     prepare=_prepare,
-    resolve=lambda parameters, resources: {"sentences": sha256_of_json(_sentences(parameters.sentences))},
+    resolve=lambda parameters, resources: {"sentences": sha256_of_json(_sentences(parameters))},
     examples=(
         "augment-cli random-sentence",
         "augment-cli random-sentence --most 8 --share 0.2 --name passage",

@@ -24,8 +24,7 @@ from augment_cli.augmentations.models.rewriting import (
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.errors import UsageError
-from augment_cli.models import shipped_paraphraser
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.copying import Copied, readable
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
@@ -33,16 +32,15 @@ from augment_cli.neural.loading import ModelFolder, architecture_of, find_model,
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 _PARTS_OF = 2  # outputs of which parts are tried
+_PAPERS = "tuner007/pegasus_paraphrase"
 COLUMNS = (pa.field("rejected", pa.string()),)
 
 
 @dataclass(frozen=True)
 class ParaphraseParameters(RewritingParameters):
-    """Parameters of paraphrasing; beams as in the paper, the model the shipped small one."""
+    """Parameters of paraphrasing; model and beams as in the paper."""
 
-    model: str = parameter(
-        "", "folder or hub name; the shipped small one by default, the paper's is tuner007/pegasus_paraphrase"
-    )
+    model: str = parameter(_PAPERS, "folder or hub name")
     prefix: str = parameter(
         "auto", "put before each sentence, such as 'paraphrase: '; auto: what the model's configuration names"
     )
@@ -84,8 +82,12 @@ class ParaphraseParameters(RewritingParameters):
 
 
 def _model(parameters: ParaphraseParameters) -> ModelFolder:
-    name = parameters.model or str(shipped_paraphraser())
-    return find_model(name, parameters.allow_download)
+    try:
+        return find_model(parameters.model, parameters.allow_download)
+    except MissingError as error:
+        raise MissingError(
+            f"{error} `augment-cli rephrase` paraphrases by rules, without a model."
+        ) from error
 
 
 def _encoder(parameters: ParaphraseParameters) -> ModelFolder | None:
@@ -109,22 +111,6 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
     return runtime_settings(parameters) | decoding | values
 
 
-def _is_demonstration(parameters: ParaphraseParameters) -> bool:
-    """Whether a model calls itself one (`demonstration` in its config.json), as the shipped one does."""
-    return bool(getattr(read_config(_model(parameters).path), "demonstration", False))
-
-
-def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
-    limit = limit_warnings(parameters)
-    if not _is_demonstration(parameters):
-        return limit
-    return [
-        *limit,
-        "the shipped small paraphraser is a demonstration model: its card says how good it is; for training "
-        "data give a full-size one, such as --model tuner007/pegasus_paraphrase",
-    ]
-
-
 def _uses(parameters: ParaphraseParameters, resources: Resources) -> dict[str, str]:
     used = dict(_model(parameters).resources)
     if (encoder := _encoder(parameters)) is not None:
@@ -140,7 +126,7 @@ class _Paraphraser(Rewriter):
     """Reads, writes, checks and chooses."""
 
     def __init__(self, parameters: ParaphraseParameters, resources: Resources) -> None:
-        super().__init__(parameters, COLUMNS, is_english=_is_demonstration(parameters))
+        super().__init__(parameters, COLUMNS)
         decoding = Decoding(
             parameters.beams,
             parameters.candidates,
@@ -282,13 +268,13 @@ PARAPHRASE = Augmentation(
     prepare=lambda parameters, resources: _Paraphraser(_pin(parameters), resources),
     columns=COLUMNS,
     resolve=_resolve,
-    warnings=_warnings,
+    warnings=lambda parameters, resources: limit_warnings(parameters),
     uses=_uses,
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers"),
     examples=(
-        "augment-cli paraphrase --limit 200",
-        "augment-cli paraphrase --model tuner007/pegasus_paraphrase --beams 10 --allow-download",
+        "augment-cli paraphrase --allow-download",
+        "augment-cli paraphrase --model models/t5 --prefix 'paraphrase: ' --rows 200",
         "augment-cli paraphrase --candidates 10 --choice different --name paraphrase-different",
         "augment-cli paraphrase --sample --top-p 0.9 --draws 3",
     ),

@@ -32,9 +32,7 @@ class RewritingParameters(RuntimeParameters):
         True, "turn down outputs that lose, add or invent names, numbers or words, or have slips of grammar"
     )
     longest: int = parameter(
-        0,
-        "most tokens of an input, longer ones stay as they are; 0 for what the model was trained on or reads",
-        minimum=0,
+        0, "most tokens of an input, longer ones stay as they are; 0 for what the model reads", minimum=0
     )
 
 

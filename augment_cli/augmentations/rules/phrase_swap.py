@@ -81,9 +81,10 @@ class PhraseSwapParameters:
     )
 
 
-def _swap(
-    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, unlike: bool = False
+def swap(
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, unlike: bool, roles_alone: bool
 ) -> None:
+    """The exchange in some rows; with `roles_alone` that of subject and object, and no other."""
     parses, spans = view.parses, Constituents(view)
     pronouns = parses.tags.among({"PRP"}) & parses.lower.among(_PRONOUNS)
     heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_ARGUMENTS))
@@ -115,7 +116,7 @@ def _swap(
             agreeing.append(len(chosen))
             chosen.append(found)
             continue
-        for one, other in pairs:
+        for one, other in () if roles_alone else pairs:
             same_kind = kinds[one] == kinds[other] or sorts[one] > 1 or (behind[one] and behind[other])
             alike = sorts[one] == sorts[other] and same_kind
             alike &= determined[one] == determined[other] and numbered[one] == numbered[other]
@@ -261,7 +262,7 @@ PHRASE_SWAP = Augmentation(
     paper="none; roles as in Tang et al. 2022 (AugCSE's subject-object switch), on any two phrases",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=lambda parameters, resources: by_rule(partial(_swap, unlike=parameters.unlike)),
+    prepare=lambda parameters, resources: by_rule(partial(swap, unlike=parameters.unlike, roles_alone=False)),
     parameters=PhraseSwapParameters,
     examples=("augment-cli phrase-swap", "augment-cli phrase-swap --unlike"),
     libraries=("lemminflect",),

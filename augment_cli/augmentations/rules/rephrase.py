@@ -2,9 +2,8 @@
 
 Rules on the parse put adverbials in another place, turn active and passive, genitives, identities and
 coordinations, join clauses in another way, write dates and numbers otherwise, and replace phrases and words
-from checked lists. They are the rules that made the training pairs of the shipped paraphraser. A sentence
-gets at most one change of its clauses, and smaller changes where nothing has changed yet; each draw takes
-others. Where the parse leaves a doubt, a rule declines.
+from checked lists. A sentence gets at most one change of its clauses, and smaller changes where nothing has
+changed yet; each draw takes others. Where the parse leaves a doubt, a rule declines.
 
 `rules` names the rule of each edit, in the order of `edits`. The rules read the labels of Universal
 Dependencies, which the shipped pipeline gives; on other labels those of phrases, words and figures apply.
@@ -32,7 +31,6 @@ from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.voice import voices
-from augment_cli.english.rephrasing.wide_voice import wide_voices
 from augment_cli.resources.word_lists import word_list_digests
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.edit_list import EditList
@@ -133,9 +131,9 @@ class Rephrasing:
 def _places(
     grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms, kinds: Collection[str] = tuple(_RULES)
 ) -> Sequence[Places]:
-    found = [places for kind in kinds for places in _RULES[kind](grammar)]
     if tuple(kinds) == ("voice",):
-        found += wide_voices(grammar)
+        return voices(grammar, is_wide=True)
+    found = [places for kind in kinds for places in _RULES[kind](grammar)]
     if "lexicon" in kinds:
         found += [lexicon.phrases(grammar, draw), lexicon.synonyms(grammar, draw, synonyms)]
     return found
@@ -178,9 +176,9 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=4,
+    version=5,
     kind="positive",
-    paper="none; the rules behind the shipped paraphraser's training pairs",
+    paper="none",
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=RephraseParameters,

@@ -63,12 +63,6 @@ class Constituents:
         return self._marks_among(frozenset({":", ";"}))
 
     @cached_property
-    def is_opening(self) -> np.ndarray:
-        """bool (N,): double quotation marks that open, by the space in front of them."""
-        spaced = np.append(True, self.view.parses.whitespace[:-1])[: len(self.is_mark)]
-        return self._marks_among(_STRAIGHT | {"“", "«", "„"}) & spaced
-
-    @cached_property
     def dividers(self) -> np.ndarray:
         """bool (N,): marks that divide and belong to neither side: commas, colons, dashes, full stops."""
         return self._marks_among(_DIVIDERS) | self.is_space

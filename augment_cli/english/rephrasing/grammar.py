@@ -21,8 +21,6 @@ from augment_cli.text.spans import ranges
 SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
 FINITE = frozenset({"VBD", "VBZ", "VBP"})
 NEGATIONS = words("not n't n’t never no nothing nobody neither nor hardly")
-BE_FORMS = words("am is are was were be been being 's 're 'm ’s ’re ’m")
-OBJECT_FORMS = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
 _NAMED = frozenset({"NNP", "NNPS"})
 # With one of these in it, the parts of a sentence are not moved.
 HEAVY_MARKS = words("\" “ ” „ « » '' `` ( ) [ ] { } ; : – — -- … ... ! ? / ‘ ’ ' `")

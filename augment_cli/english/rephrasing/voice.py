@@ -2,171 +2,274 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+
 import numpy as np
 
+from augment_cli.english.clauses.clause_rules import ACCUSATIVES, NOMINATIVES, Arguments
+from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.turns import Tokens
 from augment_cli.english.inflection import inflected
-from augment_cli.english.rephrasing.grammar import OBJECT_FORMS, Grammar, upper_first
+from augment_cli.english.rephrasing.grammar import Grammar, upper_first
 from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
 from augment_cli.resources.word_lists import word_list
+from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import words
+from augment_cli.text.letter_case import CAPITALISED, in_case
 
-_BOUND = words("for with as to during after before since until about against between while when")
-_LOOSE = words("in on at")
-_LONGEST = 9
-MANNERS = words(
+_LONGEST = 8  # tokens of a subject or object
+# Nobody puts these in the passive, or not with the same sense.
+_STATIVE = words(
+    "have lack want like resemble become cost weigh last fit suit mean get let take do be remain equal total "
+    "include comprise contain feature possess marry meet join undergo enter begin start end spend make give "
+    "try need leave reach say tell go come turn keep hold set put play bear pay draw lose gain face exceed"
+)
+_RELATIVE = words("who whom whose which that of to for and or , ( :")
+_MANNERS = words(
     "ballot vote hand mail post accident chance bus car train air sea road majority referendum means "
     "mistake law default way boat plane ship rail foot phone letter email virtue nature birth "
     "weight volume area force"
 )
-_REFLEXIVE = words("himself herself itself themselves myself each other another")
-_EVERY_DOER = words("who which that this these those it there what he she they we i you")
+_QUANTIFIERS = words("all every each no any some many few most both only either neither none much half")
+_BEFORE = words("NN NNS NNP NNPS PRP$ JJ DT CD POS")
+_NOUNS, _PERSONS = words("NN NNS NNP NNPS"), words("i he she we they me him her us them")
+_KEEPING = words("conj xcomp ccomp iobj dative compound:prt advcl parataxis prt expl dep")
+_FINITE_BE = {(True, True): "were", (True, False): "was", (False, True): "are", (False, False): "is"}
+_NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was": "were", "were": "was"}
 
 
-def voices(grammar: Grammar) -> list[Places]:
-    """Places of all rules on voice and identity."""
-    return [_to_active(grammar), _to_passive(grammar), _identity(grammar)]
+def voices(grammar: Grammar, is_wide: bool = False) -> list[Places]:
+    """Places of the rules on voice and identity; wide: of clauses, verbs and tenses that read worse, too."""
+    both = _Voices(grammar, ClauseView.of(grammar.parses), is_wide)
+    found = [_identity(grammar)]
+    for rule, places in (("passive_to_active", both.actives()), ("active_to_passive", both.passives())):
+        listed = list(places)
+        first = np.array([first for first, _, _ in listed], np.int64)
+        last = np.array([last for _, last, _ in listed], np.int64)
+        edits = np.empty(len(listed), object)
+        edits[:] = [place[2] for place in listed]
+        found.append(Places(rule, CLAUSE, [(first, last)], (edits,), list))
+    return found
 
 
-def _starts_clause(grammar: Grammar, tokens: np.ndarray) -> np.ndarray:
-    """bool (m,): tokens at which the sentence begins, or its clause behind a comma."""
-    begins = tokens == grammar.openings[grammar.rows[tokens]]
-    return begins | grammar.is_comma[np.maximum(tokens - 1, 0)]
+@dataclass(frozen=True)
+class _Voices:
+    grammar: Grammar
+    view: ClauseView
+    is_wide: bool
 
+    @cached_property
+    def tokens(self) -> Tokens:
+        return Tokens(self.view)
 
-def _before_time(grammar: Grammar, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """int64 (m,): where noun phrases end if what says when (`in 1999`) belongs to the verb."""
-    preposition = grammar.is_word(_LOOSE) & grammar.is_pos("ADP")
-    heads = np.flatnonzero(preposition & grammar.is_time[grammar.parents])
-    cut = np.zeros(len(grammar), bool)
-    cut[heads] = True
-    following = np.minimum.accumulate(np.where(cut, grammar.places, len(grammar))[::-1])[::-1]
-    place = following[np.minimum(left + 1, len(grammar) - 1)]
-    return np.where((place > left) & (place <= right), place - 1, right)
+    @cached_property
+    def _deps(self) -> list[str]:
+        coded = self.view.parses.deps
+        return [coded.values[code] for code in coded.codes.tolist()]
 
+    @cached_property
+    def _heads(self) -> list[int]:
+        return self.view.parses.parents.tolist()
 
-def _forms(grammar: Grammar, verbs: np.ndarray, form: VerbForm) -> list[str]:
-    """A form of each verb (m,); "" where there is none."""
-    lemmas = grammar.parses.lemmas_at(verbs)
-    table = [(inflected(lemma.lower(), form) or "") if lemma.isalpha() else "" for lemma in lemmas.values]
-    return [table[code] for code in lemmas.codes.tolist()]
+    @cached_property
+    def _edges(self) -> tuple[list[int], list[int]]:
+        left, right = self.view.edges
+        return left.tolist(), right.tolist()
 
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for token, head in enumerate(self._heads):
+            if head != token:
+                children.setdefault(head, []).append(token)
+        return children
 
-def _to_active(grammar: Grammar) -> Places:
-    """`The novel was written by Ann in 1990.` to `Ann wrote the novel in 1990.`"""
-    rows = np.flatnonzero(grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated)
-    roots = grammar.roots[rows]
-    subject = grammar.subjects[rows]
-    agent = grammar.first(grammar.of_root & grammar.is_dep("obl:agent"))[rows]
-    be = grammar.first(grammar.of_root & grammar.is_dep("aux:pass"))[rows]
-    good = (
-        (agent > roots)
-        & (be >= 0)
-        & grammar.is_dep("nsubj:pass", at=subject)
-        & grammar.is_tag("VBN", at=roots)
-    )
-    bad = grammar.of_root & grammar.is_dep(
-        "conj", "cop", "expl", "aux", "mark", "xcomp", "ccomp", "parataxis"
-    )
-    # "was caught while travelling": the one who travels is the subject.
-    bad |= grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG")
-    good &= ~grammar.rows_with(bad)[rows]
-    rows, roots, subject, agent, be = (array[good] for array in (rows, roots, subject, agent, be))
-    low, high = (edge[rows] for edge in grammar.subject_spans)
-    by, right = grammar.trimmed(agent)
-    right = _before_time(grammar, by, right)
-    good = (by == roots + 1) & grammar.is_word({"by"}, by) & (right >= agent) & (right - by < _LONGEST)
-    good &= grammar.is_tag("VBD", "VBZ", "VBP", at=be) & grammar.is_word(words("was were is are"), be)
-    adverbs = grammar.count(grammar.is_tag("RB"), be + 1, roots - 1) == roots - 1 - be
-    good &= (high == be - 1) & adverbs & (roots - be <= 2) & _starts_clause(grammar, low)
-    good &= grammar.knows_capital[rows]
-    good &= grammar.count(grammar.is_comma, low, high) == 0
-    good &= grammar.count(grammar.is_comma | grammar.is_verb | grammar.is_tag("VBG"), by, right) == 0
-    good &= grammar.count(grammar.is_word(_BOUND) & grammar.is_pos("ADP", "SCONJ"), by + 1, right) == 0
-    good &= grammar.is_pos("NOUN", "PROPN", at=agent) & ~grammar.is_time[agent]
-    good &= ~grammar.is_lemma(MANNERS, agent)
-    behind = grammar.next_in_row(right)
-    ends = grammar.ends[rows]
-    good &= ~grammar.is_comma[behind] & (grammar.count(grammar.is_word({"by"}), right + 1, ends) == 0)
-    good &= ~grammar.is_pos("NOUN", "PROPN", "CCONJ", "VERB", "AUX", at=behind) | (behind == right)
-    plural = grammar.is_plural(agent)
-    past = grammar.is_tag("VBD", at=be)
-    third = _forms(grammar, roots, VerbForm.PRESENT_THIRD)
-    before, base = _forms(grammar, roots, VerbForm.PAST), _forms(grammar, roots, VerbForm.BASE)
-    forms = [
-        one if is_past else many if is_plural else other
-        for one, other, many, is_past, is_plural in zip(
-            before, third, base, past.tolist(), plural.tolist(), strict=True
+    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+        for verb, children in self._children.items():
+            parts = {self._deps[child]: child for child in children}
+            if "nsubj" not in parts or "obj" not in parts or not _KEEPING.isdisjoint(parts):
+                continue
+            subject, thing = parts["nsubj"], parts["obj"]
+            (low, high), (left, right) = self._span(subject), self._span(thing)
+            lemma = self._lemma(verb)
+            if lemma in _STATIVE or left != verb + 1 or not low <= subject <= high < verb:
+                continue
+            if not (self._fits(subject, low, high) and self._fits(thing, left, right)) or self._bare(thing):
+                continue
+            plural = self._is_plural(thing)
+            group = self._group(high + 1, verb)
+            participle = inflected(lemma, VerbForm.PAST_PARTICIPLE)
+            written = group and participle and self._passive(group, verb, plural, participle)
+            if written and self._is_sound(verb, subject, thing, low, right):
+                yield low, right, self._edits(low, high, left, right, written, ("by ", ""), subject, thing)
+
+    def actives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """`It was found by her` to `She found it`."""
+        for verb, children in self._children.items():
+            parts = {self._deps[child]: child for child in children}
+            agent, subject = parts.get("obl:agent", -1), parts.get("nsubj:pass", -1)
+            if agent < 0 or subject < 0 or not _KEEPING.isdisjoint(parts) or "obj" in parts:
+                continue
+            (low, high), (by, right) = self._span(subject), self._span(agent)
+            by_word = self.tokens.lower[by] == "by" and by == verb + 1
+            if not by_word or not high < verb or self._lemma(agent) in _MANNERS:
+                continue
+            if not (self._fits(subject, low, high) and self._fits(agent, by + 1, right)):
+                continue
+            group = self._group(high + 1, verb)
+            written = group and self._active(group, verb, self._is_plural(agent))
+            if written and self._is_sound(verb, agent, agent, low, right):
+                edits = self._edits(low, high, by + 1, right, written, ("", "by "), subject, agent)
+                yield low, right, edits
+
+    def _span(self, head: int) -> tuple[int, int]:
+        return self._edges[0][head], self._edges[1][head]
+
+    def _lemma(self, token: int) -> str:
+        lemmas = self.view.parses.lemmas
+        return lemmas.values[lemmas.codes[token]].lower()
+
+    def _fits(self, head: int, left: int, right: int) -> bool:
+        """Whether a phrase is a plain noun phrase or a pronoun."""
+        tokens = self.tokens
+        if right - left >= _LONGEST or not left <= head <= right:
+            return False
+        if tokens.tags[head] == "PRP":
+            return tokens.lower[head] in _PERSONS | {"it"} and left == right
+        inside = range(left, right + 1)
+        heavy = any(
+            tokens.tags[token] in {"VBD", "VBZ", "VBP", "VBG", "MD", "PRP$", "PRP", "WDT", "WP", "TO", "RB"}
+            or not tokens.forms[token].replace("-", "a").replace("'", "a")[0].isalnum()
+            for token in inside
         )
-    ]
-    kept = good & np.array([bool(form) for form in forms], bool)
+        row = tokens.rows[head]
+        behind = tokens.word(right + 1, row)
+        # "Her nephew | Frisch": it began before.
+        begins = tokens.tags[left] not in {"IN", "CC"} and tokens.tag(left - 1, row) not in _BEFORE
+        begins &= not (left == right and tokens.lower[head].endswith("ing"))
+        return tokens.tags[head] in _NOUNS and not heavy and begins and behind not in _RELATIVE
 
-    def write(first: int, last: int, verb: int, end: int, auxiliary: int, new: str) -> list[Edit]:
-        doer = grammar.in_front(verb + 2, end, first)
-        done = grammar.inward(first, last)
-        if first == last:
-            done = OBJECT_FORMS.get(done.lower(), done)
-        adverb = grammar.text(auxiliary + 1, verb - 1) + " " if verb > auxiliary + 1 else ""
-        return [
-            grammar.edit(first, last, doer),
-            grammar.edit(auxiliary, verb, adverb + new),
-            (grammar.stops[verb], grammar.stops[end], " " + done),
-        ]
+    def _bare(self, head: int) -> bool:
+        """Whether a noun has no article, and so may be half of a phrase: `gave birth`."""
+        own = {self._deps[child] for child in self._children.get(head, [])}
+        return self.tokens.tags[head] == "NN" and own.isdisjoint({"det", "nummod", "amod", "compound"})
 
-    return Places(
-        "passive_to_active", CLAUSE, [(low, right)], (low, high, roots, right, be, forms), write
-    ).where(kept)
+    def _is_plural(self, head: int) -> bool:
+        joined = any(self._deps[child] == "conj" for child in self._children.get(head, []))
+        return joined or bool(Arguments(self.view).is_plural(np.array([head]))[0])
+
+    def _is_sound(self, verb: int, doer: int, other: int, low: int, right: int) -> bool:
+        """Whether no quantifier or negation would reach elsewhere; if not wide, in a plain main clause."""
+        inside = self.tokens.lower[low : right + 1]
+        quantified = sum(word in _QUANTIFIERS for word in inside)
+        if quantified > 1 or (quantified == 1 and {"not", "n't", "never"} & set(inside)):
+            return False
+        return self.is_wide or self._is_plain(verb, doer, other, low, right)
+
+    def _is_plain(self, verb: int, doer: int, other: int, low: int, right: int) -> bool:
+        """Whether a main clause is short and plain: `Smith founded the school in May.`"""
+        grammar, row = self.grammar, self.tokens.rows[verb]
+        plain = grammar.is_plain & grammar.knows_capital & ~grammar.is_negated & (grammar.subjects >= 0)
+        nouns = grammar.is_pos("NOUN", "PROPN") & ~grammar.is_time
+        if not (plain[row] and grammar.roots[row] == verb and nouns[doer] and nouns[other]):
+            return False
+        is_passive = doer == other  # of a passive the agent alone is looked at
+        if not is_passive and (self._lemma(verb) not in _listed() or self.tokens.tags[verb] == "VBN"):
+            return False
+        if low != grammar.openings[row] and self.tokens.lower[low - 1] != ",":
+            return False
+        strange = grammar.is_comma | grammar.is_dep("acl:relcl", "acl", "nmod:poss")
+        strange |= grammar.is_pos("ADP") & ~grammar.is_word({"of", "by"})
+        end = int(grammar.ends[row])
+        if strange[low : right + 1].any() or (grammar.is_comma | grammar.is_verb)[right + 1 : end + 1].any():
+            return False
+        # What follows is a time or a place, which the agent may stand in front of.
+        return right == end or self.tokens.lower[right + 1] in {"in", "on", "at"}
+
+    def _group(self, first: int, verb: int) -> list[int] | None:
+        """Auxiliaries of a verb, where nothing but adverbs stands between them; None where there is more."""
+        found = []
+        own = [child for child in self._children[verb] if self._deps[child] in {"aux", "aux:pass", "cop"}]
+        if own and min(own) < first:  # "Would she do it?"
+            return None
+        for token in range(first, verb):
+            if self._deps[token] in {"aux", "aux:pass"} and self._heads[token] == verb:
+                found.append(token)
+            elif self.tokens.tags[token] != "RB" or self._heads[token] != verb:
+                return None
+        return [*found, verb]
+
+    def _passive(self, group: list[int], verb: int, plural: bool, participle: str) -> list[tuple[int, str]]:
+        """What becomes of each word of the verb; empty where nobody knows."""
+        tag, first = self.tokens.tags[verb], group[0]
+        if len(group) == 1:
+            if tag not in {"VBD", "VBZ", "VBP"}:
+                return []
+            return [(verb, f"{_FINITE_BE[tag == 'VBD', plural]} {participle}")]
+        last, finite = self.tokens.lower[group[-2]], self.tokens.lower[first]
+        if finite in {"do", "does", "did"} and len(group) == 2:
+            return [(first, _FINITE_BE[finite == "did", plural]), (verb, participle)]
+        between = {"VB": "be", "VBN": "been", "VBG": "being"}.get(tag)
+        known = finite in _NEW_AUXILIARY or finite == "had" or self.tokens.tags[first] == "MD"
+        helped = last in {"has", "have", "had"} if tag == "VBN" else True
+        if between is None or not known or not helped:
+            return []
+        return [(first, _agreeing(finite, plural)), (verb, f"{between} {participle}")]
+
+    def _active(self, group: list[int], verb: int, plural: bool) -> list[tuple[int, str]]:
+        lemma = self._lemma(verb)
+        words_ = [self.tokens.lower[token] for token in group[:-1]]
+        if len(words_) == 1 and words_[0] in {"was", "were", "is", "are"}:
+            form = VerbForm.PAST if words_[0][0] == "w" else VerbForm.PRESENT_THIRD
+            new = lemma if form == VerbForm.PRESENT_THIRD and plural else inflected(lemma, form)
+            return [(group[0], ""), (verb, new)] if new else []
+        if len(words_) == 2 and self.tokens.tags[group[0]] == "MD" and words_[1] == "be":
+            return [(group[1], ""), (verb, lemma)]
+        return []
+
+    def _edits(
+        self,
+        low: int,
+        high: int,
+        left: int,
+        right: int,
+        written: list[tuple[int, str]],
+        marks: tuple[str, str],
+        subject: int,
+        other: int,
+    ) -> list[Edit]:
+        """Both phrases in the other's place, and the verb; `marks` stand before the second one's new text."""
+        parses, spans, tokens = self.view.parses, Constituents(self.view), self.tokens
+        opens = bool(spans.opens(np.array([low]))[0] or parses.sentence_starts[low])
+        at = np.array([opens])
+        front = spans.strings(np.array([left]), np.array([right]), to_front=at)[0]
+        back = spans.strings(np.array([low]), np.array([high]), inwards=at)[0]
+        if low == high and tokens.lower[subject] in ACCUSATIVES:
+            back = ACCUSATIVES[tokens.lower[subject]]
+        if left == right and tokens.lower[other] in NOMINATIVES:
+            front = NOMINATIVES[tokens.lower[other]]
+        front = in_case(front, CAPITALISED) if opens and left == right and front.islower() else front
+        edits: list[Edit] = [(int(parses.starts[low]), int(parses.ends[high]), front)]
+        for token, text in written:
+            start, end = int(parses.starts[token]), int(parses.ends[token])
+            edits.append((start, int(parses.starts[token + 1]) if not text else end, text))
+        begin = left - 1 if marks[1] else left
+        edits.append((int(parses.starts[begin]), int(parses.ends[right]), marks[0] + back))
+        return [edit for edit in edits if edit[2] or edit[0] < edit[1]]
 
 
-def _to_passive(grammar: Grammar) -> Places:
-    """`Smith founded the company in 1990.` to `The company was founded by Smith in 1990.`"""
-    verbs = frozenset(word_list("passive_verbs"))
-    chosen = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
-    chosen[chosen] &= (grammar.is_lemma(verbs) & grammar.is_tag("VBD", "VBZ", "VBP"))[grammar.roots[chosen]]
-    rows = np.flatnonzero(chosen)
-    roots, subject = grammar.roots[rows], grammar.subjects[rows]
-    thing = grammar.first(grammar.of_root & grammar.is_dep("obj"))[rows]
-    bad = grammar.of_root & grammar.is_dep(
-        "conj", "xcomp", "ccomp", "iobj", "cop", "aux", "compound:prt", "expl", "parataxis", "advcl", "advmod"
-    )
-    good = (thing > roots) & ~grammar.rows_with(bad)[rows] & grammar.is_dep("nsubj", at=subject)
-    rows, roots, subject, thing = (array[good] for array in (rows, roots, subject, thing))
-    low, high = (edge[rows] for edge in grammar.subject_spans)
-    left, right = grammar.trimmed(thing)
-    right = _before_time(grammar, left, right)
-    ends = grammar.ends[rows]
-    good = (high == roots - 1) & (left == roots + 1) & (right >= thing) & _starts_clause(grammar, low)
-    good &= (right - left < _LONGEST) & (high - low < _LONGEST)
-    good &= grammar.is_pos("NOUN", "PROPN", at=thing) & grammar.is_pos("NOUN", "PROPN", at=subject)
-    good &= ~grammar.is_time[thing] & ~grammar.is_word(_EVERY_DOER, subject)
-    inside = grammar.is_comma | grammar.is_word(_REFLEXIVE) | grammar.is_dep("acl:relcl", "acl", "nmod:poss")
-    inside |= grammar.is_pos("ADP") & ~grammar.is_word({"of"})
-    good &= grammar.count(inside, left, right) == 0
-    good &= grammar.count(grammar.is_comma | grammar.is_dep("acl:relcl", "acl"), low, high) == 0
-    # What follows must be a time or a place, which the agent may stand in front of.
-    behind = grammar.next_in_row(right)
-    good &= (right == ends) | (grammar.is_word(_LOOSE, behind) & grammar.is_dep("case", at=behind))
-    good &= grammar.count(grammar.is_comma | grammar.is_verb, right + 1, ends) == 0
-    plural = grammar.is_plural(thing)
-    past = grammar.is_tag("VBD", at=roots)
-    participles = _forms(grammar, roots, VerbForm.PAST_PARTICIPLE)
-    kept = good & np.array([bool(form) for form in participles], bool)
-    written = [
-        f"{('were' if many else 'was') if was else ('are' if many else 'is')} {participle}"
-        for participle, many, was in zip(participles, plural.tolist(), past.tolist(), strict=True)
-    ]
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(word_list("passive_verbs"))
 
-    def write(first: int, last: int, begin: int, end: int, new: str) -> list[Edit]:
-        done, doer = grammar.in_front(begin, end, first), grammar.inward(first, last)
-        return [
-            grammar.edit(first, last, done),
-            grammar.edit(last + 1, last + 1, new),
-            grammar.edit(begin, end, f"by {doer}"),
-        ]
 
-    return Places(
-        "active_to_passive", CLAUSE, [(low, right)], (low, high, left, right, written), write
-    ).where(kept)
+def _agreeing(auxiliary: str, plural: bool) -> str:
+    is_plural = auxiliary in {"have", "are", "were"}
+    return _NEW_AUXILIARY.get(auxiliary, auxiliary) if is_plural != plural else auxiliary
 
 
 def _identity(grammar: Grammar) -> Places:

@@ -8,8 +8,6 @@ Of words in lower case, numbers as 0 (years 0000). Sentences that are kept aside
 from __future__ import annotations
 
 import argparse
-import gzip
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +15,10 @@ import pyarrow as pa
 
 from augment_cli.resources import FOLDER
 from augment_cli.resources.collocations import END, START, UNKNOWN, tokens
-from data.builds.tables import write
+from data.builds.frame import sentences, write
 
 WORDS = 32_700
 LEAST = 3  # times that a pair is met
-
-
-def sentences(paths: list[Path], skipped: set[str]) -> Iterator[str]:
-    """The lines of some gzipped files, without those to skip."""
-    for path in paths:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            yield from (line for line in file if line.strip() and line.rstrip("\n") not in skipped)
 
 
 def build(paths: list[Path], skipped: set[str], target: Path) -> None:
@@ -35,7 +26,9 @@ def build(paths: list[Path], skipped: set[str], target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     numbers: dict[str, int] = {START: 0, END: 1, UNKNOWN: 2}
     parts = []
-    for sentence in sentences(paths, skipped):
+    for sentence in sentences(paths):
+        if not sentence.strip() or sentence in skipped:
+            continue
         row = [0, *(numbers.setdefault(word, len(numbers)) for word in tokens(sentence)), 1]
         parts.append(np.array(row, np.int32))
     flat = np.concatenate(parts)

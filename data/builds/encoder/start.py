@@ -65,14 +65,9 @@ def embed_words(counts: np.ndarray, dimensions: int) -> np.ndarray:
 
 
 def main() -> None:
-    """Read the command line, count, factorise, and save the starting encoder."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="store with the sentences")
-    parser.add_argument(
-        "--tokenizer", type=Path, required=True, help="folder of data.builds.encoder.vocabulary"
-    )
+    parser.add_argument("--tokenizer", type=Path, required=True, help="folder of vocabulary.py")
     parser.add_argument("--out", type=Path, required=True, help="folder for the encoder")
     args = parser.parse_args()
     encoder = start(args.tokenizer, load_recipe("mlm"), torch.device("cpu"))

@@ -10,13 +10,12 @@ BERT-uncased does, so that text prepared for that family of models means the sam
 from __future__ import annotations
 
 import argparse
-import gzip
-from collections.abc import Iterator
 from pathlib import Path
 
 from tokenizers import Tokenizer, processors
 from transformers import BertTokenizer
 
+from data.builds.frame import sentences
 from train.methods.distil import vocabulary
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -24,13 +23,6 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # of 128, which matrix units like.
 VOCABULARY_SIZE = 11_520
 MAX_LENGTH = 128
-
-
-def sentences(paths: list[Path]) -> Iterator[str]:
-    """Yield every line of the gzipped files, in order."""
-    for path in paths:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            yield from (line.rstrip("\n") for line in lines)
 
 
 def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
@@ -42,10 +34,7 @@ def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
 
 
 def main() -> None:
-    """Read the command line, learn, and save the tokenizer folder."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, help="gzipped text, one sentence a line")
     parser.add_argument("--out", type=Path, required=True, help="folder for the tokenizer")
     parser.add_argument("--size", type=int, default=VOCABULARY_SIZE, help="number of pieces")

@@ -12,9 +12,9 @@ from spacy.language import Language
 from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.strings import StringStore
 
-LIMIT = 12_000_000  # bytes, all files together
+from data.builds.frame import LICENSE
+
 NO_TREE = 2**32 - 1  # spaCy's mark of a side without a tree
-LICENSE = Path(__file__).parent.parent / "CC-BY-SA-4.0.txt"
 
 
 def prune_trees(lemmatizer: Any) -> None:
@@ -56,8 +56,8 @@ def needed_strings(nlp: Language) -> set[str]:
     return {text for text in needed if text}
 
 
-def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> int:
-    """Write the pipeline without training settings and words into a new folder; returns its bytes."""
+def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> None:
+    """Write the pipeline without training settings and words into a new folder."""
     new = out.with_name(out.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     prune_trees(nlp.get_pipe("trainable_lemmatizer"))
@@ -69,11 +69,7 @@ def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> int:
     strings = StringStore(sorted(needed_strings(nlp)))
     strings.to_disk(new / "vocab" / "strings.json")
     shutil.copy(LICENSE, new / "LICENSE")
+    if (card := out / "README.md").exists():  # written by people
+        shutil.copy(card, new / "README.md")
     shutil.rmtree(out, ignore_errors=True)
     new.rename(out)
-    return folder_size(out)
-
-
-def folder_size(folder: Path) -> int:
-    """Return the bytes of all files below a folder."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -5,7 +5,6 @@ One file a chunk, written under another name and then renamed, so that a stopped
 
 from __future__ import annotations
 
-import gzip
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
+from data.builds.frame import sentences
 from data.builds.pipeline.lemmas import Lexicon, correct
 from data.builds.pipeline.teacher import is_tree
 from data.builds.pipeline.treebank import Sentence, make_doc
@@ -27,8 +27,7 @@ def sample_lines(paths: Sequence[Path], wanted: int, seed: int) -> list[str]:
     generator = random.Random(seed)
     lines: list[str] = []
     for index, path in enumerate(paths):
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            here = [line.strip() for line in file if line.strip()]
+        here = [line.strip() for line in sentences([path]) if line.strip()]
         share = (wanted - len(lines)) // (len(paths) - index)
         lines += [here[i] for i in sorted(generator.sample(range(len(here)), min(share, len(here))))]
     return lines
@@ -41,11 +40,6 @@ def tokenize(nlp: Language, lines: Sequence[str]) -> Iterator[Sentence]:
         if SHORTEST <= len(doc) <= LONGEST:
             words = [token.text for token in doc]
             yield Sentence(text=doc.text, words=words, spaces=[bool(token.whitespace_) for token in doc])
-
-
-def count_silver(folder: Path) -> int:
-    """Return how many sentences the silver files of a folder hold."""
-    return sum(len(DocBin().from_disk(path)) for path in sorted(folder.glob("silver-*.spacy")))
 
 
 def lower(sentence: Sentence) -> Sentence:

@@ -191,26 +191,6 @@ def annotate(
     return [answer for answer in answers if answer is not None]
 
 
-def score(gold: Sequence[Sentence], given: Sequence[Sentence]) -> dict[str, float]:
-    """Compare two annotations of the same words; percent, attachment scores without punctuation."""
-    pairs = [
-        (pos == other_pos, tag == other_tag, morph == other_morph, lemma == other_lemma)
-        for a, b in zip(gold, given, strict=True)
-        for pos, other_pos, tag, other_tag, morph, other_morph, lemma, other_lemma in zip(
-            a.pos, b.pos, a.tags, b.tags, a.morphs, b.morphs, a.lemmas, b.lemmas, strict=True
-        )
-    ]
-    arcs = [
-        (head == other, head == other and dep == other_dep)
-        for a, b in zip(gold, given, strict=True)
-        for head, other, dep, other_dep in zip(a.heads, b.heads, a.deps, b.deps, strict=True)
-        if dep != "punct"
-    ]
-    columns = (*zip(*pairs, strict=True), *zip(*arcs, strict=True))
-    means = [100 * sum(column) / len(column) for column in columns]
-    return dict(zip(("UPOS", "XPOS", "morph", "lemma", "UAS", "LAS"), means, strict=True))
-
-
 def is_tree(heads: Sequence[int]) -> bool:
     """Whether there is exactly one root (its own head) and every word reaches it."""
     roots = [i for i, head in enumerate(heads) if head == i]

@@ -7,11 +7,12 @@ case by other features.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import spacy
+
+from data.builds.frame import sentences
 
 # Continuous bag of words with a short reach: vectors that say what a word does rather than what it is about.
 SETTINGS = {
@@ -39,11 +40,10 @@ def write_tokens(paths: Iterable[Path], out: Path) -> int:
         for path in paths:
             # A new tokenizer a file: the store of strings would otherwise grow with every new word.
             tokenizer = spacy.blank("en").tokenizer
-            with gzip.open(path, "rt", encoding="utf-8") as source:
-                for line in source:
-                    words = [token.lower_ for token in tokenizer(line.strip()) if not token.is_space]
-                    target.write(" ".join(words) + "\n")
-                    count += 1
+            for line in sentences([path]):
+                words = [token.lower_ for token in tokenizer(line.strip()) if not token.is_space]
+                target.write(" ".join(words) + "\n")
+                count += 1
     temporary.rename(out)
     return count
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from augment_cli.resources import FOLDER
 from augment_cli.resources.wordnet import TAGS
+from data.builds.frame import write
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 # Tags that lemminflect names for each part of speech, the base form first.
@@ -148,23 +148,10 @@ def is_plain(lemma: str) -> bool:
     return lemma.replace("-", "").isalpha() and lemma.islower() and lemma.isascii()
 
 
-def write(name: str, columns: dict[str, pa.Array], target: Path) -> None:
-    """One Parquet file, as small as zstd makes it."""
-    table = pa.table(columns)
-    dictionary = [item.name for item in table.schema if item.name in {"part", "file_number", "bits", "first"}]
-    path = target / f"{name}.parquet"
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        compression_level=22,
-        use_dictionary=dictionary,
-        write_statistics=False,
-        write_page_checksum=True,
-        row_group_size=len(table),
-        data_page_size=1 << 26,
-    )
-    print(f"{path.name}: {len(table):,} rows, {path.stat().st_size:,} bytes")
+def save(path: Path, columns: dict[str, pa.Array]) -> None:
+    codes = sorted(columns.keys() & {"part", "file_number", "bits", "first"})
+    rows = len(next(iter(columns.values())))
+    write(path, columns, use_dictionary=codes, row_group_size=rows, data_page_size=1 << 26)
 
 
 def build(folder: Path, target: Path) -> None:
@@ -205,17 +192,16 @@ def build(folder: Path, target: Path) -> None:
             forms.append((form, entry, bits, first))
 
     part_codes = {part: code for code, part in enumerate(PARTS)}
-    write(
-        "entries",
+    save(
+        target / "entries.parquet",
         {
             "lemma": pa.array([lemma for lemma, _ in entries]),
             "part": pa.array([part_codes[part] for _, part in entries], pa.int8()),
         },
-        target,
     )
     spelled = [None if word == entries[entry][0] else word for entry, _, word, _ in senses]
-    write(
-        "senses",
+    save(
+        target / "senses.parquet",
         {
             "entry": pa.array([sense[0] for sense in senses], pa.int32()),
             "synset": pa.array([sense[1] for sense in senses], pa.int32()),
@@ -223,7 +209,6 @@ def build(folder: Path, target: Path) -> None:
             "rank": pa.array(word_ranks, pa.int8()),
             "count": pa.array([sense[3] for sense in senses], pa.int32()),
         },
-        target,
     )
     related = {
         relation: pa.array(
@@ -231,8 +216,8 @@ def build(folder: Path, target: Path) -> None:
         )
         for relation in RELATIONS.values()
     }
-    write(
-        "synsets",
+    save(
+        target / "synsets.parquet",
         {
             "part": pa.array([part_codes[synset.part] for synset in synsets], pa.int8()),
             "offset": pa.array([synset.offset for synset in synsets], pa.int32()),
@@ -240,25 +225,22 @@ def build(folder: Path, target: Path) -> None:
             "file_number": pa.array([synset.file_number for synset in synsets], pa.int8()),
             **related,
         },
-        target,
     )
-    write(
-        "antonyms",
+    save(
+        target / "antonyms.parquet",
         {
             "sense": pa.array([one for one, _ in antonyms], pa.int32()),
             "antonym": pa.array([other for _, other in antonyms], pa.int32()),
         },
-        target,
     )
-    write(
-        "forms",
+    save(
+        target / "forms.parquet",
         {
             "form": pa.array([row[0] for row in forms]),
             "entry": pa.array([row[1] for row in forms], pa.int32()),
             "bits": pa.array([row[2] for row in forms], pa.int16()),
             "first": pa.array([row[3] for row in forms], pa.int16()),
         },
-        target,
     )
 
 

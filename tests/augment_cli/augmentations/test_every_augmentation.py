@@ -148,7 +148,7 @@ def sample() -> list[str]:
     return [*lines, *threes, *["She was totally honest.", several] * 12]
 
 
-# What made-up parses never hold: two persons, and an action between them.
+# What made-up parses never hold: a subject and an object of one sort around their verb.
 UNMET = {"subject-object-switch"}
 
 

@@ -107,17 +107,15 @@ def _with_the_slow_marked(names):
     return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
 
 
-@pytest.mark.parametrize("name", _with_the_slow_marked([*augmentations.names(), *COMMANDS]))
+_WITHOUT_A_MODEL = [name for name in augmentations.names() if "model" not in augmentations.get(name).needs]
+
+
+@pytest.mark.parametrize("name", _with_the_slow_marked([*_WITHOUT_A_MODEL, *COMMANDS]))
 def test_every_example_works(command, folder, request, tmp_path, name):
     help_text = command(name, "--help").stdout
     examples = examples_of(help_text)
     assert examples, help_text
     needs = augmentations.get(name).needs if name in augmentations.names() else frozenset()
-    if "model" in needs:
-        # The paraphraser ships; its other examples name models of the hub or take minutes.
-        examples = [example for example in examples if "--limit" in example]
-        if not examples:
-            pytest.skip(f"{name} needs a model, which this project does not ship")
     if "parses" in needs:
         folder = request.getfixturevalue("parsed_folder")
     for number, example in enumerate(examples):

@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
 from augment_cli.encoding.encoder import Encoder
-from augment_cli.encoding.layout import Prompts
+from augment_cli.encoding.layout import Prompts, read_prompts, with_prompt
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError
 from tests.helpers.small_encoders import as_old_layout, with_prompts
@@ -76,3 +77,14 @@ def test_damaged_prompts_are_the_files_fault(old_layout, tmp_path):
 
 def test_no_token_of_a_prompt_is_left_out_unless_the_folder_says_so():
     assert Encoder(None, None, prompt="query: ", prompts=Prompts({"query": "query: "})).unpooled == 0
+
+
+def test_a_folder_with_a_prompt_leaves_its_model_as_it_was(tiny_encoder, tmp_path):
+    before = {path.name: path.read_bytes() for path in Path(tiny_encoder).iterdir() if path.is_file()}
+    made = with_prompt(Path(tiny_encoder), "query: ", tmp_path / "start")
+    assert with_prompt(Path(tiny_encoder), "query: ", tmp_path / "start") == made
+    assert read_prompts(made) == Prompts({"text": "query: "}, "text")
+    other = with_prompt(Path(tiny_encoder), "passage: ", tmp_path / "start")
+    assert read_prompts(other).text() == "passage: "
+    after = {path.name: path.read_bytes() for path in Path(tiny_encoder).iterdir() if path.is_file()}
+    assert after == before

@@ -92,7 +92,7 @@ def test_an_honest_folder_is_taken(tmp_path, model):
 
 
 def test_the_shipped_models_are_taken():
-    for folder in ("data/models/encoder", "data/models/static", "augment_cli/models/paraphraser"):
+    for folder in ("data/models/encoder", "data/models/static"):
         check_model(REPOSITORY / folder)
 
 

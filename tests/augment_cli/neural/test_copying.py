@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.models import shipped_paraphraser
 from augment_cli.neural.copying import readable
-from augment_cli.neural.generation import Decoding, Seq2Seq
-from augment_cli.neural.loading import find_model
 
 
 def knows(character):
@@ -46,10 +43,3 @@ def test_what_is_read_again_as_it_is_written_is_the_text(text):
     copied = readable(text, knows)
     if copied is not None and (restored := copied.restored(copied.text)) is not None:
         assert restored == text
-
-
-@pytest.mark.slow
-def test_the_shipped_paraphraser_says_which_characters_it_lacks():
-    model = Seq2Seq(find_model(str(shipped_paraphraser())), Decoding())
-    assert all(map(model.knows, "aZ09.,;é’“"))
-    assert not any(map(model.knows, "‘îïŁšśḍ€"))

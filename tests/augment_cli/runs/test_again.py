@@ -6,9 +6,7 @@ import msgspec
 import pytest
 
 from augment_cli.engine.engine import Engine
-from augment_cli.models import shipped_paraphraser
-from augment_cli.models.digest import model_digest
-from augment_cli.runs.kinds import command_of, options_of
+from augment_cli.runs.again import command_of, options_of
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
@@ -84,9 +82,8 @@ def test_a_command_names_what_a_stage_does_not_know_the_place_of(made_store, mon
     stages = {"paraphrase": msgspec.structs.replace(store.stage("una"), settings=settings)}
     monkeypatch.setattr(Store, "stage", lambda self, name: stages[name])
     assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --model FOLDER"
-    settings["resources"] = {"model": model_digest(shipped_paraphraser())}
     settings["parameters"]["faithful"] = None
-    assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --no-faithful"
+    assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --no-faithful --model FOLDER"
     settings |= {
         "stage": "back-translate",
         "resources": {"forward model": "3" * 64, "backward model": "4" * 64},

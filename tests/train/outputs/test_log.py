@@ -25,5 +25,5 @@ def test_the_time_left_is_that_of_the_later_steps_and_of_the_evaluations(
     log.write("before", 0, {"neighbours": 1.0})
     log.write("step", 10, {"loss": 0.5}, 150.0)
     log.close()
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.rstrip("\n").splitlines()  # older rich ends a bar with a line break
     assert lines == ["before 0/60 neighbours 1", "step 10/60 loss 0.5 ETA 2.5 min"]

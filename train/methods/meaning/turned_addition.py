@@ -100,16 +100,6 @@ class ToldApart:
 
     rows: list[tuple[str, list[str], list[str]]]  # a text, its paraphrases, its turned sentences
 
-    @classmethod
-    def of(cls, store: Store, fraction: float, positives: list[str], turned: list[str]) -> ToldApart:
-        """Of a store's held-out rows that have both, at most `PAIRS`."""
-        rows = list[tuple[str, list[str], list[str]]]()
-        for text, others in held_out_texts(store, fraction, (*positives, *turned)):
-            same, other = others[: len(positives)], others[len(positives) :]
-            row = text, [one for one in same if one], [one for one in other if one]
-            rows += [row] if row[1] and row[2] and len(rows) < PAIRS else []
-        return cls(rows)
-
     def measure(self, encoder: Encoder) -> np.ndarray:
         """Whether each row is told apart, shape (rows,), bool."""
         sides = [(len(same), len(same) + len(turned)) for _, same, turned in self.rows]
@@ -152,11 +142,12 @@ class Turned(Addition):
 
     @classmethod
     def dev_tests(cls, settings: Settings, recipe: Recipe, store: Store) -> list[Any]:
-        if not recipe.held_out:
-            return []
         positives = [stage for stage in recipe.positives if stage not in (SELF, CORPUS)]
-        test = ToldApart.of(store, recipe.held_out, positives, list(settings.stages))
-        return [test] if len(test.rows) > 1 else []
+        found = held_out_texts(store, recipe.held_out, (*positives, *settings.stages))
+        parted = ((text, other[: len(positives)], other[len(positives) :]) for text, other in found)
+        rows = [(text, [*filter(None, same)], [*filter(None, turned)]) for text, same, turned in parted]
+        rows = [row for row in rows if row[1] and row[2]][:PAIRS]
+        return [ToldApart(rows)] if len(rows) > 1 else []
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         there = batch.texts[:, batch.own] != NO_TEXT

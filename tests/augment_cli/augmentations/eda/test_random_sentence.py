@@ -33,6 +33,13 @@ def test_some_rows_get_a_paragraph_of_one_to_several_sentences(tmp_path):
     assert set(reasons) <= {"no_position_drawn", "no_token"}
 
 
+def test_sentences_with_some_words_are_left_out(tmp_path):
+    file = tmp_path / "sentences.txt"
+    file.write_text("It isn't.\nIt is not.\nNot here.\nA knot.\nNoting it.\nIt won’t.\n", "utf-8")
+    made = augment(["A boat."] * 60, "random-sentence", sentences=str(file), without="not,n't,n’t")
+    assert set(made["text"].to_pylist()) == {"A knot.", "Noting it."}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [(b"One line.\nOne line.\n", "1 different sentences"), (b"\xff\xfe\n", "a UTF-8 file"), (None, "read")],

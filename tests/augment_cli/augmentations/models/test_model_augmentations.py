@@ -1,7 +1,5 @@
 """The three augmentations that run a model keep the contract of all the others, with real loaders."""
 
-import json
-import shutil
 from collections import Counter
 
 import numpy as np
@@ -10,7 +8,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.errors import UsageError
+from augment_cli.contract.augmentation import Resources
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Decoding, Seq2Seq
 from augment_cli.neural.loading import find_model
@@ -113,19 +112,12 @@ def test_an_input_over_the_limit_is_left_alone_and_never_cut(run_of, store_path,
     assert [reason == "input_too_long" for reason in table["reason"].to_pylist()] == [False, True]
 
 
-def test_the_models_training_length_is_the_limit_and_can_be_lowered(model, tmp_path, store_path):
-    folder = tmp_path / "trained-short"
-    shutil.copytree(model("pegasus"), folder)
-    generator = Seq2Seq(find_model(str(folder)), Decoding())
-    lengths = generator.lengths(SENTENCES)
+def test_the_limit_can_be_lowered(model, store_path):
+    lengths = Seq2Seq(find_model(model("pegasus")), Decoding()).lengths(SENTENCES)
     limit = int(np.median(lengths))
-    config = json.loads((folder / "config.json").read_text()) | {"training_length": limit}
-    (folder / "config.json").write_text(json.dumps(config))
-    store = Store.open(store_path)
-    for longest, expected in [(0, limit), (limit - 3, limit - 3)]:
-        run = make_run("paraphrase", **FAST, **UNGUARDED, beams=2, model=str(folder), longest=longest)
-        reasons = augment_texts(SENTENCES, store, run)["reason"].to_pylist()
-        assert [reason == "input_too_long" for reason in reasons] == (lengths > expected).tolist()
+    run = make_run("paraphrase", **FAST, **UNGUARDED, beams=2, model=model("pegasus"), longest=limit)
+    reasons = augment_texts(SENTENCES, Store.open(store_path), run)["reason"].to_pylist()
+    assert [reason == "input_too_long" for reason in reasons] == (lengths > limit).tolist()
 
 
 @pytest.mark.parametrize(
@@ -150,14 +142,13 @@ def test_doctor_names_a_default_model_that_is_not_here(tmp_path, monkeypatch):
     assert "--allow-download" in entries["mask-fill"]["get"]
 
 
-def test_a_demonstration_model_says_so(model, tmp_path, store_path):
-    folder = tmp_path / "demonstration"
-    shutil.copytree(model("pegasus"), folder)
-    config = json.loads((folder / "config.json").read_text()) | {"demonstration": True}
-    (folder / "config.json").write_text(json.dumps(config))
-    store = Store.open(store_path)
-    assert "demonstration" in make_run("paraphrase", model=str(folder)).warnings(store)[0]
-    assert make_run("paraphrase", model=model("pegasus")).warnings(store) == []
+def test_paraphrase_without_its_model_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    message = (
+        r"^--model tuner007/pegasus_paraphrase: .*--allow-download .*folder with --model\. `.*rephrase`.*$"
+    )
+    with pytest.raises(MissingError, match=message):
+        make_run("paraphrase").augmentation.uses(make_run("paraphrase").parameters, Resources(0, 0))
 
 
 def test_back_translation_keeps_the_text_in_between(run_of, store_path):

@@ -17,10 +17,6 @@ _wanted = True  # in this process
 _said: set[str] = set()
 
 
-class MissingInterfaceError(Exception):
-    """Raised where a fast way finds out while it runs that something is missing; `has` has said so."""
-
-
 def is_on() -> bool:
     """Whether the fast ways are taken."""
     return _wanted and os.environ.get("AUGMENT_FAST", "1") != "0"

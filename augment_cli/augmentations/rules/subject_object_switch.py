@@ -1,0 +1,24 @@
+"""Exchange subject and object: `The dogs chase the cat` to `The cat chases the dogs`.
+
+AugCSE's SentenceSubjectObjectSwitch: of what `phrase-swap` exchanges, the subject and the object of one verb
+alone. The original exchanges the subtrees before and behind the root, whatever they are, without agreement
+or case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+from augment_cli.augmentations.rules.phrase_swap import PHRASE_SWAP, swap
+from augment_cli.english.clauses.clause_rules import by_rule
+
+SUBJECT_OBJECT_SWITCH = dataclasses.replace(
+    PHRASE_SWAP,
+    name="subject-object-switch",
+    version=7,
+    paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
+    prepare=lambda parameters, resources: by_rule(partial(swap, unlike=parameters.unlike, roles_alone=True)),
+    examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --unlike"),
+    entailment=("other", "who does it and whom it is done to trade places"),
+)
