@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from augment_cli import adaptation, api
+from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
 from augment_cli.api.step import Step
@@ -274,6 +274,8 @@ def pack_table(values: dict[str, Any]) -> None:
 
 def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
+    from augment_cli import adaptation  # loads polars
+
     reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
     reporter = Output(values["quiet"], values["as_json"]).reporter()
     verdict = adaptation.adapt(

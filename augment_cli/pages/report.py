@@ -25,7 +25,7 @@ from augment_cli.pages.notices import Notice, notices_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_read, stats
 from augment_cli.reports.soundness import words_for
-from augment_cli.runs.kinds import command_of
+from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 

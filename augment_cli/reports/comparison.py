@@ -23,7 +23,7 @@ from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.places import STATIC
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation, is_read, stats
-from augment_cli.runs.kinds import options_of
+from augment_cli.runs.again import options_of
 from augment_cli.runs.run import make_run
 from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table

@@ -27,7 +27,7 @@ from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.languages import languages_of
-from augment_cli.runs.kinds import option_of
+from augment_cli.runs.again import option_of
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.model_stage import ModelStage
 from augment_cli.runs.run import AugmentationRun, Edit, composed, of_two_turns, turns_of

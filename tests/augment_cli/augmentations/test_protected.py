@@ -8,7 +8,7 @@ import pytest
 import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.runs.kinds import command_of
+from augment_cli.runs.again import command_of
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.text.untouched import protecting

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from augment_cli.engine.engine import Engine
-from augment_cli.runs.kinds import command_of, options_of
+from augment_cli.runs.again import command_of, options_of
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store

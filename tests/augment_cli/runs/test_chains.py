@@ -14,7 +14,7 @@ import augment_cli
 from augment_cli.english.words.complements import are_complements
 from augment_cli.errors import UsageError
 from augment_cli.reports.soundness import why_not_reused
-from augment_cli.runs.kinds import command_of
+from augment_cli.runs.again import command_of
 from augment_cli.runs.run import make_run
 from augment_cli.runs.stored import joined
 from augment_cli.session import Session

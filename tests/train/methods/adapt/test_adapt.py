@@ -88,8 +88,10 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
     vectors = [f"vectors-{OWN}{stage}" for stage in ("", "-synonym", "-mined-vectors")]
     assert missing(recipe, bare, OWN) == ["synonym", "mined-vectors", *vectors]
     _, recipe = named(load_recipe("minimal-pairs"), ENCODER)
-    texts = [*recipe.positives, *recipe.additions["turned"]["stages"]]
-    vectors = [f"vectors-{OWN}{stage}" for stage in ("", *(f"-{name}" for name in recipe.positives))]
+    texts = [*recipe.positives, "passage", *recipe.additions["turned"]["stages"]]
+    vectors = [
+        f"vectors-{OWN}{stage}" for stage in ("", *(f"-{name}" for name in (*recipe.positives, "passage")))
+    ]
     assert missing(recipe, bare, OWN) == [*texts, *vectors]
     assert missing(load_recipe("simcse"), bare, OWN) == []
     with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
