@@ -108,7 +108,9 @@ class _Text:
 def requests(grammar: Grammar, draw: Draw) -> list[Places]:
     """Other frames for requests, wishes and questions."""
     texts = list(_texts(grammar))
-    uniform = draw(np.array([text.first for text in texts], np.int64)) if texts else []
+    uniform: Sequence[float] | np.ndarray = (
+        draw(np.array([text.first for text in texts], np.int64)) if texts else []
+    )
     found: dict[str, list[tuple[int, int, list[Edit]]]] = {
         "request_framed": [],
         "question_embedded": [],
@@ -205,12 +207,9 @@ def _requested(text: _Text) -> _Choices:
         return []
     body = text.text(start, end)
     whole = len(text.words) - 1
-    asks = bool(able) or text.mark != "."
-    frames = REQUESTS if asks else ("please {}",)
+    frames: tuple[str, ...] = (*REQUESTS, *WISHES)
     if text.mark == ".":
         frames = ("please {}", "could you {}", "can you {}", *WISHES)
-    elif text.mark == "":
-        frames = (*REQUESTS, *WISHES)
     elif text.mark == "?":
         frames = tuple(frame for frame in REQUESTS if frame[0] != "p")
     old = text.grammar.text(text.first, text.last).lower()
