@@ -30,6 +30,7 @@ from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.places import Choice, Places
+from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices
 from augment_cli.resources.word_lists import word_list_digests
 from augment_cli.syntax.parses import ParseRows
@@ -44,13 +45,14 @@ _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
 _LIST_TYPE = pa.list_(pa.string())
 
 
-# Kinds of rules; those of phrases and words draw what they put in.
+# Kinds of rules; those of requests, phrases and words draw what they put in.
 _RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
     "clauses": clauses,
     "voice": voices,
     "adverbials": adverbials,
     "nouns": nouns,
     "figures": figures,
+    "requests": lambda grammar: (),
     "lexicon": lambda grammar: (),
 }
 
@@ -134,6 +136,8 @@ def _places(
     if tuple(kinds) == ("voice",):
         return voices(grammar, is_wide=True)
     found = [places for kind in kinds for places in _RULES[kind](grammar)]
+    if "requests" in kinds:
+        found += requests(grammar, draw)
     if "lexicon" in kinds:
         found += [lexicon.phrases(grammar, draw), lexicon.synonyms(grammar, draw, synonyms)]
     return found
@@ -176,7 +180,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=5,
+    version=6,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),
