@@ -38,6 +38,7 @@ from train.outputs.export import check_pooling
 from train.recipe import Recipe
 
 Objective = Any  # `ContrastiveObjective`, or what does the same for masked language modelling
+_OF_PAPERS = {"sda": ("aa", "dn")}  # augmentations whose default mode is another than the paper's, by recipe
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
 
@@ -175,6 +176,21 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
     per_epoch = -(-count // recipe.batch)  # the last batch may be short and is then padded
     steps = 0 if run.untrained else recipe.steps or per_epoch * recipe.epochs
     return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
+
+
+def unlike_paper(recipe: Recipe, store: Store) -> list[str]:
+    """A warning for each positive of the recipe that its paper makes otherwise."""
+    said = []
+    for name in {*recipe.positives} & {*store.stages()}:
+        made_by = (settings := store.stage(name).settings)["stage"]
+        if made_by in _OF_PAPERS.get(recipe.name, ()) and settings["parameters"]["mode"] == "faithful":
+            said.append(
+                f"{name}: sentences of `{made_by}` in its default mode, which are not the paper's: a score "
+                f"of this run is not {recipe.name.upper()}'s. `augment-cli run paper-{recipe.name}` makes "
+                f"the paper's in a store of its own, `augment-cli {made_by} --mode paper "
+                f"--name {made_by}-paper` in this one (--set positives={made_by}-paper)"
+            )
+    return sorted(said)
 
 
 def column_draws(objective: Objective, store: Store) -> dict[str, list[str]]:

@@ -35,12 +35,11 @@ from train.outputs import checkpoint
 from train.outputs.export import export
 from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, read_log
-from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
+from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows, unlike_paper
 from train.recipe import Recipe, renamed
 from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import DevTest, dev_test
 from train.watching.harm import HarmWatch
-from train.watching.papers import unlike_the_paper
 from train.watching.verdict import is_beyond_noise, verdict
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
@@ -201,7 +200,7 @@ def loop(training: Training, request: StopRequest) -> int:
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     speed = Speed(progress.done * recipe.batch)
-    for said in unlike_the_paper(recipe, training.store) if not progress.done else ():
+    for said in unlike_paper(recipe, training.store) if not progress.done else ():
         log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():

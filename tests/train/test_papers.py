@@ -9,9 +9,8 @@ from tests.helpers.made_stores import store_of
 from train.loading import load_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.prepare import Run
+from train.prepare import Run, unlike_paper
 from train.run import train
-from train.watching.papers import unlike_the_paper
 
 LINES = ["The keeper opened the heavy door.", "An old mill burned in 1901."] * 3
 
@@ -24,7 +23,7 @@ def test_sda_warns_of_the_default_mode_alone(tmp_path, name):
         store = session.store
 
     def said(recipe, positives):
-        return unlike_the_paper(load_recipe(recipe, [f"positives={positives}", "labels=kind"]), store)
+        return unlike_paper(load_recipe(recipe, [f"positives={positives}", "labels=kind"]), store)
 
     (warning,) = said("sda", name)
     assert "not SDA's" in warning and f"augment-cli {name} --mode paper --name {name}-paper" in warning
