@@ -249,6 +249,8 @@ def _framed(text: _Text, body: str, start: int = 0, is_thing: bool = False) -> _
 def _embedded(text: _Text) -> _Choices:
     """`where is the key` to `tell me where the key is`; `what is the price` also to `tell me the price`."""
     own = text.words
+    if text.mark == ".":  # "What began as a joke ended in court." asks nothing
+        return []
     if own[-1] in words("like for about with to at from by on in and or of please") and own[0] != "how":
         return []
     if not {"n't", "not", ",", "n’t", "but"}.isdisjoint(own[:-1]) or _asks_twice(own):
@@ -285,8 +287,9 @@ def _embedded(text: _Text) -> _Choices:
             return []
         place += 1
     if own[place] not in AUXILIARIES:
-        finite = text.tag(place) in ("VBZ", "VBD", "VBP") and own[0] in ("who", "what", "which")
-        return _framed(text, text.text(0)) if finite and text.pos(place) == "VERB" else []
+        finite = [verb for verb in range(len(own)) if text.tag(verb) in ("VBZ", "VBD", "VBP", "MD")]
+        asks = own[0] in ("who", "what", "which") and finite == [place] and text.pos(place) == "VERB"
+        return _framed(text, text.text(0)) if asks else []
     return _inverted(text, text.text(0, place - 1) + " ", place)
 
 
