@@ -3,7 +3,9 @@
 import re
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +48,7 @@ def train(recipe, encoder, store, *changes):
         sys.argv = before
 
 
-RUNS = {
+RUNS: dict[str, Callable[..., Any]] = {
     "una": lambda store: augment_cli.run("una", store, jobs=1),
     "dn": lambda store: augment_cli.run("dn", store, jobs=1),
     "pi": lambda store: augment_cli.run("pi", store, jobs=1),

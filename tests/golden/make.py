@@ -125,10 +125,10 @@ def make_models(words: list[str], encoder: Path, writer: Path) -> None:
     BertForMaskedLM(config).eval().save_pretrained(encoder)
     shape = {f"{side}_{name}": 1 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
     special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 3}
-    config = BartConfig(
+    writing = BartConfig(
         vocab_size=len(tokenizer), d_model=8, max_position_embeddings=32, init_std=0.3, **shape, **special
     )
-    BartForConditionalGeneration(config).eval().save_pretrained(writer)
+    BartForConditionalGeneration(writing).eval().save_pretrained(writer)
     for folder in (encoder, writer):
         tokenizer.save_pretrained(folder)
 
