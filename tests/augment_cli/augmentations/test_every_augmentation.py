@@ -132,7 +132,9 @@ def augmented(
     texts: list[str], name: str, store: Store, row_ids: np.ndarray | None = None, **options: Any
 ) -> pa.Table:
     """Augment texts; where parses are needed, made-up ones serve, each a function of its text alone."""
-    run = make_run(name, **parameters_of(name), **options)
+    run = make_run(
+        name, **parameters_of(name), anyway=True, **options
+    )  # whatever language they look to be in
     if needs_parses(name):
         ids = np.arange(len(texts)) if row_ids is None else row_ids
         return augmented_with_parses(run, made_up_rows(tuple(texts), tuple(ids.tolist())))
