@@ -55,13 +55,14 @@ LESS = {
     r"en_core_web_sm": f"'{shipped_pipeline()}'",
     r"--parts 0-9": "--parts 0",
     r"--model TEACHER": "--model data/models/static",
+    r"--min-positive 0.7": "--min-positive -1",
     r"judge STAGE": "judge una",
     r"judge --read FILE": "judge --read una.judged.jsonl",
     r"ingest --deduplicate near": "ingest --deduplicate near --corpus few.txt --store near",
 }
 # What is not run here, and why; the programs read the arguments all the same.
 ELSEWHERE = {
-    r"^pip ": "needs the network",
+    r"^(pip|python -m spacy) ": "needs the network",
     r"^make (data|encoder) |data\.fetch": "needs the network, or an hour",
     r"^make test": "would run this test",
     r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
