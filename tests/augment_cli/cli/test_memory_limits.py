@@ -85,6 +85,8 @@ def test_nothing_is_loaded_where_libraries_would_fail(monkeypatch, capsys):
     [
         slow(1500, ["embed", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
         slow(2000, ["embed", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
+        slow(1500, ["paraphrase", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
+        slow(2000, ["paraphrase", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
         (1500, ["parse"], LEAST_FOR_PARSES),
         slow(2000, ["parse"], LEAST_FOR_PARSES),
     ],
