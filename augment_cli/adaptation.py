@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import html
 import json
 import re
@@ -138,8 +139,9 @@ def adapt(
     if prompt:
         if not model.is_dir():
             raise UsageError(f"--prompt {prompt!r}: {encoder} is a file of word vectors; leave it out")
-        model = with_prompt(model, prompt, out / "start")
-        encoder = str(model)
+        # A folder for each prompt: that of another run is refused below, and must be whole then.
+        model = with_prompt(model, prompt, out / f"start-{hashlib.sha256(prompt.encode()).hexdigest()[:8]}")
+        name = encoder = str(model)
     if model.is_dir():
         _refuse_another(out, model_digest(model))
     if not in_memory:

@@ -266,7 +266,11 @@ def test_a_prompt_stands_before_every_text_and_is_handed_on(tmp_path):
     assert kept.prompts.texts[kept.prompts.default] == "query: "
     plain = augment_cli.load_encoder(adaptation.shipped("static"))
     assert not np.allclose(plain.encode(texts[:3]), plain.encode(prompted))
-    start = augment_cli.load_encoder(folder / "start")
+    (made,) = folder.glob("start-*")
+    start = augment_cli.load_encoder(made)
     np.testing.assert_allclose(start.encode(texts[:3]), plain.encode(prompted), atol=1e-6)
     with pytest.raises(MixError, match="another encoder"):
         augment_cli.adapt("static", texts, out=folder, settings=QUICK, prompt="passage: ")
+    assert (
+        f"start={made}" in str(verdict) and augment_cli.load_encoder(made).prompts.texts["text"] == "query: "
+    )
