@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from augment_cli.reports.verdicts import wilson
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Cells, Encode, Protocol, scored_split
 from eval.contract.task_score import TaskScore, flaw, undefined
@@ -35,17 +36,14 @@ def auc(same: np.ndarray, turned: np.ndarray) -> float:
     return float(roc_auc_score(np.repeat([1, 0], [len(same), len(turned)]), np.concatenate([same, turned])))
 
 
-def half_interval(share: float, same: int, turned: int = 0) -> float:
-    """Half of the 95 % interval of a share of `same` examples, or of an AUC over `same` × `turned` pairs.
+def half_of_auc(area: float, same: int, turned: int) -> float:
+    """Half of the 95 % interval of an AUC over `same` × `turned` pairs.
 
-    Source: the normal approximation of a binomial share; Hanley and McNeil 1982, equation 2, for the AUC.
+    Source: Hanley and McNeil 1982, equation 2.
     """
-    variance = share * (1 - share)
-    if turned:
-        of_same, of_turned = share / (2 - share), 2 * share**2 / (1 + share)
-        variance += (same - 1) * (of_same - share**2) + (turned - 1) * (of_turned - share**2)
-        same *= turned
-    return 1.96 * math.sqrt(max(variance, 0) / same) if same else math.nan
+    of_same, of_turned = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = area * (1 - area) + (same - 1) * (of_same - area**2) + (turned - 1) * (of_turned - area**2)
+    return 1.96 * math.sqrt(max(variance, 0) / (same * turned)) if same and turned else math.nan
 
 
 def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np.ndarray) -> TaskScore:
@@ -57,11 +55,12 @@ def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np
 
     def share(name: str, values: np.ndarray) -> None:
         scores[name] = float(np.mean(values))
-        halves[name] = half_interval(scores[name], len(values))
+        low, high = wilson(int(values.sum()), len(values))
+        halves[name] = (high - low) / 2
 
     def area(name: str, same: np.ndarray, turned: np.ndarray) -> None:
         scores[name] = auc(same, turned)
-        halves[name] = half_interval(scores[name], len(same), len(turned))
+        halves[name] = half_of_auc(scores[name], len(same), len(turned))
 
     area("auc", paraphrases, cosines[~is_same])
     share("let_through", through[~is_same])

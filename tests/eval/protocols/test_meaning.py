@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import MissingError
 from eval.contract.options import Options, Progress
-from eval.protocols.meaning import PROTOCOL, auc, half_interval, score
+from eval.protocols.meaning import PROTOCOL, auc, half_of_auc, score
 from eval.tasks.meaning import _FILES, meaning_table
 
 VALUES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=12)
@@ -23,12 +23,10 @@ def test_auc_counts_pairs_and_half_of_the_ties(same, turned):
 
 def test_an_interval_is_as_wide_as_other_draws_of_examples_differ():
     drawn = np.random.default_rng(0)
-    shares = drawn.binomial(60, 0.3, 4_000) / 60
-    assert half_interval(0.3, 60) == pytest.approx(1.96 * shares.std(), rel=0.05)
     areas = [
         auc(drawn.exponential(3, 40), drawn.exponential(1, 30)) for _ in range(1_000)
     ]  # the formula's own case
-    assert half_interval(0.75, 40, 30) == pytest.approx(1.96 * np.std(areas), rel=0.1)
+    assert half_of_auc(0.75, 40, 30) == pytest.approx(1.96 * np.std(areas), rel=0.1)
 
 
 def test_what_is_nearest_and_what_a_threshold_lets_through():
@@ -38,6 +36,9 @@ def test_what_is_nearest_and_what_a_threshold_lets_through():
     is_same = np.array([True, False, False, False, True] + [True] * 10 + [False, False])
     found = score(cosines, sets, groups, is_same)
     assert found.scores["right_a"] == 0.5  # of the first, a turned sentence is nearer
+    assert found.scores["half_interval_right_a"] == pytest.approx(
+        (0.9055 - 0.0945) / 2, abs=1e-3
+    )  # one of two
     limit = np.quantile(cosines[is_same & (groups == "")], 0.1)  # not those of a group
     assert found.scores["let_through"] == pytest.approx(
         np.mean([c > limit for c in (0.8, 0.95, 0.7, 0.4, 0.99)])
