@@ -113,9 +113,9 @@ def evaluate(
     >>> found.columns  # doctest: +SKIP
     ['measure', 'before', 'after', 'difference', 'low', 'high', 'p']
     """
-    from augment_cli import adaptation
+    from augment_cli import labelled
 
-    return adaptation.evaluate(before, after, texts, text_column, label_column)
+    return labelled.evaluate(before, after, texts, text_column, label_column)
 
 
 @operation()

@@ -275,7 +275,7 @@ def pack_table(values: dict[str, Any]) -> None:
 
 def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
-    from augment_cli import adaptation  # loads polars
+    from augment_cli import adaptation
 
     reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
     reporter = Output(values["quiet"], values["as_json"]).reporter()
