@@ -15,7 +15,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from augment_cli.reports.verdicts import wilson
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Cells, Encode, Protocol, scored_split
 from eval.contract.task_score import TaskScore, flaw, undefined
@@ -48,6 +47,8 @@ def half_of_auc(area: float, same: int, turned: int) -> float:
 
 def score(cosines: np.ndarray, sets: np.ndarray, groups: np.ndarray, is_same: np.ndarray) -> TaskScore:
     """Score pairs (n,): the cosine of each, its set, its group (empty: none), and what it is."""
+    from augment_cli.reports.verdicts import wilson
+
     paraphrases = cosines[is_same & (groups == "")]
     limit = float(np.quantile(paraphrases, PASSED)) if len(paraphrases) else math.nan
     through = cosines > limit
