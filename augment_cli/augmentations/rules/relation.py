@@ -32,7 +32,7 @@ _PREPOSITIONS = _pairs(
     "during/before; until/after; into/out of; within/outside; against/for; toward/away from; "
     "towards/away from; near/far from; despite/because of; although/because; unless/if",
 )
-_ANYWHERE = dict(word_table("opposite_relations"))
+_ANYWHERE = {row[0]: row[1] for row in word_table("opposite_relations")}
 _BY_TAG = {  # tags that such a word must have, where another use of it has no opposite
     "VBD": "increased opened closed won gained fell rose arrived included raised supported defeated",
     "VB VBP NN": "increase decrease love hate buy sell send",

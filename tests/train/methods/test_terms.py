@@ -69,5 +69,6 @@ def test_a_term_may_be_all_that_a_run_learns(store_copy, tiny_encoder, tmp_path,
     result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
     terms = [event[f"{name}_loss"] for event in events if f"{name}_loss" in event]
     assert is_learned(np.mean(terms[:3]), np.mean(terms[-9:]))
-    assert not any("loss" in event for event in events)
+    if name == "teacher":  # which reads each text once: there are no two views whose loss could be said
+        assert not any("loss" in event for event in events)
     assert set(result.facts["data"]) == {"corpus", "vectors-teacher"}
