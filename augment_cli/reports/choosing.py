@@ -289,9 +289,7 @@ SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a li
 
 def typical_rows(store: Store, stage: str, count: int) -> list[dict[str, Any]]:
     """Changed rows of a random sample that are easy to read and changed as much as its median row."""
-    rows = choose_rows(
-        store, stage, _LOOKED_AT, choice=Choice(only_changed=True, most_row_groups=_ROW_GROUPS)
-    )
+    rows = choose_rows(store, stage, _LOOKED_AT, 0, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
     if not rows:
         return []
     amounts = [amount_of_change(row["original"], row["text"], row.get("edits") or ()) for row in rows]

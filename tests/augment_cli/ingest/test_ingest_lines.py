@@ -82,7 +82,7 @@ MEMBERS = gzipped(b"one\ntw") + b"\0\0" + gzipped(b"o\nthree\n") + b"\0" * 7
         (gzipped(b"one\n") + b"garbage", {}, ["one"], [(2, "damaged_gzip")]),
         (b"one\n\ntwo\n\nthree\n", {"limit": 2}, ["one", "two"], [(2, "empty")]),
         (b"[Music] plays\nand stops\n", {}, ["[Music] plays", "and stops"], []),  # no JSON
-        (b'["No," she said.]\nIt rains.\n', {}, ['["No," she said.]', "It rains."], []),
+        (b'["No," she said]\nIt is.\nIt was.\n', {}, ['["No," she said]', "It is.", "It was."], []),
         (b"same\nsame\n", {"deduplicate": True, "strict": True}, ["same"], [(2, "duplicate")]),
         *(
             ("a heron\nthe café\n".encode(name), {"encoding": name}, ["a heron", "the café"], [])
