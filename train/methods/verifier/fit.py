@@ -40,10 +40,10 @@ def fit(
     """A verifier for an encoder from a store's texts, and what it does on the store's held-out rows."""
     torch.manual_seed(settings.seed)
     verifier = make(encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty)
-    pairs, held_out = read_pairs(store, settings.rows, settings.held_out, settings.seed)
+    pairs, held_out, originals = read_pairs(store, settings.rows, settings.held_out, settings.seed)
     texts = list(dict.fromkeys(text for pair in (*pairs, *held_out) for text in (pair.first, pair.second)))
     known = _vectors(verifier, texts, say)
-    pairs += _near(pairs, known)
+    pairs += _near(originals, known)
     _train(verifier, pairs, known, settings, say)
     return verifier, _ask(verifier, held_out, known)
 
@@ -59,8 +59,8 @@ def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Te
     return known
 
 
-def _near(pairs: Sequence[Pair], known: dict[str, Tensor]) -> list[Pair]:
-    texts = list(dict.fromkeys(pair.first for pair in pairs))
+def _near(texts: Sequence[str], known: dict[str, Tensor]) -> list[Pair]:
+    # Of the corpus alone: the texts nearest to one include what turns it.
     width = next(iter(known.values())).shape[1] // 2  # the last layer's half
     means = torch.stack([known[text][:, -width:].float().mean(0) for text in texts])
     return neighbours(F.normalize(means, dim=1).numpy(), texts)

@@ -66,8 +66,10 @@ def _stages(store: Store) -> list[_Stage]:
     return found
 
 
-def read_pairs(store: Store, rows: int, held_out: float, seed: int) -> tuple[list[Pair], list[Pair]]:
-    """The pairs of some rows of a store, and those of its held-out rows.
+def read_pairs(
+    store: Store, rows: int, held_out: float, seed: int
+) -> tuple[list[Pair], list[Pair], list[str]]:
+    """The pairs of some rows of a store, those of its held-out rows, and the texts of the former.
 
     Raises
     ------
@@ -78,6 +80,7 @@ def read_pairs(store: Store, rows: int, held_out: float, seed: int) -> tuple[lis
     stages, count = _stages(store), sum(size for _, size in store.parts)
     chosen = np.arange(count) if not rows or rows >= count else np.sort(generator.permutation(count)[:rows])
     pairs: tuple[list[Pair], list[Pair]] = ([], [])
+    originals = list[str]()
     for index, some, places in rows_by_part(store, chosen):
         texts = {
             name: store.read_part(name, index, ["text"])["text"].take(places).to_pylist()
@@ -93,13 +96,14 @@ def read_pairs(store: Store, rows: int, held_out: float, seed: int) -> tuple[lis
             row = {name: column[place] for name, column in texts.items() if column[place]}
             own = {name: labels[name][place] for name in row if name != CORPUS}
             pairs[is_held].extend(_of_row(row, own, stages, generator))
+            originals += [] if is_held else [row[CORPUS]]
     for turned, what in ((True, "turned sentences"), (False, "texts that say the same")):
         if any(all(pair.turned != turned for pair in part) for part in pairs):
             raise UsageError(
                 f"{store.path}: has too few {what} for a verifier; make them: augment-cli run meaning "
                 f"--store {store.path}"
             )
-    return pairs
+    return *pairs, list(dict.fromkeys(originals))
 
 
 def _of_row(

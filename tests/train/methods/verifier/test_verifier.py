@@ -39,7 +39,7 @@ def verifier(tiny_encoder):
 
 
 def test_labels_say_what_turns_a_text_and_other_rows_texts_are_left_out(store):
-    pairs, held_out = read_pairs(Store.open(store), 0, 0.2, seed=0)
+    pairs, held_out, originals = read_pairs(Store.open(store), 0, 0.2, seed=0)
     columns = {stage: Store.open(store).read(stage)["text"].to_pylist() for stage in ("corpus", *STAGES)}
     found = {(pair.first, pair.second): pair.turned for pair in (*pairs, *held_out)}
     labels = Store.open(store).read("negation")["label"].to_pylist()
@@ -52,6 +52,7 @@ def test_labels_say_what_turns_a_text_and_other_rows_texts_are_left_out(store):
         assert stage != "negation" or not {pair for pair in asked if pair[0] in unclear} & {*found}
     assert not {pair.second for pair in pairs} & {*columns["random-sentence"]}
     assert not {pair.first for pair in pairs} & {pair.first for pair in held_out if pair.kind == "negation"}
+    assert {*originals} <= {*columns["corpus"]} - {pair.first for pair in held_out if pair.kind == "negation"}
     # A crop that lost a "not" does not say the same.
     kept = {pair.second for pair in (*pairs, *held_out) if pair.kind == "crop"}
     lost = [
@@ -74,7 +75,7 @@ def test_two_turns_at_one_predicate_say_the_same(store):
 def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
     opened = Store.open(store)
     assert read_pairs(opened, 0, 0.2, 3) == read_pairs(opened, 0, 0.2, 3) != read_pairs(opened, 0, 0.2, 4)
-    some, _ = read_pairs(opened, 40, 0.2, 3)
+    some, *_ = read_pairs(opened, 40, 0.2, 3)
     assert len({pair.first for pair in some if pair.kind == "negation"}) <= 2 * 40
 
 
