@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api.stores import Store as Store
     from augment_cli.encoding.loading import load_encoder as load_encoder
     from augment_cli.encoding.lookup import Lookup as Lookup
+    from augment_cli.encoding.verifier import load_verifier as load_verifier
     from augment_cli.resources.sample import SAMPLE as SAMPLE
 
 if "ipykernel" in sys.modules:  # libraries that draw bars say it of a missing widget, and we draw our own
@@ -35,6 +36,7 @@ _ELSEWHERE = {
     "SAMPLE": "augment_cli.resources.sample",
     "Store": "augment_cli.api.stores",
     "load_encoder": "augment_cli.encoding.loading",
+    "load_verifier": "augment_cli.encoding.verifier",
 }
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "list_recipes",
     "llm_paraphrase",
     "load_encoder",
+    "load_verifier",
     "look",
     "mine",
     "open_store",

@@ -69,7 +69,7 @@ ELSEWHERE = {
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
     r"^make bench-train |benchmarks\.(\w+_speed|tokenization|train_gpu)": "measures for minutes",
     r"benchmarks\.growth": "needs a large corpus, and minutes",
-    r"benchmarks\.(adapt_\w+|negation_rule)": "needs the real sets, and hours",
+    r"benchmarks\.(adapt_\w+|meaning_pairs)": "needs the real sets, and hours",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
     r"benchmarks\.(judge|writer)_quality": "needs a model that writes",
     r"^augment-cli (generate|read) |llm-": "needs a server with a model: tests/augment_cli/answers",

@@ -201,6 +201,9 @@ def score(
             completes="stage",
         ),
     ] = "",
+    verifier: Annotated[
+        str, Option("folder of a verifier: adds turned, how likely a text turns what its original says")
+    ] = "",
     parameters: Annotated[EmbedParameters | None, Offers(("model",))] = None,
     vectors: VectorsName = None,
     fit: FitName = None,
@@ -225,7 +228,7 @@ def score(
     from augment_cli.vectors.score import COLUMNS, ScoreOptions
 
     chosen = COLUMNS if columns is None else several(_listed(columns))
-    options = ScoreOptions(chosen, nli, acceptability, vectors, fit, cross_encoder, judge)
+    options = ScoreOptions(chosen, nli, acceptability, vectors, fit, cross_encoder, judge, verifier)
     session.score(stage, options, name, parameters)
 
 

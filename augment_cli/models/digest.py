@@ -32,6 +32,7 @@ _PATTERNS = (
     "bpe.codes",
     "dict.txt",
     "lookup.json",
+    "verifier.json",
 )
 
 # A spaCy pipeline consists of its configuration and whatever its components wrote beside it, so all

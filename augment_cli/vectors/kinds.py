@@ -88,7 +88,7 @@ def _scoring(store: Store, name: str) -> list[str]:
     stored, of = settings["parameters"], settings["parameters"]["of"]
     words = ["score", of]
     words += [] if stored["columns"] == list(score.COLUMNS) else ["--columns", ",".join(stored["columns"])]
-    for kind in ("nli", "acceptability", "cross_encoder"):
+    for kind in ("nli", "acceptability", "cross_encoder", "verifier"):
         words += [f"--{kind.replace('_', '-')}", "FOLDER"] if kind in settings["resources"] else []
     words += _option("judge", stored.get("judge", ""))
     words += _read(settings, of)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +21,9 @@ from augment_cli.contract.parameters import several
 from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import ModelFolder, find_model
+from augment_cli.places import shipped
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
 from augment_cli.store.parquet import ROW_GROUP_ROWS, describe, write_array
 from augment_cli.store.settings import Settings, library_versions
@@ -56,6 +60,8 @@ class ScoreOptions:
     cross_encoder: str = ""
     # A stage that `read` made of a judge's answers, for `judged_same` and `judged_other`; or empty
     judge: str = ""
+    # folder of a verifier, for `turned`; or empty
+    verifier: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns))
@@ -132,7 +138,7 @@ def score_settings(store: Store, of: str, options: ScoreOptions) -> tuple[Settin
         inputs.append(options.judge)
     for kind in _LABELS:
         if folder := getattr(options, kind):
-            models[kind] = find_model(folder, option=f"--{kind.replace('_', '-')}")
+            models[kind] = _find_model(kind, folder)
             resources[kind] = models[kind].digest
     if models:
         libraries += ["torch", "transformers", "tokenizers"]
@@ -146,6 +152,18 @@ def score_settings(store: Store, of: str, options: ScoreOptions) -> tuple[Settin
         libraries=library_versions(libraries),
     )
     return settings, models
+
+
+def _find_model(kind: str, folder: str) -> ModelFolder:
+    if kind != "verifier":
+        return find_model(folder, option=f"--{kind.replace('_', '-')}")
+    path = Path(shipped(folder))
+    if not (path / "verifier.json").is_file():
+        raise UsageError(
+            f"--verifier {folder}: holds no verifier; make one with `python -m train verifier`, or name "
+            "data/models/verifier, which is MiniLM's"
+        )
+    return ModelFolder(path, model_digest(path))
 
 
 def _check_judge(store: Store, of: str, judge: str) -> None:
@@ -273,7 +291,15 @@ _LABELS: dict[str, Callable[[Path], list[str]]] = {
     "nli": lambda folder: list(judging.entailment_labels(folder)),
     "acceptability": lambda folder: ["acceptability"],
     "cross_encoder": lambda folder: ["cross_encoder"],
+    "verifier": lambda folder: ["turned"],
 }
+
+
+@lru_cache(maxsize=1)
+def _verifier(folder: Path) -> Any:
+    from augment_cli.encoding.verifier import load_verifier
+
+    return load_verifier(folder)
 
 
 def _judged(
@@ -290,6 +316,10 @@ def _judged(
         if kind == "cross_encoder":
             columns[kind] = np.full(len(texts), np.nan)
             columns[kind][places] = judging.relevance(model, "fp32", premises, new)
+            continue
+        if kind == "verifier":
+            columns["turned"] = np.full(len(texts), np.nan)
+            columns["turned"][places] = _verifier(model.path).turned(premises, new)
             continue
         find = judging.entailment_labels if kind == "nli" else judging.acceptability_labels
         labels = find(model.path)

@@ -104,7 +104,7 @@ def test_the_recipe_reads_what_the_recipe_of_augmentations_makes():
     from train.methods.adapt.columns import MEANING, text_columns
 
     recipe = load_recipe("minimal-pairs")
-    assert set(text_columns(recipe)) == {entry.stage for entry in load(MEANING)}
+    assert set(text_columns(recipe)) <= {entry.stage for entry in load(MEANING)}
     # The regression looks up the vector of the positive that was drawn, so it chooses after it.
     assert [type(views).__name__ for views in make_views(recipe)] == ["_Turned", "_OtherTexts", "PairLabels"]
 

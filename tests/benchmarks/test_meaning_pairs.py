@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.negation_rule import is_negated
+from benchmarks.meaning_pairs import is_negated
 
 
 @pytest.mark.parametrize(

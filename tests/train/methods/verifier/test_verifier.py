@@ -1,0 +1,186 @@
+"""Verifiers: pairs by a store's labels, what the network must not depend on, the command, the column."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import augment_cli
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.verifier import load_verifier, make
+from augment_cli.errors import BadInputError, UsageError
+from augment_cli.store.store import Store
+from tests.helpers.tiny_encoders import SENTENCES
+from train.cli import main
+from train.methods.verifier.fit import chances
+from train.methods.verifier.pairs import Pair, neighbours, read_pairs
+
+STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("verifier") / "store"
+    # Two turns at one predicate are rare: sentences that have them stand beside those of the sample.
+    nouns = ("road", "plan", "sale", "vote")
+    plain = [f"The {noun} is {quality}." for noun in nouns for quality in ("legal", "possible")]
+    texts = "\n".join([*SENTENCES[:90], *plain]) + "\n"
+    (folder.parent / "mine.txt").write_text(texts, encoding="utf-8")
+    for stage in STAGES:
+        augment_cli.run(stage, folder, corpus=folder.parent / "mine.txt")
+    augment_cli.run("negation", folder, of="antonym")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def verifier(tiny_encoder):
+    return make(load_encoder(tiny_encoder), str(tiny_encoder), width=16)
+
+
+def test_labels_say_what_turns_a_text_and_other_rows_texts_are_left_out(store):
+    pairs, held_out = read_pairs(Store.open(store), 0, 0.2, seed=0)
+    columns = {stage: Store.open(store).read(stage)["text"].to_pylist() for stage in ("corpus", *STAGES)}
+    found = {(pair.first, pair.second): pair.turned for pair in (*pairs, *held_out)}
+    labels = Store.open(store).read("negation")["label"].to_pylist()
+    unclear = {text for text, label in zip(columns["corpus"], labels, strict=True) if label == "neither"}
+    assert unclear  # negated questions, which ask the same
+    for stage, turned in (("negation", True), ("antonym", True), ("rephrase", False)):
+        asked = [pair for pair in zip(columns["corpus"], columns[stage], strict=True) if pair[1]]
+        said = {found.get(pair) for pair in asked if stage != "negation" or pair[0] not in unclear}
+        assert said == {turned}
+        assert stage != "negation" or not {pair for pair in asked if pair[0] in unclear} & {*found}
+    assert not {pair.second for pair in pairs} & {*columns["random-sentence"]}
+    assert not {pair.first for pair in pairs} & {pair.first for pair in held_out if pair.kind == "negation"}
+    # A crop that lost a "not" does not say the same.
+    kept = {pair.second for pair in (*pairs, *held_out) if pair.kind == "crop"}
+    lost = [
+        crop
+        for text, crop in zip(columns["corpus"], columns["crop"], strict=True)
+        if crop and " not " in text and " not " not in crop
+    ]
+    assert not kept & {*lost}
+
+
+def test_two_turns_at_one_predicate_say_the_same(store):
+    pairs = {(pair.first, pair.second): pair.turned for pair in read_pairs(Store.open(store), 0, 0.2, 0)[0]}
+    pairs |= {(pair.first, pair.second): pair.turned for pair in read_pairs(Store.open(store), 0, 0.2, 0)[1]}
+    text, negated, turned = "The plan is legal.", "The plan is not legal.", "The plan is illegal."
+    assert pairs[text, negated] and pairs[text, turned] and not pairs[negated, turned]
+    chain = "The plan is not illegal."
+    assert not pairs[text, chain] and pairs[negated, chain] and pairs[turned, chain]
+
+
+def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
+    opened = Store.open(store)
+    assert read_pairs(opened, 0, 0.2, 3) == read_pairs(opened, 0, 0.2, 3) != read_pairs(opened, 0, 0.2, 4)
+    some, _ = read_pairs(opened, 40, 0.2, 3)
+    assert len({pair.first for pair in some if pair.kind == "negation"}) <= 2 * 40
+
+
+def test_kinds_are_drawn_by_the_root_of_their_count_and_half_is_turned():
+    kinds = Counter({("a", True): 100, ("b", True): 4, ("c", False): 9})
+    pairs = [Pair("", "", turned, kind) for (kind, turned), count in kinds.items() for _ in range(count)]
+    chance = chances(pairs)
+    of = {key: sum(chance[[(pair.kind, pair.turned) == key for pair in pairs]]) for key in kinds}
+    assert of["c", False] == pytest.approx(0.5) and chance.sum() == pytest.approx(1)
+    assert of["a", True] / of["b", True] == pytest.approx(5)
+
+
+def test_neighbours_are_the_nearest_others():
+    angles = np.array([0.0, 0.1, 0.3, 2.0])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    assert [(pair.first, pair.second) for pair in neighbours(vectors, list("abcd"), most=1)] == [
+        ("a", "b"), ("b", "a"), ("c", "b"), ("d", "c"),
+    ]  # fmt: skip
+
+
+def test_neither_order_nor_what_else_is_asked_changes_an_answer(verifier):
+    texts = [*SENTENCES[:20], "river", "", SENTENCES[3] + " " + SENTENCES[7]]
+    others = texts[1:] + texts[:1]
+    together = verifier.turned(texts, others)
+    assert together.dtype == np.float32 and ((together > 0) & (together < 1)).all()
+    np.testing.assert_allclose(verifier.turned(others, texts), together, atol=1e-5)
+    alone = [verifier.turned([one], [other])[0] for one, other in zip(texts, others, strict=True)]
+    np.testing.assert_allclose(alone, together, atol=1e-5)
+    assert verifier.turned([], []).shape == (0,)
+    with pytest.raises(UsageError, match="1 texts and 2 partners"):
+        verifier.turned(["a"], ["b", "c"])
+
+
+def test_a_score_is_the_cosine_less_a_penalty(verifier):
+    texts, others = SENTENCES[:5], SENTENCES[5:10]
+    one, other = (verifier.encoder.encode(side) for side in (texts, others))
+    cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    wanted = cosines - verifier.shape.penalty * verifier.turned(texts, others)
+    np.testing.assert_allclose(verifier.score(texts, others), wanted, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def made(store, tiny_encoder, tmp_path_factory):
+    """A verifier that the command trained."""
+    out = tmp_path_factory.mktemp("made") / "verifier"
+    words = ["--steps", "250", "--width", "32", "--held-out", "0.3", "--batch", "32"]
+    with pytest.raises(SystemExit) as ended:
+        main(["verifier", "--store", str(store), "--encoder", str(tiny_encoder), "--out", str(out), *words])
+    assert ended.value.code == 0
+    return out
+
+
+def test_a_trained_one_tells_a_negation_from_a_rephrasing(made, store):
+    texts = Store.open(store).read("corpus")["text"].to_pylist()
+    verifier = load_verifier(made)
+    columns = {stage: Store.open(store).read(stage)["text"].to_pylist() for stage in ("negation", "crop")}
+    means = {}
+    for stage, others in columns.items():
+        asked = [pair for pair in zip(texts, others, strict=True) if pair[1]]
+        means[stage] = verifier.turned(*zip(*asked, strict=True)).mean()
+    assert means["negation"] > means["crop"] + 0.1
+    card = (made / "README.md").read_text(encoding="utf-8")
+    assert "| negation |" in card and "python -m train verifier" in card
+
+
+def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, capsys):
+    def refused(*words):
+        with pytest.raises(SystemExit) as ended:
+            main(["verifier", *map(str, words)])
+        assert ended.value.code == UsageError.exit_code
+        return capsys.readouterr().err
+
+    base = ("--store", store, "--encoder", tiny_encoder)
+    assert "exists; name a new folder" in refused(*base, "--out", made)
+    new = ("--out", tmp_path / "new")
+    augment_cli.run("crop", tmp_path / "crops", corpus=store.parent / "mine.txt")
+    assert "too few turned sentences" in refused("--store", tmp_path / "crops", *base[2:], *new)
+    assert "reads the layers of a transformer" in refused("--store", store, "--encoder", "static", *new)
+    assert "--steps 0: must be at least 1" in refused(*base, *new, "--steps", "0")
+    assert not (tmp_path / "new").exists()
+
+
+def test_another_encoder_and_a_damaged_folder_are_refused(made, tmp_path):
+    with pytest.raises(UsageError, match="has other files; give that encoder"):
+        load_verifier(made, encoder="static")
+    for number, change in enumerate(({"width": 24}, {"layers": 3}, {"unknown": 1})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        said = json.loads((made / "verifier.json").read_text()) | change
+        (folder / "verifier.json").write_text(json.dumps(said))
+        (folder / "verifier.safetensors").write_bytes((made / "verifier.safetensors").read_bytes())
+        with pytest.raises(BadInputError, match="does not load as a verifier"):
+            load_verifier(folder)
+    with pytest.raises(BadInputError, match="does not load as a verifier"):
+        load_verifier(tmp_path / "none")
+
+
+def test_score_has_a_column_of_it(made, store):
+    scored = augment_cli.score(store, "negation", columns=["length_ratio"], verifier=str(made))
+    frame = scored.frame("scores-negation")
+    texts, negated = (scored.read(stage)["text"].to_pylist() for stage in ("corpus", "negation"))
+    wanted = [
+        load_verifier(made).turned([text], [other])[0] if other else None
+        for text, other in zip(texts, negated, strict=True)
+    ]
+    assert frame["turned"].to_list() == pytest.approx(wanted, abs=1e-5)
+    assert augment_cli.verify(store) == []
+    with pytest.raises(UsageError, match="holds no verifier; make one"):
+        augment_cli.score(store, "negation", columns=["length_ratio"], verifier=str(store), name="two")

@@ -1,0 +1,1 @@
+"""A verifier: a small network beside an encoder that says where one text turns what another says."""

