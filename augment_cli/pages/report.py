@@ -133,12 +133,7 @@ def render(
         layout.template("report.html"),
         f"{TITLE}{store.path.name}",
         values,
-        filters={
-            "visible": _shown,
-            "marked": _marked,
-            "percent": _percent,
-            "in_words": in_words,
-        },
+        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
         script="".join(map(layout.template, ("reading.js", "report.js", "map.js"))),
     )
 
