@@ -26,7 +26,7 @@ from benchmarks.timing import in_turns, markdown, ratio
 from eval.contract.protocol import rejoin
 from eval.measures.similarity import correlation, cosine
 from eval.tasks.registry import load_registry
-from eval.tasks.table import read_pairs
+from eval.tasks.table import pairs_of, read_table
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 THEIRS = "sentence-transformers"
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--share", type=int, default=1, help="use every n-th pair only")
     options = parser.parse_args()
-    pairs = {name: read_pairs(load_registry()[name], options.data) for name in SETS}
+    pairs = {name: pairs_of(read_table(load_registry()[name], options.data)) for name in SETS}
     columns = {
         name: [[rejoin(text) for text in side[:: options.share]] for side in (one.first, one.second)]
         for name, one in pairs.items()

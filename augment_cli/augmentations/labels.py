@@ -45,14 +45,12 @@ def has_row_labels(store: Store, name: str) -> bool:
     return LABEL_COLUMN.name in store.read_rows(name, 0, []).schema.names
 
 
-def row_labels(
-    store: Store, name: str, index: int, groups: Sequence[int] | None = None
-) -> pa.ChunkedArray | None:
+def row_labels(store: Store, name: str, index: int) -> pa.ChunkedArray | None:
     """Labels of a part's rows; None of a stage whose rows all have that of the augmentation."""
     if not has_row_labels(store, name):
         return None
     entailment = entailment_of_stage(store.stage(name).settings)
-    labels = store.read_part(name, index, [LABEL_COLUMN.name], groups)[LABEL_COLUMN.name]
+    labels = store.read_part(name, index, [LABEL_COLUMN.name])[LABEL_COLUMN.name]
     return pc.fill_null(labels, entailment.label if entailment else "neither")
 
 

@@ -32,10 +32,10 @@ def check_address_space(least: int = LEAST) -> None:
         )
 
 
-def leave_without_address_space(program: str, least: int = LEAST) -> None:
+def leave_without_address_space(program: str) -> None:
     """End the process with a line and its exit code if a limit is lower than what is needed."""
     try:
-        check_address_space(least)
+        check_address_space(LEAST)
     except MissingError as error:
         print(f"{program}: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

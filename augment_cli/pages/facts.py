@@ -111,7 +111,7 @@ def _asked(beta: float | str | None) -> float | None:
     return sum(ends) / len(ends)
 
 
-def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> StageFacts:
+def facts_of(store: Store, name: str, examples: int = 6) -> StageFacts:
     """Look at one augmentation."""
     numbers = stats(store, name)
     record, maker = store.stage(name), numbers["made_by"]
@@ -119,7 +119,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     judged = judged_by(record.settings) or ""
     if judged and label_of(store, judged) == "same":
         judged = ""
-    sample = choose_rows(store, name, SAMPLED_ROWS, seed)
+    sample = choose_rows(store, name, SAMPLED_ROWS)
     unchanged = [row["original"] for row in sample if row["text"] is None]
     sample = [row for row in sample if row["text"] is not None]
     cosines = _cosines(store, name)
@@ -128,7 +128,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     words = [len(row.text.split()) / max(len(row.original.split()), 1) for row in rows]
     signs = Counter(kind_of_sign(sign) for row in rows for sign in signs_of(row.original, row.text))
     counted, distinct, copies = _repeats(store, name)
-    nearness = nearness_of([(row.original, row.text) for row in rows], seed)
+    nearness = nearness_of([(row.original, row.text) for row in rows])
     telling = _telling(rows)
     return StageFacts(
         name=name,

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,7 @@ _BINS = 40
 
 
 def write_report(
-    store: Store,
-    out: Path,
-    progress: Callable[[str], None] = lambda stage: None,
-    seconds: Mapping[str, float] | None = None,
-    pictures: bool = False,
+    store: Store, out: Path, seconds: Mapping[str, float] | None = None, pictures: bool = False
 ) -> dict[str, Any]:
     """Write the page of a store, and with `pictures` its figures beside it as PNG."""
     names = stages_of(store)
@@ -51,10 +47,7 @@ def write_report(
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
     layout.check_place(out, store.path, TITLE)
-    stages = []
-    for name in names:
-        progress(name)
-        stages.append(facts_of(store, name, _EXAMPLES[0]))
+    stages = [facts_of(store, name, _EXAMPLES[0]) for name in names]
     notices = notices_of(store, stages)
     figures = figures_of(store, stages)
     text = _fitting(store, stages, notices, seconds or {}, figures)

@@ -287,9 +287,9 @@ _ROW_GROUPS = 3  # that these are of: rows from all over a large stage would tak
 SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a line
 
 
-def typical_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
+def typical_rows(store: Store, stage: str, count: int) -> list[dict[str, Any]]:
     """Changed rows of a random sample that are easy to read and changed as much as its median row."""
-    rows = choose_rows(store, stage, _LOOKED_AT, seed, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
+    rows = choose_rows(store, stage, _LOOKED_AT, 0, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
     if not rows:
         return []
     amounts = [amount_of_change(row["original"], row["text"], row.get("edits") or ()) for row in rows]

@@ -81,12 +81,12 @@ class Nearness:
     difficulty: Difficulty
 
 
-def nearness_of(rows: Sequence[tuple[str, str]], seed: int = 0) -> Nearness | None:
+def nearness_of(rows: Sequence[tuple[str, str]]) -> Nearness | None:
     """Cosines of originals and texts; None of few, without the encoder, or where it tells no texts apart."""
     if len(rows) < _BATCH or (encoder := shipped_encoder()) is None:
         return None
     # In random order: neighbours in a file are more alike than those of a batch.
-    rows = random.Random(seed).sample(list(rows), min(len(rows), _ROWS))
+    rows = random.Random(0).sample(list(rows), min(len(rows), _ROWS))
     originals, texts = (_unit(encoder, list(some)) for some in zip(*rows, strict=True))
     batches = [originals[first : first + _BATCH] for first in range(0, len(rows) - _BATCH + 1, _BATCH)]
     others = np.stack([batch @ batch.T for batch in batches])

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pyarrow as pa
 
 from augment_cli.resources import shipped, shipped_digest
 
 
-@lru_cache(maxsize=32)
+@cache
 def word_list(name: str) -> tuple[str, ...]:
     """The entries of `words/NAME.txt`, in the file's order."""
     lines = shipped(f"words/{name}.txt").read_text("utf-8").splitlines()
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-@lru_cache(maxsize=32)
+@cache
 def word_table(name: str) -> tuple[tuple[str, ...], ...]:
     """The entries of `words/NAME.txt`, split at tabs."""
     return tuple(tuple(line.split("\t")) for line in word_list(name))
 
 
-@lru_cache(maxsize=32)
+@cache
 def word_set(name: str) -> pa.StringArray:
     """The entries as an Arrow array, for `Words.among`."""
     return pa.array(word_list(name), pa.string())

@@ -43,11 +43,11 @@ def shares_of_languages(texts: Sequence[str]) -> dict[str, float]:
     return {name: number / counts.total() for name, number in counts.most_common(3)}
 
 
-def language_codes(texts: Sequence[str], least: float = 0.2) -> list[str]:
-    """ISO codes of languages with a share of the texts that tell theirs, the most frequent first."""
+def language_codes(texts: Sequence[str]) -> list[str]:
+    """ISO codes of languages with a fifth of the texts that tell theirs, the most frequent first."""
     shares = shares_of_languages(texts)
     told = sum(share for name, share in shares.items() if name != _UNKNOWN)
-    return [_CODES[name] for name, share in shares.items() if name in _CODES and share >= least * told]
+    return [_CODES[name] for name, share in shares.items() if name in _CODES and share >= 0.2 * told]
 
 
 def _language(text: str) -> str:

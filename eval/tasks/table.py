@@ -167,11 +167,6 @@ class Pairs:
     subsets: list[str]  # the subset each pair is from
 
 
-def read_pairs(task: Task, data: Path, *, any_data: bool = False) -> Pairs:
-    """Read the pairs of a task."""
-    return pairs_of(read_table(task, data, any_data=any_data))
-
-
 def pairs_of(table: Table) -> Pairs:
     """The pairs of a table's scored split."""
     task = table.task

@@ -243,11 +243,6 @@ def made_again(here):
     return augment_cli.run("una", "store", jobs=1)
 
 
-def test_overwrite_makes_a_stage_anew(here):
-    store = augment_cli.run("una", "store", radius=9, background="none", overwrite=True, jobs=1)
-    assert store.stage("una").settings["parameters"]["radius"] == 9
-
-
 # --- choosing rows
 
 

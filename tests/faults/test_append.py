@@ -17,7 +17,7 @@ from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from tests.helpers.file_faults import ERRORS, Crash, Faults, injected
+from tests.helpers.file_faults import ERRORS, failed_at
 from tests.helpers.undisturbed import LINES, contents, digests_of_parts
 
 ROWS = 20  # before; and as many after
@@ -67,14 +67,7 @@ def check_between(store):
 def fail_at(number, error, folder, files, after):
     store = folder / str(number)
     shutil.copytree(files / "store", store)
-    faults = Faults(number, ERRORS[error])
-    try:
-        with injected(faults):
-            append(store, files)
-    except OSError as raised:
-        assert raised.errno == ERRORS[error]
-    except Crash:
-        assert error == "crash"
+    faults, _ = failed_at(number, error, lambda: append(store, files))
     check_between(store)
     if number % 2:  # whatever writes next tidies up
         with Session(store, Engine(1)) as session:

@@ -123,11 +123,3 @@ def test_a_worker_is_struck_and_the_command_goes_on(folder, expected, name, seed
     code, errors = disturb(folder, store, ENGINES["loky"], draws, strike)
     assert code == 0, errors
     finish_and_compare(folder, store, ENGINES["loky"], expected)
-
-
-@pytest.mark.slow
-def test_one_kill_for_every_day(folder, expected):
-    """One SIGKILL in the middle; the other tests of this file run with the slow ones."""
-    store = "quick"
-    disturb(folder, store, ["--jobs", "1"], random.Random(1), lambda process: process.kill())
-    finish_and_compare(folder, store, ["--jobs", "1"], expected)

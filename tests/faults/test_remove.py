@@ -13,7 +13,7 @@ from augment_cli.reports.soundness import left_over, verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from tests.helpers.file_faults import ERRORS, Crash, Faults, injected
+from tests.helpers.file_faults import ERRORS, Crash, Faults, failed_at, injected
 from tests.helpers.undisturbed import LINES, contents, digests_of_parts
 
 OLD, NEW = 20, 6  # rows
@@ -72,14 +72,7 @@ def globbed(store, stage):
 def fail_at(act, number, error, folder, files, after):
     store = folder / f"{act.__name__}-{number}"
     shutil.copytree(files / "store", store)
-    faults = Faults(number, ERRORS[error])
-    try:
-        with injected(faults):
-            act(store, files)
-    except OSError as raised:
-        assert raised.errno == ERRORS[error]
-    except Crash:
-        assert error == "crash"
+    faults, _ = failed_at(number, error, lambda: act(store, files))
     opened = Store.open(store)
     known = ["left by a removal that was interrupted", "run it again to resume"]
     unknown = [line for line in verify(opened) if not any(word in line for word in known)]

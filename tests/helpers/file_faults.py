@@ -144,3 +144,18 @@ def injected(faults: Faults) -> Iterator[Faults]:
 
 
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "crash": None}
+
+
+def failed_at(number: int, error: str, act: Callable[[], object]) -> tuple[Faults, bool]:
+    """Let an act's n-th operation fail, which nothing may turn into another error; whether the act ended."""
+    faults = Faults(number, ERRORS[error])
+    try:
+        with injected(faults):
+            act()
+    except OSError as raised:
+        assert raised.errno == ERRORS[error]
+    except Crash:
+        assert error == "crash"
+    else:
+        return faults, True
+    return faults, False

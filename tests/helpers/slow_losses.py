@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from tests.helpers.training import cos, draw
+from tests.helpers.training import check_gradients, cos, draw
 
 TAU = 0.05
 
@@ -45,25 +45,16 @@ def some_excluded(rows, columns, own, seed=3):
     return excluded
 
 
-def check_with_columns(loss, reference, negatives, numeric_gradient):
+def check_with_columns(loss, reference, negatives):
     """Value and gradient of a loss of the layout `columns`, with some columns of hard negatives."""
     rows, d = 5, 4
     z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
     excluded = some_excluded(rows, len(candidates), np.arange(rows))
     logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
     logit_bias[:, :rows] = 0
-    weights = draw(rows, seed=4)  # a weighted sum, so that no row's gradient hides another's
-    inputs = [torch.tensor(x, requires_grad=True) for x in (z, candidates)]
-    losses = loss(*inputs, torch.tensor(excluded), 0.5, torch.tensor(logit_bias))
-    np.testing.assert_allclose(
-        losses.detach(), reference(z, candidates, excluded, 0.5, logit_bias), rtol=1e-12
+    check_gradients(
+        lambda *pair: loss(*pair, torch.tensor(excluded), 0.5, torch.tensor(logit_bias)),
+        lambda *pair: reference(*pair, excluded, 0.5, logit_bias),
+        [z, candidates],
+        atol=2e-8,
     )
-    (losses * torch.tensor(weights)).sum().backward()
-    for side, value in enumerate((z, candidates)):
-
-        def total(moved, side=side):
-            pair = [z, candidates]
-            pair[side] = moved
-            return float(weights @ reference(*pair, excluded, 0.5, logit_bias))
-
-        np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, value), atol=2e-8)

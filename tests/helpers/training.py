@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
 
 import train.run as run_module
@@ -27,6 +28,33 @@ def draw(*shape, seed=0):
 def cos(a, b):
     """The cosine of two vectors."""
     return float(a @ b) / (math.sqrt(float(a @ a)) * math.sqrt(float(b @ b)))
+
+
+def numeric_gradient(function, x, step=1e-6):
+    """Central differences of a float64 function of one array."""
+    result = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        for sign in (1, -1):
+            moved = x.copy()
+            moved[index] += sign * step
+            result[index] += sign * function(moved) / (2 * step)
+    return result
+
+
+def check_gradients(loss, slow, arrays, atol=1e-8, **value):
+    """A loss and its gradients are those of the same function, slow and of arrays; returns the losses."""
+    inputs = [torch.tensor(array, requires_grad=True) for array in arrays]
+    losses = loss(*inputs).reshape(-1)
+    np.testing.assert_allclose(losses.detach(), np.reshape(slow(*arrays), -1), **({"rtol": 1e-12} | value))
+    weights = draw(len(losses), seed=4)  # a weighted sum, so that no row's gradient hides another's
+    (losses * torch.tensor(weights)).sum().backward()
+    for side, array in enumerate(arrays):
+
+        def total(moved, side=side):
+            return float(weights @ np.reshape(slow(*arrays[:side], moved, *arrays[side + 1 :]), -1))
+
+        np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, array), atol=atol)
+    return losses.detach()
 
 
 def quick_run(store, encoder, out, **values):

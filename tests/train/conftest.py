@@ -108,22 +108,6 @@ def run_train():
     return run
 
 
-@pytest.fixture(scope="session")
-def numeric_gradient():
-    """Central differences of a float64 function of one array."""
-
-    def gradient(function, x, step=1e-6):
-        result = np.zeros_like(x)
-        for index in np.ndindex(x.shape):
-            for sign in (1, -1):
-                moved = x.copy()
-                moved[index] += sign * step
-                result[index] += sign * function(moved) / (2 * step)
-        return result
-
-    return gradient
-
-
 class Shape:
     """What an addition wants to know of a model when it makes its layers."""
 

@@ -25,34 +25,13 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.turns import Draw, Find, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.syntax.tree import words
 
-_MODALS = alternatives(
-    "must: need not, cannot; can: cannot, must; may: must, cannot; might: cannot, must; could: could "
-    "never, had to; should: need not, must never; will: cannot, will never; would: would never; shall: "
-    "need not"
-)
+_MODALS = alternatives("modal_words", "modals")
 # with the negation behind
-_DENIED_MODALS = alternatives(
-    "must: may, must; can: can, must; ca: can, must; may: must, will; might: will, must; could: could; "
-    "should: must, should; will: will; wo: will; need: must"
-)
-_WORDS = alternatives(
-    "cannot: can, must; possible: impossible; impossible: possible, easy; likely: unlikely; unlikely: "
-    "likely, certain; optional: mandatory; mandatory: optional, forbidden; compulsory: optional, "
-    "forbidden; obligatory: optional, forbidden; legal: illegal; illegal: legal, mandatory; probably: "
-    "certainly, certainly not; possibly: certainly; perhaps: certainly; maybe: certainly; certainly: "
-    "hardly; definitely: hardly; apparently: certainly; reportedly: certainly; allegedly: certainly; "
-    "supposedly: certainly; presumably: certainly; necessary: unnecessary, forbidden; unnecessary: "
-    "necessary; able: unable; unable: able"
-)
+_DENIED_MODALS = alternatives("modal_words", "denied_modals")
+_WORDS = alternatives("modal_words", "words")
 # Before "to" and a verb.
-_BEFORE_TO = alternatives(
-    "allowed: required, forbidden; permitted: required, forbidden; required: forbidden; obliged: "
-    "forbidden; forced: forbidden; forbidden: required, allowed; managed: failed, refused; failed: "
-    "managed; agreed: refused; refused: agreed; tried: refused, managed; attempted: refused, managed; "
-    "began: ceased; continued: ceased; ceased: continued; fails: manages; wants: refuses; want: refuse; "
-    "wanted: refused; decided: refused; willing: unwilling; unwilling: willing"
-)
-_HAVE_TO = alternatives("have: must never; has: must never; had: could not")
+_BEFORE_TO = alternatives("modal_words", "before_to")
+_HAVE_TO = alternatives("modal_words", "have_to")
 _WEAKER = {"is": "may be", "are": "may be", "was": "may have been", "were": "may have been", "will": "might"}
 _WEAKER |= {"cannot": "may not", "certainly": "probably"}
 _DENYING = words("not cannot never hardly")

@@ -28,6 +28,7 @@ from augment_cli.english.clauses.actors import file_of, kinds_of
 from augment_cli.english.clauses.agreement import agree, change_case
 from augment_cli.english.clauses.clause_rules import ACCUSATIVES, FINITE, NOMINATIVES, Arguments, by_rule, put
 from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
@@ -43,11 +44,7 @@ _PRONOUNS = frozenset(ACCUSATIVES) | frozenset(NOMINATIVES)
 _LONGEST = 5  # tokens of a phrase
 _JOINED = words("and or & nor between among both either plus versus vs along well")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
-_BOTH_WAYS = words(
-    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
-    "coincide overlap correspond rhyme be become remain represent mean constitute include comprise contain "
-    "call name consider share compare combine mix connect link join unite divorce"
-)
+_BOTH_WAYS = frozenset(word_list("mutual_verbs"))
 # Of these an object says what is done, or where, more than to what: "takes place", "has a son".
 _LIGHT = words(
     "have take make give do get play pay go come put set keep hold let cause see want need last cost weigh "
@@ -55,15 +52,7 @@ _LIGHT = words(
 )
 _SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
 # Nothing to exchange: fixed phrases, and times, of which only another one stands there.
-_EMPTY = words(
-    "time times way ways year years day days part parts kind sort number lot fact order case example place "
-    "name names one ones thing things course addition rest end beginning january february march april may "
-    "june july august september october november december monday tuesday wednesday thursday friday saturday "
-    "sunday "
-    "respect regard regards spite occasion response terms basis means extent account result purpose view "
-    "event favor favour charge behalf progress effect necessity conjunction contrast general sense total "
-    "average form bus car train while lots front top"
-)
+_EMPTY = frozenset(word_list("empty_nouns"))
 # Lexicographer files of WordNet: persons, animals, groups and names (−2); artefacts, food, plants and the
 # like; acts, cognition, communication, events, states.
 _NAME, _PLACE = -2, 15

@@ -17,27 +17,11 @@ from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, 
 from augment_cli.syntax.tree import words
 
 # Before a plural: what may stand there instead. Those of `_DENYING` need a sentence without negation.
-_OF_PLURALS = alternatives(
-    "all: no, only some, few; most: few, hardly any; many: few, hardly any; numerous: few; several: no, "
-    "hardly any; some: no, all; few: many, most; no: some, many"
-)
-_OF_SINGULARS = alternatives("every: no, hardly any; each: no; no: some; much: little")
+_OF_PLURALS = alternatives("quantifiers", "of_plurals")
+_OF_SINGULARS = alternatives("quantifiers", "of_singulars")
 # "all of the", "all the": the text with its "of"
-_BEFORE_OF = alternatives(
-    "all: none of, only some of, few of; most: few of, none of; many: few of, none of; some: none of, all "
-    "of; several: none of, all of; each: none of; both: neither of, only one of; none: all of, some of; "
-    "few: most of, all of; one: none of"
-)
-_ALONE = alternatives(
-    "everyone: no one, hardly anyone; everybody: nobody, hardly anybody; everything: nothing, hardly "
-    "anything; everywhere: nowhere; someone: no one, everyone; somebody: nobody, everybody; something: "
-    "nothing, everything; nobody: everybody, somebody; nothing: everything, something; always: never, "
-    "only sometimes; never: always, often; often: rarely, never; frequently: rarely, never; regularly: "
-    "rarely, never; usually: rarely, never; generally: rarely; commonly: rarely; typically: rarely; "
-    "sometimes: never, always; occasionally: never, always; rarely: often, usually; seldom: often, "
-    "usually; mostly: hardly; mainly: hardly; entirely: only partly; completely: only partly; fully: only "
-    "partly; partly: completely; partially: completely"
-)
+_BEFORE_OF = alternatives("quantifiers", "before_of")
+_ALONE = alternatives("quantifiers", "alone")
 _DENYING = words("no none neither never nobody nothing nowhere few rarely hardly little")
 _DENIED = words("no none never nobody nothing few rarely seldom")  # deny already: may stand behind a negation
 _BOUNDS = {
@@ -50,7 +34,7 @@ _BOUNDS = {
     ("a", "maximum"): ("a minimum",),
     ("a", "minimum"): ("a maximum",),
 }
-_BOUND = alternatives("over: under; under: over; only: more than")
+_BOUND = alternatives("quantifiers", "bound")
 _TIMES = words(
     "year years day days time times week weeks month months hour hours night morning evening summer winter "
     "season minute second decade century generation weekend other way ways one case thing sort kind"

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
+from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.syntax.tree import words
 
 
@@ -31,22 +32,7 @@ _PREPOSITIONS = _pairs(
     "during/before; until/after; into/out of; within/outside; against/for; toward/away from; "
     "towards/away from; near/far from; despite/because of; although/because; unless/if",
 )
-_ANYWHERE = _pairs(
-    "earlier/later increased/decreased increases/decreases increase/decrease rose/fell rising/falling "
-    "accepted/rejected accept/reject opened/closed opposed/supported oppose/support love/hate "
-    "strengthened/weakened raised/lowered buy/sell buying/selling bought/sold exports/imports "
-    "enable/disable activate/deactivate send/receive sent/received add/remove start/stop lock/unlock "
-    "advantages/disadvantages victory/defeat success/failure arrival/departure maximum/minimum "
-    "upstairs/downstairs north/south east/west northern/southern eastern/western northeast/southwest "
-    "northwest/southeast upstream/downstream inside/outside",
-    "previously/later; formerly/later; subsequently/previously; afterwards/beforehand; "
-    "increasing/decreasing; decreasing/increasing; gained/lost; won/lost; defeated/lost to; "
-    "includes/excludes; included/excluded; arrived/departed; succeeded/failed; loved/hated; "
-    "likes/dislikes; improved/worsened; remembered/forgot; raise/lower; reduce/increase; reduced/increased; "
-    "reduces/increases; reducing/increasing; allow/prevent; enabled/disabled; borrowed/lent; lend/borrow; "
-    "cancel/keep; delete/keep; block/unblock; majority/minority; beginning/end; clockwise/counterclockwise; "
-    "upper/lower",
-)
+_ANYWHERE = {row[0]: row[1] for row in word_table("opposite_relations")}
 _BY_TAG = {  # tags that such a word must have, where another use of it has no opposite
     "VBD": "increased opened closed won gained fell rose arrived included raised supported defeated",
     "VB VBP NN": "increase decrease love hate buy sell send",
@@ -63,14 +49,7 @@ _DETERMINERS = words("the its his her their our my your")
 _ENDING = _pairs("began/ended begins/ends", "started/ended")
 _COMPARED = _pairs("more/less", "fewer/more")
 # Behind these, the preposition is the verb's: "look after", "deal with", "go to".
-_PHRASAL = words(
-    "look looks looked looking take takes took taken named name ask asks asked go goes went gone run "
-    "come comes modelled modeled sought deal deals dealt dealing associated compared begin begins began "
-    "start started consistent along together agree agreed comply filled replaced provided provide covered "
-    "familiar interact "
-    "contact struggle do does did done up off what even just right soon shortly all ever day year week "
-    "long never provides provides divided turned transformed enter entered"
-)
+_PHRASAL = frozenset(word_list("words_with_prepositions"))
 _NO_PHRASE = words(
     "all regard respect regards exception that long it them him her me us you each one another case time "
     "course means doubt far this which whom"

@@ -166,13 +166,6 @@ def _several_of_a_kind(tokens: TokenRows, kinds: np.ndarray) -> np.ndarray:
 _DAYS = r"^(?:[1-9]|1\d|2[0-8])$"
 _NAME = r"^\pL[\pL-]{2,}$"  # no initial, no `Jr.`
 _ROMAN = r"^[ivx]+$"
-# What a first name before it makes no surname: `James Bay`, `Charles River`.
-_NO_SURNAME = (
-    "river bay lake island islands street avenue road square church cathedral college university school "
-    "hospital hall house palace castle foundation prize award airport museum park county city town "
-    "village cup bridge day society company trophy stadium tower medal theatre theater center centre jr "
-    "sr junior senior fort mount point cape"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +233,7 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     is_day = pc.match_substring_regex(table.terms, _DAYS).to_numpy(zero_copy_only=False)
     surname = pc.match_substring_regex(table.terms, _NAME)
     surname = pc.and_(surname, pc.invert(pc.match_substring_regex(table.terms, _ROMAN)))
-    surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, pa.array(_NO_SURNAME.split()))))
+    surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, word_set("no_surnames"))))
     may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != forms.AS_IT_IS)
     may_be &= (kinds == NO_ENTITY) | (kinds == SURNAME)
     for name in ("male_names", "female_names"):  # `Mary Joe`

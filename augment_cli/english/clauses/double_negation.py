@@ -19,6 +19,7 @@ from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import insert_not, put, refuse
 from augment_cli.english.clauses.plain_clauses import is_plain, phrase_of, put_phrase
 from augment_cli.english.inflection import base_form
+from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
@@ -26,46 +27,11 @@ from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 # What somebody may be expected to do, so that "did not fail to" is how it would be said.
-_EXPECTED = words(
-    "abolish accept accompany accuse acknowledge acquire address adopt advise advocate aid alert allocate "
-    "announce apologise apologize apply appoint approve arrange arrest assign assist assure attack "
-    "authorise authorize award ban beat blame bless bring build capture celebrate challenge check choose "
-    "cite claim clarify collect comfort comment complain complete comply compose condemn conduct confirm "
-    "confront congratulate conquer consolidate construct consult contribute convert convince correct "
-    "counter create credit criticise criticize cultivate declare dedicate defeat defend defy deliver "
-    "demand demonstrate denounce deploy describe designate destroy develop discover discuss dismiss "
-    "distribute document donate elaborate elect emphasise emphasize employ encourage enforce ensure "
-    "escort establish examine exhibit explain exploit express extend facilitate file finance finish "
-    "forbid foster found fulfil fulfill fund furnish gain give grant greet guarantee help hire honor "
-    "honour identify implement impose impress inform initiate inspect install institute instruct "
-    "intercept introduce investigate invite issue join launch lend list make mark mention mobilize "
-    "modernize name negotiate nominate note notify obey object obtain occupy offer open oppose order "
-    "organise organize outlaw outline participate pass pay perform persuade praise prepare present "
-    "preserve press prevent produce profit prohibit promise promote propose protect protest prove provide "
-    "publish punish pursue quote raise reach recognise recognize recommend record recruit reform register "
-    "reject release remind remove repair repay replace report request rescue respond restore restrict "
-    "reveal reward satisfy save score secure seize send show sign solve strengthen stress submit suggest "
-    "supply support surpass sustain tackle teach telephone thank train translate undertake update "
-    "upgrade urge use visit vote warn welcome win write"
-)
+_EXPECTED = frozenset(word_list("expected_acts"))
 # What a thing may be expected to do.
-_EFFECTS = words(
-    "achieve address affect alarm anger arouse astonish attain attract benefit boost bring capture cause "
-    "contribute convince damage delight deliver demonstrate describe draw earn emphasise emphasize "
-    "encourage enhance ensure evoke explore express fulfil fulfill generate guarantee harm help highlight "
-    "illustrate impress improve increase influence inspire meet mention note offend persuade please "
-    "prevent produce prompt protect provide provoke raise reach reduce reflect reveal satisfy shape show "
-    "spark stimulate strengthen stress suggest support surprise undermine win yield"
-)
+_EFFECTS = frozenset(word_list("expected_effects"))
 # Adverbs that a negation would take in, or that speak of the whole sentence.
-_SCOPED = words(
-    "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
-    "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
-    "however therefore thus hence so then otherwise instead once again soon always all every each both "
-    "most many some several any half either another more less enough about usually often generally "
-    "typically sometimes frequently commonly mostly mainly largely primarily rather quite very ever later "
-    "everything everyone everybody"
-)
+_SCOPED = frozenset(word_list("scoping_words"))
 # Of these verbs those that need no object.
 _INTRANSITIVE = words(
     "apologise apologize apply comment complain comply consult contribute object participate protest repair "

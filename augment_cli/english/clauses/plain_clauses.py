@@ -15,6 +15,7 @@ from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.clause_rules import Arguments, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.resources.english_terms import load_english_terms
+from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
@@ -33,34 +34,17 @@ _PHRASES = (
 )
 _LONGEST = 30  # tokens of a sentence with a phrase in front; in longer ones a reader loses the negations
 # A negation takes these in, or means something else beside them, wherever they stand.
-_SCOPED = words(
-    "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
-    "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
-    "arguably however therefore thus hence henceforth so then otherwise instead once again soon always "
-    "usually often generally typically sometimes frequently commonly normally mostly mainly largely "
-    "primarily partly rather quite later until till any either some somewhat somewhere several someone "
-    "somebody something anyone everything everyone everybody presumably likely indeed actually truly "
-    "really surely approximately"
-)
+_SCOPED = frozenset(word_list("scoping_anywhere"))
 # Of these only what belongs to the verb or its subject counts.
 _CHOOSING = words("all every each both most many half either another more less enough about few")
 _HARMLESS_MARKS = words(", . - % ( ) \" “ ” `` ''")
 _CLITICS = words("'s ’s 're ’re 'm ’m 've ’ve 'll ’ll 'd ’d")
-_INDEFINITE = words(
-    "a an another some any all every each no both many most several few either neither half others "
-    "various numerous other certain more less such different multiple countless additional further last "
-    "one everyone everybody everything anyone anybody anything someone somebody something "
-    "nothing nobody none here that what whatever whoever"
-)
+_INDEFINITE = frozenset(word_list("indefinite_words"))
 _SUBJECT_TAGS = frozenset({"DT", "PRP", "PRP$", "NNP", "NNPS", "NN", "NNS", "JJ", "EX"})
 _GRAMMAR = frozenset({"DT", "PRP", "PRP$", "IN", "EX", "CD"})
 _OPENERS = words("in on at during after before from under throughout within by")
 # Not of a time or place: in fact, at least, by contrast.
-_NO_SETTING = words(
-    "fact addition general particular contrast turn short conclusion spite order least best worst most once "
-    "all other others case cases instance example effect essence practice theory principle part times "
-    "hand itself themselves"
-)
+_NO_SETTING = frozenset(word_list("no_settings"))
 # Who denies to have said something has not said it; who denies to think it thinks the opposite.
 _SAYING = words(
     "say state announce report claim argue declare write note explain confirm reveal suggest show find "

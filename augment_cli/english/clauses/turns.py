@@ -15,6 +15,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.resources.word_lists import word_table
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
 from augment_cli.text.edit_list import EditList
@@ -139,10 +140,9 @@ Find = Callable[[Tokens, "Draw"], Iterator[Turn]]
 Draw = Callable[[int], float]  # a number on [0, 1) for a place
 
 
-def alternatives(table: str) -> dict[str, tuple[str, ...]]:
-    """`may: must, cannot; can: must`: for each word what may stand in its place."""
-    pairs = (pair.split(": ") for pair in table.split("; "))
-    return {word: tuple(others.split(", ")) for word, others in pairs}
+def alternatives(table: str, kind: str) -> dict[str, tuple[str, ...]]:
+    """Of a shipped table the rows of one kind: for each word what may stand in its place."""
+    return {word: tuple(others) for name, word, *others in word_table(table) if name == kind}
 
 
 def by_turns(find: Find, key: int) -> Prepared:

@@ -6,6 +6,7 @@ import numpy as np
 
 from augment_cli.english.rephrasing.grammar import FINITE, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
+from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.tree import words
 
 _FREE = words("during after before since until despite throughout following")
@@ -18,11 +19,7 @@ _ABSTRACT = words(
     "comparison addition fact general relation order contrast term spite favor favour response turn"
 )
 # Of the whole sentence, in front of it as in front of its verb.
-_ADVERBS = words(
-    "originally initially subsequently eventually currently presently recently previously formerly "
-    "afterwards later finally soon then sometimes usually often generally typically occasionally "
-    "traditionally historically reportedly allegedly apparently possibly presumably meanwhile"
-)
+_ADVERBS = frozenset(word_list("sentence_adverbs"))
 _NARRATING = words("then later finally eventually soon subsequently afterwards meanwhile")
 _QUANTIFIED = words("all every each most many some few no any both several none")
 # With these verbs "after" and "before" say whom or what, not when.

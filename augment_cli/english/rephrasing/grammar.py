@@ -24,12 +24,7 @@ NEGATIONS = words("not n't n’t never no nothing nobody neither nor hardly")
 _NAMED = frozenset({"NNP", "NNPS"})
 # With one of these in it, the parts of a sentence are not moved.
 HEAVY_MARKS = words("\" “ ” „ « » '' `` ( ) [ ] { } ; : – — -- … ... ! ? / ‘ ’ ' `")
-TIMES = words(
-    "year month week day night morning evening afternoon summer winter spring autumn century decade "
-    "season time moment period era war age beginning end January February March April May June July August "
-    "September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday noon "
-    "midnight weekend Christmas Easter"
-)
+TIMES = frozenset(word_list("nouns_of_time"))
 
 
 @dataclass(frozen=True)

@@ -22,17 +22,9 @@ from augment_cli.text.letter_case import CAPITALISED, in_case
 
 _LONGEST = 8  # tokens of a subject or object
 # Nobody puts these in the passive, or not with the same sense.
-_STATIVE = words(
-    "have lack want like resemble become cost weigh last fit suit mean get let take do be remain equal total "
-    "include comprise contain feature possess marry meet join undergo enter begin start end spend make give "
-    "try need leave reach say tell go come turn keep hold set put play bear pay draw lose gain face exceed"
-)
+_STATIVE = frozenset(word_list("stative_verbs"))
 _RELATIVE = words("who whom whose which that of to for and or , ( :")
-_MANNERS = words(
-    "ballot vote hand mail post accident chance bus car train air sea road majority referendum means "
-    "mistake law default way boat plane ship rail foot phone letter email virtue nature birth "
-    "weight volume area force"
-)
+_MANNERS = frozenset(word_list("manners"))
 _QUANTIFIERS = words("all every each no any some many few most both only either neither none much half")
 _BEFORE = words("NN NNS NNP NNPS PRP$ JJ DT CD POS")
 _NOUNS, _PERSONS = words("NN NNS NNP NNPS"), words("i he she we they me him her us them")

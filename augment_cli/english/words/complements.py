@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
+from augment_cli.resources.word_lists import word_table
+
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
 _NO_PREFIX = frozenset({"pressed", "different", "tent", "tense", "cited", "closed", "related", "responsible"})
-_PAIRS = """
-open closed, open shut, true false, alive dead, living dead, same different, right wrong, present absent,
-odd even, awake asleep, married single, married unmarried, public private, guilty innocent, male female,
-on off, permanent temporary, mortal immortal, visible hidden, finite infinite, voluntary compulsory,
-natural artificial, domestic foreign, internal external, direct indirect, positive negative, active
-inactive, occupied vacant, occupied empty, full-time part-time, inside outside, available unavailable,
-armed unarmed, successful unsuccessful, able unable, common uncommon, usual unusual, known unknown,
-online offline, valid void, conscious unconscious, legitimate illegitimate, free occupied, real
-imaginary, mobile stationary
-"""
-_COMPLEMENTS = frozenset(frozenset(pair.split()) for pair in _PAIRS.replace("\n", " ").split(","))
+_COMPLEMENTS = frozenset(map(frozenset, word_table("complements")))
 
 
 def are_complements(one: str, other: str) -> bool:

@@ -5,7 +5,6 @@ import shlex
 
 import pytest
 
-from augment_cli.ingest import IngestOptions
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
@@ -91,24 +90,6 @@ def test_latin_1_is_named_in_words_with_its_remedy(command, tmp_path):
     assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-1").returncode == 0
     assert Store.open(tmp_path / "store").read("corpus")["text"].to_pylist() == texts
     assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-99").returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "encoding"),
-    [("a.csv", "cp1252"), ("a.jsonl", "utf-16"), ("a.txt", "gb18030"), ("a.txt", "utf-16-le")],
-)
-def test_every_format_is_read_in_its_encoding(command, tmp_path, name, encoding):
-    texts = ["Grüße aus Köln", "naïve café", "Ärger"]
-    rows = {"a.csv": ["text", *texts], "a.jsonl": [f'{{"text": "{text}"}}' for text in texts]}.get(
-        name, texts
-    )
-    (tmp_path / name).write_bytes("\r\n".join([*rows, ""]).encode(encoding))
-    assert command("ingest", "--corpus", name, "--encoding", encoding).returncode == 0
-    store = Store.open(tmp_path / "store")
-    assert store.read("corpus")["text"].to_pylist() == texts
-    assert (
-        store.stage("corpus").settings["parameters"]["encoding"] == IngestOptions(encoding=encoding).encoding
-    )
 
 
 @pytest.mark.parametrize(

@@ -128,16 +128,6 @@ def test_4_bad_input(command, store_folder):
     assert command("inspect", "una").returncode == 4
 
 
-def test_5_refuses_to_mix(command, store_folder):
-    before = parts_of(store_folder / "store")
-    result = command("una", "--beta", "0.25", "--radius", "1%")
-    assert result.returncode == 5
-    assert "parameters.beta = 0.5, now 0.25" in result.stderr
-    assert parts_of(store_folder / "store") == before
-    assert command("una", "--beta", "0.25", "--radius", "1%", "--name", "una-25").returncode == 0
-    assert (store_folder / "store" / "una-25" / "part-00000.parquet").exists()
-
-
 def test_5_two_at_once(command, store_folder):
     import fcntl
 

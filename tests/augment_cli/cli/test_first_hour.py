@@ -1,52 +1,17 @@
 """What a new user tries in the first hour, and what the command must say instead of going on in silence."""
 
-import io
-import json
 import shutil
-import zipfile
 from pathlib import Path
 
 import pytest
 
 import augment_cli
-from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.errors import IncompleteError
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
-
-
-def docx() -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        file.writestr("word/document.xml", "<xml/>")
-    return data.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        ("a.txt", json.dumps([{"text": line} for line in LINES], indent=1).encode(), "is a JSON array"),
-        ("a.docx", docx(), "such as .docx"),
-        ("a", b"%PDF-1.7\n1 0 obj\n", "is a PDF"),
-    ],
-)
-def test_what_is_not_lines_of_text_is_refused_with_what_to_do(command, tmp_path, name, data, message):
-    (tmp_path / name).write_bytes(data)
-    result = command("ingest", "--corpus", name)
-    assert result.returncode == 4 and message in result.stderr and name in result.stderr
-    assert not (tmp_path / "store" / "manifest.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [("a.txt", b"[Music] plays\nand stops\n"), ("b.txt", b'["No," she said.]\nIt rains.\nIt pours.\n')],
-)
-def test_a_bracket_at_the_beginning_is_still_text(command, tmp_path, name, data):
-    (tmp_path / name).write_bytes(data)
-    assert command("ingest", "--corpus", name).returncode == 0
-    assert Store.open(tmp_path / "store").rows == data.count(b"\n")
 
 
 def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
@@ -59,11 +24,6 @@ def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
 def test_english_with_a_foreign_name_is_not(command, small):
     (small / "in.txt").write_text("\n".join([*LINES, "The river 长江 is long."]))
     assert "without spaces" not in command("fit", "--corpus", "in.txt").stderr
-
-
-def test_one_string_is_no_list_of_sentences(store):
-    with pytest.raises(UsageError, match=r"give a list: \[text\]"):
-        augment_cli.augment("It rains.", "una", store=store)
 
 
 def test_nothing_goes_on_with_what_is_left_after_nearly_all_was_rejected(command, tmp_path):

@@ -81,6 +81,8 @@ MEMBERS = gzipped(b"one\ntw") + b"\0\0" + gzipped(b"o\nthree\n") + b"\0" * 7
         (MEMBERS, {}, ["one", "two", "three"], []),
         (gzipped(b"one\n") + b"garbage", {}, ["one"], [(2, "damaged_gzip")]),
         (b"one\n\ntwo\n\nthree\n", {"limit": 2}, ["one", "two"], [(2, "empty")]),
+        (b"[Music] plays\nand stops\n", {}, ["[Music] plays", "and stops"], []),  # no JSON
+        (b'["No," she said]\nIt is.\nIt was.\n', {}, ['["No," she said]', "It is.", "It was."], []),
         (b"same\nsame\n", {"deduplicate": True, "strict": True}, ["same"], [(2, "duplicate")]),
         *(
             ("a heron\nthe café\n".encode(name), {"encoding": name}, ["a heron", "the café"], [])
@@ -102,6 +104,9 @@ UNMARKED = "name its encoding"
         (b"", {}, "no sentence could be read"),
         (b"\n\n", {}, "no sentence could be read"),
         (b"\xff\n", {}, "no sentence could be read"),
+        (b'[\n {"text": "one"}\n]', {}, r"text\.txt: is a JSON array; read its objects"),
+        (b"PK\x03\x04", {}, r"such as \.docx or \.xlsx: save it"),
+        (b"%PDF-1.7\n", {}, "is a PDF: save its text"),
         (gzipped(b"one\ntwo\n")[:12], {}, "damaged_gzip"),
         ("a heron\n".encode("utf-16-le"), {"encoding": "utf-16"}, f"cannot be read as utf-16 .*{UNMARKED}"),
         ("a heron\n".encode("utf-32-be"), {"encoding": "utf-32"}, f"cannot be read as utf-32 .*{UNMARKED}"),

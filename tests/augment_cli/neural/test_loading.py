@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import pickle
 import shutil
 import subprocess
@@ -224,38 +223,35 @@ class _Hub(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def hub(model):
-    """A hub on the loopback that holds `someone/tiny`: its address, the requests it got, what it serves."""
+def only_hub(model, monkeypatch, tmp_path):
+    """A hub on the loopback that holds `someone/tiny`: the requests it got, and what it serves.
+
+    This process knows no other hub, and has nothing of it yet.
+    """
     served = {"folder": Path(model("pegasus"))}
     handler: Any = type("Handler", (_Hub,), {"served": served, "requests": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", handler.requests, served
+    address = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+    template = address + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    yield handler.requests, served
     server.shutdown()
     server.server_close()
     thread.join()
 
 
-@pytest.fixture
-def only_hub(hub, monkeypatch, tmp_path):
-    """The same, and this process knows no other hub and has nothing of it yet."""
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub[0])
-    template = hub[0] + "/{repo_id}/resolve/{revision}/{filename}"
-    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    return hub
-
-
 def test_nothing_is_asked_without_permission_and_the_revision_is_kept(only_hub, model):
-    _, requests, _ = only_hub
+    requests, _ = only_hub
     with pytest.raises(MissingError, match="--allow-download"):
         find_model("someone/tiny")
     assert requests == []
 
     found = find_model("someone/tiny", allow_download=True)
-    assert found.revision == REVISION
-    assert found.digest == find_model(model("pegasus")).digest
+    assert found.resources == {"model": find_model(model("pegasus")).digest, "revision": REVISION}
     assert any(REVISION in request for request in requests)
 
     # From now on it is there: the same revision, and no question asked, with permission or without.
@@ -268,7 +264,7 @@ def test_nothing_is_asked_without_permission_and_the_revision_is_kept(only_hub, 
 
 
 def test_pickled_weights_of_a_hub_come_along_to_be_converted(only_hub, pickled):
-    _, requests, served = only_hub
+    requests, served = only_hub
     served["folder"] = pickled("bart")
     with pytest.raises(MissingError, match="augment-cli convert-weights") as raised:
         find_model("someone/tiny", allow_download=True)
@@ -276,33 +272,4 @@ def test_pickled_weights_of_a_hub_come_along_to_be_converted(only_hub, pickled):
     convert_weights(folder)
     requests.clear()
     assert find_model("someone/tiny").path == folder
-    assert requests == []
-
-
-@pytest.mark.slow
-def test_the_command_with_a_hub(hub, tmp_path):
-    address, requests, _ = hub
-    environment = os.environ | {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hub"), "no_proxy": "*"}
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:8]) + "\n")
-
-    def command(*options):
-        words = ["paraphrase", "--corpus", "in.txt", "--model", "someone/tiny", "--beams", "2", "--jobs", "1"]
-        return subprocess.run(
-            [sys.executable, "-m", "augment_cli", *words, *options],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    assert command().returncode == 6
-    assert requests == []
-    result = command("--allow-download")
-    assert result.returncode == 0, result.stderr
-    resources = Store.open(tmp_path / "store").stage("paraphrase").settings["resources"]
-    assert resources["revision"] == REVISION and len(resources["model"]) == 64
-    requests.clear()
-    (tmp_path / "store" / "paraphrase" / "part-00000.parquet").unlink()
-    assert command().returncode == 0
     assert requests == []

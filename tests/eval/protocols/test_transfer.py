@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
-from augment_cli.errors import UsageError
 from eval.protocols import transfer
 from tests.helpers.blobs import blobs
 
@@ -100,8 +99,3 @@ def test_sentevals_classifier_learns_and_is_deterministic(classifier):
     assert first.main > 0.95
     assert first.scores == second.scores
     assert first.settings["strengths"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
-
-
-def test_unknown_classifiers_are_named():
-    with pytest.raises(UsageError, match="choose one of logistic-regression, senteval-torch"):
-        transfer.score({"all": blobs(30)}, classifier="svm")

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from augment_cli.errors import UsageError
 from tests.helpers.slow_losses import reference_info_nce
-from tests.helpers.training import draw, logged_run
+from tests.helpers.training import draw, logged_run, numeric_gradient
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.objectives.contrastive import ContrastiveObjective, shorter
@@ -43,7 +43,7 @@ def test_every_length_is_the_vectors_first_numbers():
         shorter(make_recipe({"dimensions": [16], "head": "none"}), z, [])
 
 
-def test_the_loss_is_the_sum_over_the_lengths(one_step, numeric_gradient):
+def test_the_loss_is_the_sum_over_the_lengths(one_step):
     z = draw(6, 2, 12)
     total, metrics, gradient = one_step(z, CUT | {"temperature": 0.5})
     none = np.zeros((6, 6))

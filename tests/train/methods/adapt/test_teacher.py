@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.training import cos, draw, logged_run
+from tests.helpers.training import cos, draw
 from tests.train.methods.rankcse.test_ranking import slow_list_net
 from train.loading import load_recipe, make_recipe
 from train.objectives.views import ViewChooser
@@ -28,17 +27,6 @@ def test_the_term_of_a_batch(taught):
     assert addition.loss(batch).item() == pytest.approx(
         slow_list_net(student, known, left_out).mean(), rel=1e-9
     )
-
-
-def test_a_run_learns_them_and_encodes_each_text_once(store_copy, tiny_encoder, tmp_path):
-    add_vectors(store_copy, "corpus", draw(150, 4), "teacher")
-    table = {"temperature": 0.2, "teacher_temperature": 0.2}
-    values = {"steps": 20, "contrastive_weight": 0.0, "learning_rate": 3e-3, "teacher": table, "dropout": 0.0}
-    result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
-    terms = [event["teacher_loss"] for event in events if "teacher_loss" in event]
-    assert np.mean(terms[-9:]) < np.mean(terms[:3]) - 0.05
-    assert not any("loss" in event for event in events)
-    assert set(result.facts["data"]) == {"corpus", "vectors-teacher"}
 
 
 def test_views(tiny_encoder):

@@ -3,14 +3,12 @@
 from functools import partial
 
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
-from augment_cli.errors import UsageError
 from tests.helpers.training import draw
 from train.data.texts import NO_TEXT
-from train.loading import load_recipe, make_recipe
+from train.loading import load_recipe
 from train.methods.esimcse.momentum_addition import Momentum
 from train.methods.esimcse.momentum_addition import Settings as Queue
 
@@ -74,10 +72,6 @@ def test_checkpoint_tensors_hold_running_mean_and_queue():
     assert names == {"vectors", "texts", "encoder.layer.weight", "encoder.layer.bias"}
 
 
-def test_settings_of_momentum_are_checked():
-    with pytest.raises(UsageError, match=r"\[momentum\] adds columns"):
-        make_recipe({"loss": "nt-xent", "momentum": {}})
-    with pytest.raises(UsageError, match=r"rate = 1.5 must be at most 1"):
-        make_recipe({"momentum": {"rate": 1.5}})
+def test_settings_of_the_recipe():
     recipe = load_recipe("esimcse", ["repetition.rate=0.3"])
     assert recipe.additions["momentum"] == {"rate": 0.995, "queue": 160}

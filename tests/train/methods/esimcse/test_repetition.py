@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
 from train.additions import find
-from train.loading import load_recipe, make_recipe
+from train.loading import make_recipe
 from train.methods.esimcse.repetition_addition import Settings, repeat
 from train.model.start import start
 
@@ -82,9 +82,3 @@ def test_repeated_texts_have_to_fit_the_encoder(tiny_encoder, count):
             start(
                 tiny_encoder, make_recipe({"max_length": length, "repetition": values}), torch.device("cpu")
             )
-
-
-def test_settings_of_repetition_are_checked():
-    with pytest.raises(UsageError, match="rate = 0"):
-        make_recipe({"repetition": {"rate": 0}})
-    assert load_recipe("esimcse", ["repetition.rate=0.3"]).additions["repetition"]["rate"] == 0.3

@@ -65,8 +65,3 @@ def test_a_run_reads_the_negatives_vectors(store_copy, tiny_encoder, tmp_path):
     _, plain = logged_run(store_copy, tiny_encoder, tmp_path / "plain", values)
     # So wide a bell takes the whole logit of each row's own negative away.
     assert events[0]["loss"] < plain[0]["loss"]
-
-
-def test_it_needs_hard_negative_columns():
-    with pytest.raises(UsageError, match=r"\[decay\] needs negatives, and a loss that takes them as columns"):
-        make_recipe({"decay": {}})

@@ -1,12 +1,9 @@
 """gsInfoNCE's Gaussian negatives."""
 
-import pytest
 import torch
 
-from augment_cli.errors import UsageError
 from tests.helpers.training import draw
 from train.data.texts import NO_SENTENCE
-from train.loading import load_recipe, make_recipe
 
 
 def test_gaussian_negatives(make_addition, make_batch):
@@ -18,9 +15,3 @@ def test_gaussian_negatives(make_addition, make_batch):
     assert (ids == NO_SENTENCE).all()
     torch.testing.assert_close(vectors.T.cov(), torch.eye(4).double(), atol=0.1, rtol=0)
     assert vectors.mean(0).abs().max() < 0.06
-
-
-def test_settings_of_gaussian_negatives_are_checked():
-    with pytest.raises(UsageError, match="must be at least 1"):
-        make_recipe({"gaussian_negatives": {"count": 0}})
-    assert "count" in load_recipe("simcse", ["gaussian_negatives.count=8"]).additions["gaussian_negatives"]

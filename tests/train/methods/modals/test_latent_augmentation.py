@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from augment_cli.errors import UsageError
 from tests.helpers.training import draw
-from train.loading import make_recipe
 from train.methods.modals.latent_augmentation_addition import Settings, augment
 
 LAMBDA = 0.3
@@ -96,8 +94,3 @@ def test_only_the_positive_is_changed(make_addition, make_batch):
     changed = make_addition("latent_augmentation", kind="extrapolation").change(make_batch(values)).numpy()
     np.testing.assert_array_equal(changed[:, [0, 2]], values[:, [0, 2]])
     assert (changed[:, 1] != values[:, 1]).all()
-
-
-def test_settings_of_latent_augmentation_are_checked():
-    with pytest.raises(UsageError, match=r"strength = 2.0 must be at most 1"):
-        make_recipe({"latent_augmentation": {"strength": 2}})

@@ -140,8 +140,3 @@ def test_a_layer_that_is_not_there_is_named(tiny_encoder):
         layer_module(encoder, 3)
     with pytest.raises(UsageError, match="knows BERT"):
         layer_module(torch.nn.Linear(2, 2), 0)
-
-
-def test_settings_of_pca_jitter_are_checked():
-    with pytest.raises(UsageError, match="does not go with compile"):
-        make_recipe({"compile": True, "pca_jitter": {}})

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from augment_cli.errors import UsageError
-from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.training import cos, draw, logged_run
-from train.loading import make_recipe
+from tests.helpers.training import check_gradients, cos, draw
 from train.methods.rankcse.ranking_addition import consistency, list_mle, list_net
 
 TAU, TEACHER = 0.5, 0.3
@@ -62,22 +59,19 @@ TERMS = {
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_value_and_gradient_of_each_term(name, numeric_gradient):
+def test_value_and_gradient_of_each_term(name):
     fast, slow = TERMS[name]
     student, teacher = draw(5, 6), draw(5, 6, seed=1)
     left_out = np.random.default_rng(2).random((5, 6)) < 0.3
     left_out[3] = True  # a row of padding has an empty list, loss 0 and no gradient
-    value = torch.tensor(student, requires_grad=True)
-    losses = fast(value, torch.tensor(teacher), torch.tensor(left_out))
-    np.testing.assert_allclose(losses.detach(), slow(student, teacher, left_out), rtol=1e-9, atol=1e-12)
+    losses = check_gradients(
+        lambda value: fast(value, torch.tensor(teacher), torch.tensor(left_out)),
+        lambda moved: slow(moved, teacher, left_out),
+        [student],
+        atol=1e-7,
+        rtol=1e-9,
+    )
     assert losses[3] == 0
-    weights = draw(5, seed=4)
-    (losses * torch.tensor(weights)).sum().backward()
-
-    def total(moved):
-        return float(weights @ slow(moved, teacher, left_out))
-
-    np.testing.assert_allclose(value.grad, numeric_gradient(total, student), atol=1e-7)
 
 
 def test_the_teachers_own_similarities_are_the_best_for_list_net_and_their_order_for_list_mle():
@@ -115,22 +109,3 @@ def test_the_term_of_a_batch(settings, taught):
     temperatures = {"temperature": TAU, "teacher_temperature": TEACHER}
     addition, batch = taught("ranking", z, teacher, texts, settings | temperatures)
     assert addition.loss(batch).item() == pytest.approx(reference_run(z, teacher, texts, settings), rel=1e-9)
-
-
-def test_a_run_learns_the_teachers_order(store_copy, tiny_encoder, tmp_path):
-    add_vectors(store_copy, "corpus", draw(150, 4), "teacher")
-    table = {"vectors": "teacher", "temperature": 0.2, "teacher_temperature": 0.2}
-    values = {"steps": 20, "contrastive_weight": 0.0, "learning_rate": 3e-3, "ranking": table, "dropout": 0.0}
-    result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
-    terms = [event["ranking_loss"] for event in events if "ranking_loss" in event]
-    assert np.mean(terms[-9:]) < np.mean(terms[:3]) - 0.05
-    assert set(result.facts["data"]) == {"corpus", "vectors-teacher"}
-
-
-def test_settings_are_checked():
-    with pytest.raises(UsageError, match=r"\[ranking\]: teacher_temperature = 0.0 must be above 0"):
-        make_recipe({"ranking": {"teacher_temperature": 0}})
-    with pytest.raises(UsageError, match=r"\[ranking\]: consistency = -1.0 must be at least 0"):
-        make_recipe({"ranking": {"consistency": -1}})
-    with pytest.raises(UsageError, match="which chooses other positives"):
-        make_recipe({"ranking": {}, "discriminator": {"stages": ["una"]}, "loss": "symmetric"})

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from augment_cli.errors import UsageError
-from tests.helpers.training import cos, draw
+from tests.helpers.training import check_gradients, cos, draw
 from train.data.texts import NO_TEXT
-from train.loading import make_recipe
 from train.methods.sncse.soft_negative_addition import bidirectional_margin
 
 
@@ -21,22 +19,10 @@ def reference(anchors, positives, soft, least=0.1, most=0.3):
     return np.array(losses)
 
 
-def test_margin_and_gradient(numeric_gradient):
+def test_margin_and_gradient():
     inputs = [draw(12, 4, seed=seed) for seed in range(3)]
     inputs[2][:4] = inputs[1][:4] + 0.3 * draw(4, 4, seed=7)  # some inside the band or near it
-    weights = draw(12, seed=3)
-    values = [torch.tensor(x, requires_grad=True) for x in inputs]
-    losses = bidirectional_margin(*values, 0.1, 0.3)
-    np.testing.assert_allclose(losses.detach(), reference(*inputs), atol=1e-12)
-    (losses * torch.tensor(weights)).sum().backward()
-    for side, value in enumerate(inputs):
-
-        def total(moved, side=side):
-            changed = list(inputs)
-            changed[side] = moved
-            return float(weights @ reference(*changed))
-
-        np.testing.assert_allclose(values[side].grad, numeric_gradient(total, value), atol=1e-8)
+    check_gradients(lambda *values: bidirectional_margin(*values, 0.1, 0.3), reference, inputs, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +54,3 @@ def test_the_soft_negative_is_a_view_of_its_own(choose_views):
     assert actual == [anchor, anchor, negated]
     for none in ({}, {"dn": anchor}):  # missing, or no other text than the sentence where that was cut
         assert choose_views("soft_negative", [anchor, anchor], none, stage="dn")[0] == [anchor, anchor, None]
-
-
-def test_settings_are_checked():
-    with pytest.raises(UsageError, match="needs a stage"):
-        make_recipe({"soft_negative": {}})
-    with pytest.raises(UsageError, match="least must not be above most"):
-        make_recipe({"soft_negative": {"stage": "dn", "least": 0.5}})

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from augment_cli.errors import UsageError
-from tests.helpers.training import cos, draw
+from tests.helpers.training import check_gradients, cos, draw, numeric_gradient
 from train.data.texts import NO_TEXT
 from train.heads import make_head
-from train.loading import load_recipe, make_recipe
+from train.loading import load_recipe
 from train.methods.vascl.neighbourhood_addition import (
     Settings,
     ascend,
@@ -79,24 +78,16 @@ def reference_both(clean, moved, near):
 @pytest.mark.parametrize(
     ("loss", "reference"), [(towards_neighbours, reference_towards), (both_ways, reference_both)]
 )
-def test_losses_and_gradients(loss, reference, numeric_gradient):
-    clean, moved, weights = draw(6, 4), draw(6, 4, seed=1), draw(6, seed=2)
+def test_losses_and_gradients(loss, reference):
     texts = torch.tensor([0, 1, 2, 3, 4, 4])  # the last two have a neighbour less
     near = neighbours(torch.tensor(draw(6, 4, seed=3)), texts, 5)
     lists = [row[valid].tolist() for row, valid in zip(near.index, near.valid, strict=True)]
     assert [len(row) for row in lists] == [5, 5, 5, 5, 4, 4]
-    inputs = [torch.tensor(x, requires_grad=True) for x in (clean, moved)]
-    losses = loss(*inputs, near, TAU)
-    np.testing.assert_allclose(losses.detach(), reference(clean, moved, lists), rtol=1e-12)
-    (losses * torch.tensor(weights)).sum().backward()
-    for side, value in enumerate((clean, moved)):
-
-        def total(changed, side=side):
-            pair = [clean, moved]
-            pair[side] = changed
-            return float(weights @ reference(*pair, lists))
-
-        np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, value), atol=1e-8)
+    check_gradients(
+        lambda *pair: loss(*pair, near, TAU),
+        lambda *pair: reference(*pair, lists),
+        [draw(6, 4), draw(6, 4, seed=1)],
+    )
 
 
 # --- δ
@@ -151,7 +142,7 @@ def test_more_small_steps_climb_higher():
     assert means == sorted(means)
 
 
-def test_one_step_is_the_normalised_gradient_at_the_start(numeric_gradient):
+def test_one_step_is_the_normalised_gradient_at_the_start():
     head, e = a_head(), draw(5, 16)
     near = neighbours(torch.tensor(e), torch.arange(5), 3)
     torch.manual_seed(7)
@@ -186,7 +177,7 @@ def test_the_ascent_leaves_no_trace_in_accumulated_gradients():
 
 
 @pytest.mark.parametrize("gradient", ["head_perturbed", "head_both", "full"])
-def test_gradient_destination(make_addition, make_batch, gradient, numeric_gradient):
+def test_gradient_destination(make_addition, make_batch, gradient):
     values, head = draw(6, 2, 16), a_head()
     e = torch.tensor(values, requires_grad=True)
     addition = make_addition("neighbourhood", neighbours=3, radius=2.0, gradient=gradient)
@@ -231,11 +222,7 @@ def test_gradient_destination(make_addition, make_batch, gradient, numeric_gradi
         assert e.grad is None or not e.grad.any()
 
 
-def test_settings_are_checked():
-    with pytest.raises(UsageError, match="at most batch − 1 = 15"):
-        make_recipe({"batch": 16, "neighbourhood": {"neighbours": 16}})
-    with pytest.raises(UsageError, match="batch-norm"):
-        make_recipe({"head": "batch-norm", "neighbourhood": {}})
+def test_settings_of_the_recipe():
     recipe = load_recipe("vascl")
     assert recipe.batch == 1024
     assert recipe.learning_rate * recipe.head_learning_rate_scale == pytest.approx(5e-4)
