@@ -114,9 +114,9 @@ TRAIN   := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-
 ## train: adapt MiniLM (or ENCODER=static) to CORPUS=mine.txt or the sample; or train RECIPE= on ENCODER=
 ifeq ($(RECIPE),adapt)
 train: $(call NEEDED,train)
-	.venv/bin/augment-cli adapt $(if $(CORPUS),"$(CORPUS)") $(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") \
-		$(if $(filter file,$(origin RUN)),,--out "$(RUN)") $(if $(TEXT_COLUMN),--text-column "$(TEXT_COLUMN)") \
-		$(if $(filter file,$(origin TRAIN_ARGS)),,$(TRAIN_ARGS))
+	$(strip .venv/bin/augment-cli adapt $(if $(CORPUS),"$(CORPUS)") \
+		$(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") $(if $(filter file,$(origin RUN)),,--out "$(RUN)") \
+		$(if $(TEXT_COLUMN),--text-column "$(TEXT_COLUMN)") $(if $(filter file,$(origin TRAIN_ARGS)),,$(TRAIN_ARGS)))
 else
 train: $(call NEEDED,train) $(call NEEDED,augment)
 	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(or $(COLUMN.$(RECIPE)),una) || ) \

@@ -1,9 +1,6 @@
 """The notebooks run from top to bottom in an empty folder, without a network, and ship without outputs."""
 
 import json
-import os
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -35,7 +32,6 @@ def test_it_runs(path, tmp_path, monkeypatch):
     import nbformat
 
     settings = {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(REPOSITORY),
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": str(tmp_path / "hub"),

@@ -237,7 +237,7 @@ def loop(training: Training, request: StopRequest) -> int:
                 measured = speed.since_last(progress.done * recipe.batch)
                 values = metrics | {"learning_rate": rate, "norm": norm} | measured
                 every, to_come = recipe.evaluate_every or steps, steps - progress.done
-                left = speed.left(to_come, -(-steps // every) - progress.done // every)
+                left = speed.left(to_come, -(-steps // every) - (progress.done - 1) // every)
                 log.write("step", progress.done, values, left)
             harm.loss(progress.early_stopping.loss, progress.done)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):

@@ -30,7 +30,7 @@ _EAST_ASIAN = ("gb18030", "shift_jis", "euc_kr", "cp1251")  # the first that dec
 def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, Any]:
     """What `augment_cli.look` returns."""
     (path, source), *others = find_files([file])
-    asked, options = options.text_column, _with_columns(path, _with_encoding(path, options))
+    asked, options = options.text_column, _with_columns(path, with_encoding(path, options))
     columns = _columns(list(itertools.islice(read_records(path, options), count)))
     if columns and not asked:
         options = dataclasses.replace(options, text_column=_text_column(columns))
@@ -81,7 +81,7 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
     }
 
 
-def _with_encoding(path: CorpusFile, options: IngestOptions) -> IngestOptions:
+def with_encoding(path: CorpusFile, options: IngestOptions) -> IngestOptions:
     """The options with the likely encoding of a file that is not UTF-8."""
     head = read_head(path)
     if options.encoding != "utf-8" or text_of_head(head, options)[1] != "utf-8" or head.startswith(b"PAR1"):

@@ -97,7 +97,7 @@ class IngestReport:
             return "; a line is one text, so put each on a line of its own"
         if Reason.NOT_UTF8 not in self.reasons:
             return ""
-        return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"
+        return "; text that is not UTF-8 wants its --encoding, such as latin-1; augment-cli look guesses it"
 
     def check_stored(self, max_rejects: float, store: str) -> None:
         """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from augment_cli.contract.vector_parameters import MINILM_PACKAGE
 from augment_cli.places import STATIC, shipped
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 BATCH, MOST_STEPS = 64, 500
-# The shipped data/models/encoder: layers, width; and about how many tokens a sentence has.
-_LAYERS, _WIDTH, _TOKENS = 4, 256, 24
+_TOKENS = 24  # of a sentence, about
 _USED = 0.5  # of what multiplying matrices reaches, in training such a small encoder; measured
 _TEXTS = ("anchor", "positive", "negative")
 
@@ -24,6 +26,7 @@ def training_lines(store: Store, stage: str) -> str:
     parts = store.stage(stage).parts
     names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
     columns = [name for name in names if name.startswith(_TEXTS)]
+    encoder = _encoder()
     if not store.stage(stage).rows or not columns or {"label", "score"} & set(names):
         return ""
     steps = steps_of(store.stage(stage).rows)
@@ -42,9 +45,9 @@ from sentence_transformers.sentence_transformer.losses import MultipleNegativesR
 
 rows = load_dataset("parquet", data_dir="{folder}", split="train")
 rows = rows.select_columns([{chosen}])
-encoder = SentenceTransformer("{_encoder()}")  # or any other name or folder
+encoder = SentenceTransformer("{encoder.folder}")  # or any other name or folder
 settings = SentenceTransformerTrainingArguments(
-    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5, {further}
+    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate={encoder.rate}, {further}
 )
 loss = MultipleNegativesRankingLoss(encoder)
 SentenceTransformerTrainer(encoder, args=settings, train_dataset=rows, loss=loss).train()
@@ -52,10 +55,26 @@ encoder.save("{out}")
 """
 
 
-def _encoder() -> str:
-    """The small BERT, or where only a wheel is, which has none, the static encoder."""
+class _Encoder(NamedTuple):
+    """What the lines begin with."""
+
+    folder: str
+    kind: str
+    weights: int  # of its layers, that each token is multiplied with
+    rate: str
+
+
+def _encoder() -> _Encoder:
+    """The small BERT; where only a wheel is, which has none, the installed MiniLM, or the static encoder."""
     found = shipped(small := "data/models/encoder")
-    return small if Path(small).exists() else found if found != small else shipped(STATIC)
+    if Path(small).exists() or found != small:
+        return _Encoder(
+            small if Path(small).exists() else found, "the small encoder of the checkout", 4 * 256**2, "5e-5"
+        )
+    package = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
+    if package is not None and package.origin is not None:
+        return _Encoder(f"{Path(package.origin).parent / 'model'}", "MiniLM", 6 * 384**2, "5e-5")
+    return _Encoder(shipped(STATIC), "the static encoder", 0, "0.03")
 
 
 def steps_of(rows: int) -> int:
@@ -68,12 +87,13 @@ def how_long(store: Store, stage: str) -> str:
     columns = len([n for n in describe(store.part_path(stage, 0))[1].names if n.startswith(_TEXTS)])
     steps = steps_of(store.stage(stage).rows)
     texts = steps * BATCH * columns
-    operations = texts * _TOKENS * 6 * 12 * _LAYERS * _WIDTH**2  # forward and backward, two each a weight
+    encoder, of_base = _encoder(), 12 * 768**2
+    operations = texts * _TOKENS * 6 * 12  # of a weight: forward and backward, two each
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    minutes = operations / (_USED * _operations_a_second() * cores) / 60
+    minutes = operations / (_USED * _operations_a_second() * cores) / 60  # of a weight
     return (
-        f"{steps} steps of {BATCH} rows: about {_words(minutes)} on this machine's {cores} cores, if idle, "
-        "with the small encoder of the checkout; one of BERT-base's size takes thirty times as long there"
+        f"{steps} steps of {BATCH} rows: about {_words(minutes * encoder.weights)} on this machine's {cores} "
+        f"cores, if idle, with {encoder.kind}; {_words(minutes * of_base)} with one of BERT-base's size"
     )
 
 

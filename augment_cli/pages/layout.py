@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
@@ -34,7 +35,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible_line, **(filters or {})}
+    environment.filters |= {"visible": visible_line, "said": _said, **(filters or {})}
     style = template("style.css")
     scripts = f"'{_digest(script)}'" if script else "'none'"
     policy = (
@@ -54,6 +55,11 @@ def render(
 def template(name: str) -> str:
     """A file of `augment_cli/pages/templates`."""
     return files("augment_cli.pages").joinpath("templates", name).read_text("utf-8")
+
+
+def _said(text: str) -> Markup:
+    """Words of ours, where what stands between backticks is code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible_line(text)))))
 
 
 def _digest(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from augment_cli.contract.reasons import in_words
 from augment_cli.errors import UsageError
@@ -127,24 +126,13 @@ def render(
         layout.template("report.html"),
         f"{TITLE}{store.path.name}",
         values,
-        filters={
-            "visible": _shown,
-            "said": _said,
-            "marked": _marked,
-            "percent": _percent,
-            "in_words": in_words,
-        },
+        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
         script="".join(map(layout.template, ("reading.js", "report.js", "map.js"))),
     )
 
 
 def _marked(example: Example) -> tuple[Markup, Markup]:
     return marking.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
-
-
-def _said(text: str) -> Markup:
-    """Words of ours, where what stands between backticks is code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(_shown(text)))))
 
 
 def _strips(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> Markup | None:

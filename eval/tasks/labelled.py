@@ -90,6 +90,8 @@ def _read(
     import polars as pl
 
     from augment_cli.ingest import IngestOptions, ingest
+    from augment_cli.ingest.finding import find_files
+    from augment_cli.ingest.look import with_encoding
     from augment_cli.store.store import Store
 
     try:
@@ -98,6 +100,8 @@ def _read(
         if "--keep-column" not in str(error):
             raise
         raise UsageError(f"--label-column {label_column}: rename the column; this name is taken") from None
+    for path, _ in find_files([file]):
+        options = with_encoding(path, options)
     with TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "store")
         try:

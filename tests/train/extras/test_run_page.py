@@ -16,7 +16,7 @@ EVENTS = [
         {"event": "step", "step": n, "loss": 2.0 / n, "learning_rate": 0.1, "waited": 0.0}
         for n in range(1, 1001)
     ),
-    {"event": "warning", "step": 7, "message": "<i>low\u202e"},
+    {"event": "warning", "step": 7, "message": "<i>low\u202e, `eval`"},
     {"event": "dev", "step": 500, "stsb_dev": 0.625},
     {"event": "dev", "step": 1000, "stsb_dev": 0.6},
 ]
@@ -29,7 +29,7 @@ def test_it_has_loss_rate_scores_and_warnings():
     )
     assert "loss from 2 to 0.002" in page and "stsb_dev from 0.5 to 0.6" in page
     assert "<td>0.5000</td><td>0.6250</td><td>0.6000</td>" in page
-    assert "step 7: &lt;i&gt;low&lt;U+202E&gt;" in page and "<i>low" not in page
+    assert "step 7: &lt;i&gt;low&lt;U+202E&gt;, <code>eval</code>" in page and "<i>low" not in page
     assert "Verdict:" not in page
     judged = [*EVENTS, {"event": "verdict", "step": 1000, "outcome": "better", "message": "better <b>"}]
     assert "1,000 optimiser steps. Verdict: better &lt;b&gt;." in as_page("una", judged)

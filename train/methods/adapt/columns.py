@@ -43,7 +43,7 @@ def encoder_name(name: str) -> str:
 def set_name(encoder: str, allow_download: bool = False) -> str:
     """What the vectors of an encoder are called in a store, which may hold those of several."""
     for name, known in SHORT.items():
-        if encoder in (known, shipped(known)):
+        if encoder in (known, shipped(known), str(CHECKOUT / known)):
             return name
     model = find_encoder(encoder, allow_download)
     words = re.sub(r"[^a-z0-9]+", "-", Path(encoder).absolute().name.lower()).strip("-")[:_NAME]
