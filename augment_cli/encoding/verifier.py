@@ -125,19 +125,27 @@ def token_vectors(encoder: Encoder, texts: Sequence[str], shape: VerifierShape) 
     with tokenizing(encoder.name or "the encoder"):
         limit = min(shape.max_length, encoder.max_length or shape.max_length)
         prepared = [encoder.prompt + (text.lower() if encoder.lower_case else text) for text in texts]
-        ids = encoder.tokenizer(prepared, truncation=True, max_length=limit)["input_ids"]
+        encoded = encoder.tokenizer(
+            prepared, truncation=True, max_length=limit, return_special_tokens_mask=True
+        )
+    ids, marks = encoded["input_ids"], encoded["special_tokens_mask"]
+    padding = encoder.tokenizer.pad_token_id or 0
     order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
     found: list[Tensor] = [torch.empty(0)] * len(ids)
     for rows in batches_by_tokens([len(ids[row]) for row in order], _TOKENS):
         chosen = order[rows.start : rows.stop]
-        batch = encoder.tokenizer.pad({"input_ids": [ids[row] for row in chosen]}, return_tensors="pt")
+        lengths = torch.tensor([max(1, len(ids[row])) for row in chosen])
+        width = int(lengths.max())
+        tokens = torch.tensor([[*ids[row], *[padding] * (width - len(ids[row]))] for row in chosen])
+        mask = (torch.arange(width) < lengths[:, None]).long()
         with torch.inference_mode():
-            states = encoder.model(**batch, output_hidden_states=True).hidden_states
+            output = encoder.model(input_ids=tokens, attention_mask=mask, output_hidden_states=True)
+            states = output.hidden_states
             layers = [F.normalize(states[layer].float(), dim=-1) for layer in shape.layers]
             vectors = torch.cat(layers, -1).half()
         for row, own in zip(chosen, vectors, strict=True):
-            count = len(ids[row])
-            found[row] = own[1 : count - 1].clone() if count > 2 else own[: max(1, count)].clone()
+            words = [place for place, is_mark in enumerate(marks[row]) if not is_mark]
+            found[row] = own[words or [0]]
     return found
 
 
@@ -170,12 +178,12 @@ class Verifier:
         folder.mkdir(parents=True, exist_ok=True)
         weights = {key: value.half().contiguous() for key, value in self.network.state_dict().items()}
         save_file(weights, folder / WEIGHTS)
+        (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
         (folder / SETTINGS).write_text(json.dumps(asdict(self.shape), indent=2) + "\n", encoding="utf-8")
 
     def turned(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """How likely each text turns its partner, float32 (n,), 0 to 1; the order of the two is nothing."""
-        if len(first) != len(second):
-            raise UsageError(f"{len(first)} texts and {len(second)} partners; give as many of each")
+        first, second = _checked(first, second)
         found = np.zeros(len(first), np.float32)
         order = sorted(range(len(first)), key=lambda row: len(first[row]) + len(second[row]))
         for start in range(0, len(order), _PAIRS):
@@ -195,12 +203,27 @@ class Verifier:
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """The cosine of each two texts, less a penalty where one turns the other; float32 (n,), −1.5 to 1."""
+        first, second = _checked(first, second)
         texts = list(dict.fromkeys([*first, *second]))
         vectors = dict(
             zip(texts, F.normalize(torch.from_numpy(self.encoder.encode(texts)), dim=1), strict=True)
         )
         cosines = [float(vectors[one] @ vectors[other]) for one, other in zip(first, second, strict=True)]
         return (np.array(cosines) - self.shape.penalty * self.turned(first, second)).astype(np.float32)
+
+
+def _checked(first: Sequence[str], second: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Both sides as lists; raises `UsageError` where they are not as many strings."""
+    if isinstance(first, str) or isinstance(second, str):
+        raise UsageError("give two lists of texts, not two texts: score([one], [other])")
+    sides = list(first), list(second)
+    if len(sides[0]) != len(sides[1]):
+        raise UsageError(f"{len(sides[0])} texts and {len(sides[1])} partners; give as many of each")
+    for number, text in enumerate([*sides[0], *sides[1]]):
+        if not isinstance(text, str):
+            place = number % len(sides[0])
+            raise UsageError(f"pair {place} has a {type(text).__name__}, not a string; leave it out")
+    return sides
 
 
 def load_verifier(folder: str | Path = SHIPPED, encoder: str | Path | None = None) -> Verifier:
@@ -247,5 +270,6 @@ def make(encoder: Encoder, name: str, **sizes: Any) -> Verifier:
     if not count or encoder.digest is None:
         raise UsageError(f"{name}: a verifier reads the layers of a transformer; take one, such as minilm")
     layers = tuple(dict.fromkeys((max(1, count // 3), count)))
+    name = str(Path(name).absolute()) if Path(name).is_dir() else name
     shape = VerifierShape(name, encoder.digest, int(encoder.model.config.hidden_size), layers, **sizes)
     return Verifier(encoder, PairNetwork(shape), shape)

@@ -296,10 +296,10 @@ _LABELS: dict[str, Callable[[Path], list[str]]] = {
 
 
 @lru_cache(maxsize=1)
-def _verifier(folder: Path) -> Any:
+def _verifier(model: ModelFolder) -> Any:
     from augment_cli.encoding.verifier import load_verifier
 
-    return load_verifier(folder)
+    return load_verifier(model.path)
 
 
 def _judged(
@@ -319,7 +319,7 @@ def _judged(
             continue
         if kind == "verifier":
             columns["turned"] = np.full(len(texts), np.nan)
-            columns["turned"][places] = _verifier(model.path).turned(premises, new)
+            columns["turned"][places] = _verifier(model).turned(premises, new)
             continue
         find = judging.entailment_labels if kind == "nli" else judging.acceptability_labels
         labels = find(model.path)

@@ -43,7 +43,7 @@ def fit(
     pairs, held_out, originals = read_pairs(store, settings.rows, settings.held_out, settings.seed)
     texts = list(dict.fromkeys(text for pair in (*pairs, *held_out) for text in (pair.first, pair.second)))
     known = _vectors(verifier, texts, say)
-    pairs += _near(originals, known)
+    pairs += _near(originals, known, verifier.shape.dimension)
     _train(verifier, pairs, known, settings, say)
     return verifier, _ask(verifier, held_out, known)
 
@@ -59,10 +59,9 @@ def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Te
     return known
 
 
-def _near(texts: Sequence[str], known: dict[str, Tensor]) -> list[Pair]:
+def _near(texts: Sequence[str], known: dict[str, Tensor], dimension: int) -> list[Pair]:
     # Of the corpus alone: the texts nearest to one include what turns it.
-    width = next(iter(known.values())).shape[1] // 2  # the last layer's half
-    means = torch.stack([known[text][:, -width:].float().mean(0) for text in texts])
+    means = torch.stack([known[text][:, -dimension:].float().mean(0) for text in texts])
     return neighbours(F.normalize(means, dim=1).numpy(), texts)
 
 

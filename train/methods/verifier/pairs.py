@@ -24,8 +24,10 @@ _NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE
 )
 _OTHER_TEXTS = ("random-sentence",)  # their texts say nothing of the row's
-_MARK = re.compile(r"(?<=\w)([,.;:!?])")
-_ARTICLE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z]{3})")
+# Whether these say the same depends on the sentence, but they turn nothing.
+_LOOSE = ("crop", "summary", "synonym", "uda")
+_MARK = re.compile(r"(?<=\w)([,.;:!?])(?=\s|$)")
+_THE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z][a-z])")  # in front of a consonant
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,17 @@ class _Stage:
     name: str
     maker: str
     of: str  # the stage whose texts it changed
-    says_same: str  # its label: same, other, or neither
-    is_positive: bool
+    label: str  # same, other, or neither
 
 
 def _stages(store: Store) -> list[_Stage]:
     """The stages of texts with a label: given ones, and all of augmentations but those of other rows."""
-    found = []
+    found = list[_Stage]()
     for name in store.stages():
         settings = store.stage(name).settings
         maker, parameters = settings["stage"], settings["parameters"]
-        if not store.has(name) or maker in _OTHER_TEXTS:
+        of = parameters.get("of", CORPUS)
+        if not store.has(name) or maker in _OTHER_TEXTS or of not in (CORPUS, *(one.name for one in found)):
             continue
         if maker == GIVEN:
             label = {"positive": "same", "negative": "other"}.get(parameters["kind"])
@@ -61,8 +63,7 @@ def _stages(store: Store) -> list[_Stage]:
             entailment = entailment_of_stage(settings)
             label = entailment.label if entailment else None
         if label is not None:
-            is_positive = maker != GIVEN and augmentations.get(maker).kind == "positive"
-            found.append(_Stage(name, maker, parameters.get("of", CORPUS), label, is_positive))
+            found.append(_Stage(name, maker, of, label))
     return found
 
 
@@ -87,7 +88,7 @@ def read_pairs(
             for name in (CORPUS, *(stage.name for stage in stages))
         }
         labels = {
-            stage.name: [stage.says_same] * len(places) if found is None else found.take(places).to_pylist()
+            stage.name: [stage.label] * len(places) if found is None else found.take(places).to_pylist()
             for stage in stages
             for found in [row_labels(store, stage.name, index)]
         }
@@ -100,8 +101,8 @@ def read_pairs(
     for turned, what in ((True, "turned sentences"), (False, "texts that say the same")):
         if any(all(pair.turned != turned for pair in part) for part in pairs):
             raise UsageError(
-                f"{store.path}: has too few {what} for a verifier; make them: augment-cli run meaning "
-                f"--store {store.path}"
+                f"{store.path}: has too few {what} for a verifier; make them (augment-cli run meaning "
+                f"--store {store.path}), or read and hold out more rows (--rows, --held-out)"
             )
     return *pairs, list(dict.fromkeys(originals))
 
@@ -111,25 +112,29 @@ def _of_row(
 ) -> list[Pair]:
     """Pairs of a row's texts; those of different stages too, since two texts of one may share no word."""
     text = row[CORPUS]
-    same, turned, pairs = list[tuple[str, str]](), list[tuple[str, str]](), list[Pair]()
+    Texts = list[tuple[str, str]]  # with what made them
+    same, loose, turned, pairs = Texts(), Texts(), Texts(), list[Pair]()
     for stage in stages:
-        if stage.name not in row:
+        if stage.name not in row or stage.of not in row:
             continue
-        other, label, base = row[stage.name], labels[stage.name], row.get(stage.of, text)
-        if stage.of != CORPUS:
-            pairs += _of_chain(row, stage, base, label)
+        other, label = row[stage.name], labels[stage.name]
+        if stage.of != CORPUS and label != "neither":
+            pairs += _of_chain(row, stage, row[stage.of], label)
         if label == "other":
             turned.append((stage.maker, other))
-        elif label == "same" or (stage.is_positive and _negations(text) == _negations(other)):
+        elif label == "same":
             same.append((stage.name, other))
+        elif stage.maker in _LOOSE and _negations(text) == _negations(other):
+            loose.append((stage.name, other))
     surface = _surface(text, generator)
     if surface != text:
         same.append(("surface", surface))
-    pairs += [Pair(text, other, False, kind) for kind, other in same]
+    unturned = [*same, *loose]
+    pairs += [Pair(text, other, False, kind) for kind, other in unturned]
     pairs += [Pair(text, other, True, kind) for kind, other in turned]
-    for _ in range(min(2, len(same) // 2)):
-        one, other = generator.choice(len(same), 2, replace=False)
-        pairs.append(Pair(same[one][1], same[other][1], False, "two"))
+    for _ in range(min(2, len(unturned) // 2)):
+        one, other = generator.choice(len(unturned), 2, replace=False)
+        pairs.append(Pair(unturned[one][1], unturned[other][1], False, "two"))
     if same:
         pairs += [
             Pair(same[generator.integers(len(same))][1], other, True, kind)
@@ -152,7 +157,7 @@ def _of_chain(row: dict[str, str], stage: _Stage, base: str, label: str) -> list
     pairs = [Pair(base, chain, True, stage.maker)]
     if label == "same":
         pairs += [Pair(row[CORPUS], chain, False, "chain")] * (_CHAINS - 1)
-        if step is not None and base != row[CORPUS]:
+        if step is not None:
             pairs += [Pair(step, chain, True, "chain"), Pair(base, chain, True, "chain")] * _CHAINS
             pairs += [Pair(step, base, False, "chain")] * _CHAINS
     return pairs
@@ -162,11 +167,9 @@ def _surface(text: str, generator: np.random.Generator) -> str:
     """What changes no meaning: another article, a number in front, or other marks."""
     way = generator.integers(8)
     if way == 0:
-        return _ARTICLE.sub(lambda found: "a " if found[1] == "t" else "A ", text, count=1)
+        return _THE.sub(lambda found: "a " if found[1] == "t" else "A ", text, count=1)
     if way == 1:
-        return re.sub(
-            r"\b([Aa])n? (?=\w)", lambda found: "the " if found[1] == "a" else "The ", text, count=1
-        )
+        return re.sub(r"\ban? (?=[a-z])", "the ", text, count=1)
     if way == 2:
         return f"{generator.integers(1, 10)}. {text}"
     if way == 3:
@@ -181,7 +184,7 @@ def _surface(text: str, generator: np.random.Generator) -> str:
 def neighbours(vectors: np.ndarray, texts: Sequence[str], most: int = 2) -> list[Pair]:
     """Each text with its nearest others, by vectors of length 1, shape (n, d): other texts turn nothing."""
     pairs = []
-    for start in range(0, len(texts), 1_000):
+    for start in range(0, len(texts) if len(texts) > most else 0, 1_000):
         cosines = vectors[start : start + 1_000] @ vectors.T
         cosines[np.arange(len(cosines)), start + np.arange(len(cosines))] = -1
         near = np.argsort(-cosines, axis=1)[:, :most]

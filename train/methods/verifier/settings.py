@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -23,3 +24,5 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        if self.width % 4:
+            raise UsageError(f"--width {self.width}: must be a multiple of 4")

@@ -72,6 +72,18 @@ def test_two_turns_at_one_predicate_say_the_same(store):
     assert not pairs[text, chain] and pairs[negated, chain] and pairs[turned, chain]
 
 
+def test_a_question_that_asks_the_same_either_way_is_in_no_pair(tmp_path):
+    texts = [f"Is the {noun} legal?" for noun in ("plan", "sale", "vote", "road")]
+    texts += [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road")]
+    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    for stage, options in (("antonym", {}), ("negation", {}), ("crop", {}), ("negation", {"of": "antonym"})):
+        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt", **options)
+    *parts, _ = read_pairs(Store.open(tmp_path / "store"), 0, 0.4, 0)
+    pairs = [pair for part in parts for pair in part]
+    assert any("illegal" in pair.second and "not" in pair.second for pair in pairs)
+    assert not [pair for pair in pairs if "?" in pair.second and " not " in pair.second]
+
+
 def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
     opened = Store.open(store)
     assert read_pairs(opened, 0, 0.2, 3) == read_pairs(opened, 0, 0.2, 3) != read_pairs(opened, 0, 0.2, 4)
@@ -105,8 +117,13 @@ def test_neither_order_nor_what_else_is_asked_changes_an_answer(verifier):
     alone = [verifier.turned([one], [other])[0] for one, other in zip(texts, others, strict=True)]
     np.testing.assert_allclose(alone, together, atol=1e-5)
     assert verifier.turned([], []).shape == (0,)
-    with pytest.raises(UsageError, match="1 texts and 2 partners"):
-        verifier.turned(["a"], ["b", "c"])
+    for ask in (verifier.turned, verifier.score):
+        with pytest.raises(UsageError, match="1 texts and 2 partners"):
+            ask(["a"], ["b", "c"])
+        with pytest.raises(UsageError, match="give two lists of texts"):
+            ask("ab", "ac")
+        with pytest.raises(UsageError, match="pair 1 has a NoneType, not a string"):
+            ask(["a", "b"], ["c", None])
 
 
 def test_a_score_is_the_cosine_less_a_penalty(verifier):
@@ -155,6 +172,7 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     assert "too few turned sentences" in refused("--store", tmp_path / "crops", *base[2:], *new)
     assert "reads the layers of a transformer" in refused("--store", store, "--encoder", "static", *new)
     assert "--steps 0: must be at least 1" in refused(*base, *new, "--steps", "0")
+    assert "--width 6: must be a multiple of 4" in refused(*base, *new, "--width", "6")
     assert not (tmp_path / "new").exists()
 
 
