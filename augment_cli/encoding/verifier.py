@@ -157,15 +157,7 @@ def side_by_side(vectors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 
 @dataclass
 class Verifier:
-    """An encoder, and a small network that says where one text turns what another says.
-
-    Examples
-    --------
-    >>> import augment_cli
-    >>> verifier = augment_cli.load_verifier()  # doctest: +SKIP
-    >>> verifier.score(["The shop is open."], ["The shop is not open."])  # doctest: +SKIP
-    array([0.37], dtype=float32)
-    """
+    """An encoder, and a small network that says where one text turns what another says."""
 
     encoder: Encoder
     network: PairNetwork
@@ -242,6 +234,14 @@ def load_verifier(folder: str | Path = SHIPPED, encoder: str | Path | None = Non
         The folder does not hold a verifier.
     UsageError
         The encoder is another one.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> verifier = augment_cli.load_verifier()
+    >>> said = verifier.turned(["The shop is open."] * 2, ["The shop is not open.", "The store is open."])
+    >>> (said > 0.5).tolist()
+    [True, False]
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
