@@ -41,7 +41,7 @@ class VerifierShape:
     blocks: int = 2
     heads: int = 4
     max_length: int = 96  # tokens of a text; the rest is not seen
-    penalty: float = 0.5  # what is taken from the cosine where a text is certainly turned
+    penalty: float = 0.6  # what is taken from the cosine where a text is certainly turned
 
 
 class _Block(nn.Module):
@@ -194,7 +194,7 @@ class Verifier:
         return (logits / 2).sigmoid().numpy()
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
-        """The cosine of each two texts, less a penalty where one turns the other; float32 (n,), −1.5 to 1."""
+        """The cosine of each two texts, less a penalty where one turns the other; float32 (n,), −1.6 to 1."""
         first, second = _checked(first, second)
         texts = list(dict.fromkeys([*first, *second]))
         vectors = dict(
