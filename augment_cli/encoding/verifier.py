@@ -239,8 +239,8 @@ def load_verifier(folder: str | Path = SHIPPED, encoder: str | Path | None = Non
     --------
     >>> import augment_cli
     >>> verifier = augment_cli.load_verifier()
-    >>> said = verifier.turned(["The shop is open."] * 2, ["The shop is not open.", "The store is open."])
-    >>> (said > 0.5).tolist()
+    >>> others = ["The patient called the doctor.", "The patient was called by the doctor."]
+    >>> (verifier.turned(["The doctor called the patient."] * 2, others) > 0.5).tolist()
     [True, False]
     """
     from safetensors import SafetensorError
