@@ -20,7 +20,8 @@ from tests.helpers.page_commands import PAGES, blocks_of, call, commands_of, lin
 from tests.helpers.page_world import write_judgements, write_models, write_sets, write_texts
 from tests.helpers.places import REPOSITORY
 
-_UNGUARDED = "--no-faithful --surprise 0 --candidates 1"  # random weights write no English
+_GUARDLESS = "--no-faithful --surprise 0"  # random weights write no English
+_UNGUARDED = f"{_GUARDLESS} --candidates 1"
 # The same command on less: what a page says, and what is run in its place; all that fit, in this order.
 _TWO_STEPS = "--set steps=2 --set evaluate_every=1 --set batch=4"
 LESS = {
@@ -47,7 +48,8 @@ LESS = {
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
     r"--regress 200000 --size 20000": "--regress 20 --size 200",
-    r"^(augment-cli paraphrase(?!.*--model).*)": rf"\1 --model models/pegasus {_UNGUARDED}",
+    r"^(augment-cli paraphrase(?!.*--(?:model|candidates)).*)": rf"\1 --model models/pegasus {_UNGUARDED}",
+    r"^(augment-cli paraphrase --candidates .*)": rf"\1 --model models/pegasus {_GUARDLESS}",
     r"^(augment-cli adapt .*)": r"\1 --set held_out=0.2",
     r"^(python -m train minimal-pairs .*)": r"\1 --set max_length=32",
     r"(casual-to-formal|diverse-paraphrase)\.allow_download=true": r"\1.model=models/pegasus",
