@@ -195,13 +195,20 @@ class Verifier:
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """The cosine of each two texts, less a penalty where one turns the other; float32 (n,), −1.6 to 1."""
+        return (self.cosines(first, second) - self.shape.penalty * self.turned(first, second)).astype(
+            np.float32
+        )
+
+    def cosines(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        """The cosine of the encoder's vectors of each two texts, float64 (n,)."""
         first, second = _checked(first, second)
         texts = list(dict.fromkeys([*first, *second]))
         vectors = dict(
             zip(texts, F.normalize(torch.from_numpy(self.encoder.encode(texts)), dim=1), strict=True)
         )
-        cosines = [float(vectors[one] @ vectors[other]) for one, other in zip(first, second, strict=True)]
-        return (np.array(cosines) - self.shape.penalty * self.turned(first, second)).astype(np.float32)
+        return np.array(
+            [float(vectors[one] @ vectors[other]) for one, other in zip(first, second, strict=True)]
+        )
 
 
 def _checked(first: Sequence[str], second: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -264,7 +271,7 @@ def load_verifier(folder: str | Path = SHIPPED, encoder: str | Path | None = Non
     return Verifier(loaded, network.eval(), shape)
 
 
-def make(encoder: Encoder, name: str, **sizes: Any) -> Verifier:
+def untrained(encoder: Encoder, name: str, **sizes: Any) -> Verifier:
     """A verifier for an encoder, not yet trained; its layers are one at a third and the last."""
     count = int(getattr(getattr(encoder.model, "config", None), "num_hidden_layers", 0))
     if not count or encoder.digest is None:

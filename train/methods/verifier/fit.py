@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import Encoder
-from augment_cli.encoding.verifier import Verifier, make, side_by_side, token_vectors
+from augment_cli.encoding.verifier import Verifier, side_by_side, token_vectors, untrained
 from augment_cli.store.store import Store
 from train.methods.verifier.pairs import Pair, neighbours, read_pairs
 from train.methods.verifier.settings import Settings
@@ -39,13 +39,16 @@ def fit(
 ) -> tuple[Verifier, HeldOut]:
     """A verifier for an encoder from a store's texts, and what it does on the store's held-out rows."""
     torch.manual_seed(settings.seed)
-    verifier = make(encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty)
+    verifier = untrained(
+        encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty
+    )
     pairs, held_out, originals = read_pairs(store, settings.rows, settings.held_out, settings.seed)
-    texts = list(dict.fromkeys(text for pair in (*pairs, *held_out) for text in (pair.first, pair.second)))
+    # A text without a pair of its own still is another one's neighbour.
+    texts = list(dict.fromkeys([*originals, *(text for pair in pairs for text in (pair.first, pair.second))]))
     known = _vectors(verifier, texts, say)
     pairs += _near(originals, known, verifier.shape.dimension)
     _train(verifier, pairs, known, settings, say)
-    return verifier, _ask(verifier, held_out, known)
+    return verifier, _ask(verifier, held_out)
 
 
 def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Tensor]:
@@ -109,19 +112,10 @@ def _train(
     network.eval()
 
 
-def _ask(verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor]) -> HeldOut:
+def _ask(verifier: Verifier, pairs: Sequence[Pair]) -> HeldOut:
     """Where 90 % of the held-out texts that say the same pass: how many turned ones do not."""
-    order = sorted(range(len(pairs)), key=lambda place: len(known[pairs[place].first]))
-    found = np.empty(len(pairs))
-    for start in range(0, len(order), 64):
-        some = order[start : start + 64]
-        found[some] = verifier.compare(
-            [(known[pairs[place].first], known[pairs[place].second]) for place in some]
-        )
-    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
-    vectors = dict(zip(texts, verifier.encoder.encode(texts), strict=True))
-    unit = {text: vector / max(np.linalg.norm(vector), 1e-9) for text, vector in vectors.items()}
-    cosines = np.array([unit[pair.first] @ unit[pair.second] for pair in pairs])
+    first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
+    found, cosines = verifier.turned(first, second), verifier.cosines(first, second)
     turned, kinds = np.array([pair.turned for pair in pairs]), np.array([pair.kind for pair in pairs])
     scores = cosines - verifier.shape.penalty * found
     down = scores <= np.quantile(scores[~turned], 0.1)

@@ -151,8 +151,7 @@ def _negations(text: str) -> int:
 def _of_chain(row: dict[str, str], stage: _Stage, base: str, label: str) -> list[Pair]:
     """Pairs of a chain with its two steps; two turns at one predicate say the same."""
     chain, step = row[stage.name], row.get(stage.maker)
-    keeps = augmentations.get(stage.maker).kind == "positive"
-    if keeps:
+    if augmentations.get(stage.maker).kind == "positive":
         return [Pair(base, chain, False, stage.name)]
     pairs = [Pair(base, chain, True, stage.maker)]
     if label == "same":

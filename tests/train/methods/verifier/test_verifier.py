@@ -8,13 +8,14 @@ import pytest
 
 import augment_cli
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.verifier import load_verifier, make
+from augment_cli.encoding.verifier import load_verifier, untrained
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.tiny_encoders import SENTENCES
 from train.cli import main
-from train.methods.verifier.fit import chances
+from train.methods.verifier.fit import chances, fit
 from train.methods.verifier.pairs import Pair, neighbours, read_pairs
+from train.methods.verifier.settings import Settings
 
 STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
 
@@ -35,7 +36,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def verifier(tiny_encoder):
-    return make(load_encoder(tiny_encoder), str(tiny_encoder), width=16)
+    return untrained(load_encoder(tiny_encoder), str(tiny_encoder), width=16)
 
 
 def test_labels_say_what_turns_a_text_and_other_rows_texts_are_left_out(store):
@@ -203,3 +204,17 @@ def test_score_has_a_column_of_it(made, store):
     assert augment_cli.verify(store) == []
     with pytest.raises(UsageError, match="holds no verifier; make one"):
         augment_cli.score(store, "negation", columns=["length_ratio"], verifier=str(store), name="two")
+
+
+def test_a_text_of_which_nothing_was_made_is_a_neighbour_all_the_same(tiny_encoder, tmp_path):
+    texts = [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road", "deal")] + [
+        "Oh",
+        "Ah",
+        "Eh",
+    ]
+    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    for stage in ("negation", "rephrase"):
+        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt")
+    settings = Settings(steps=1, held_out=0.4, width=8)
+    _, held_out = fit(load_encoder(tiny_encoder), "tiny", Store.open(tmp_path / "store"), settings)
+    assert held_out.turned
