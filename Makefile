@@ -148,13 +148,14 @@ SEEDS   ?=
 JOBS    ?= 1
 REPRODUCE_ARGS ?=
 REPRODUCE = $(PYTHON) -m benchmarks.reproduce $(1) --profile $(PROFILE) --data $(DATA) --jobs $(JOBS) \
-	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(REPRODUCE_ARGS)
+	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(CORPUS),--corpus "$(CORPUS)") \
+	$(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") $(REPRODUCE_ARGS)
 
 ## bed: make the encoder that the comparisons start from, and compare its digest with the recorded one (PROFILE=)
 bed: setup
 	$(PYTHON) -m benchmarks.reproduce bed --profile $(PROFILE) --data $(DATA)
 
-## reproduce: train and score what is missing of every method and its baseline (PROFILE= ROW= SEEDS= JOBS=)
+## reproduce: train and score what is missing of a table (PROFILE=una-table-1 ROW= SEEDS= JOBS= ENCODER= CORPUS=)
 reproduce: setup
 	$(call REPRODUCE,run)
 
@@ -162,7 +163,7 @@ reproduce: setup
 repeat: setup
 	$(call REPRODUCE,repeat)
 
-## reproduce-plan: what of it is done, what is missing, and how long that takes
+## reproduce-plan: what of it is done, what is missing, and how long that takes here
 reproduce-plan: setup
 	$(call REPRODUCE,plan)
 

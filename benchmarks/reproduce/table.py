@@ -10,14 +10,16 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from benchmarks.reproduce.grid import Comparison, Grid, Profile
+from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
+from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import SCORED, TRAINING
 from benchmarks.result_lines import read_lines
+from eval.results.tables import published_rows
 
 SETS = ("stsb", "sts12", "sts13", "sts14", "sts15")  # of the average
 FEWEST = 3  # draws, of an interval that is worth drawing
@@ -235,6 +237,32 @@ def tables(grid: Grid, folder: Path) -> str:
             shown.append(_markdown(one_rate_table(grid, found, profiles[0])))
             shown.append(_markdown(method_table(grid, found)))
     return "\n\n".join(shown)
+
+
+def paper_table(profile: Profile, entries: Iterable[Entry]) -> str:
+    """A paper's table as Markdown: each row's mean over its seeds, and its deviation, beside the printed."""
+    printed = {row.model: row.cells for row in published_rows(profile.suite) if row.source == profile.source}
+    tests = [task for task in profile.tasks if task != "stsb-dev"]
+    of_rows: dict[Row, list[dict[str, float]]] = {}
+    for entry in entries:
+        scored = of_rows.setdefault(entry.unit.row, [])
+        scored += [result.scores for name, result in entry.results.items() if name == SCORED]
+    table = [["row", "seeds", "dev", *tests, "mean", "sd", "paper"]]
+    for row, seeds in of_rows.items():
+        there = [name for name in tests if seeds and all(name in scores for scores in seeds)]
+        # The paper's over the same sets.
+        theirs = printed.get(profile.printed.get(row.name, ""), {})
+        paper = f"{mean(theirs[name][0] for name in there or tests):.2f}" if theirs else "–"
+        means = [100 * mean(scores[name] for name in there) for scores in seeds if there]
+        cells = [
+            f"{100 * mean(scores[name] for scores in seeds):.2f}" if seeds and name in seeds[0] else "–"
+            for name in ("stsb-dev", *tests)
+        ]
+        spread = f"{stdev(means):.2f}" if len(means) > 1 else "–"
+        table.append(
+            [row.title, str(len(seeds)), *cells, f"{mean(means):.2f}" if means else "–", spread, paper]
+        )
+    return _markdown(table)
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,129 @@
+"""The papers' tables: their settings, and each profile from sentences to its table, with a tiny encoder."""
+
+import gzip
+import json
+from functools import partial
+
+import pytest
+
+from benchmarks.reproduce.command import main
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.units import make_units
+from eval.results.tables import published_rows
+from eval.tasks.registry import choose_tasks, load_registry
+from eval.tasks.table import read_tables
+from tests.helpers.places import REPOSITORY
+from tests.helpers.tiny_encoders import make_tiny_encoder
+
+GRID = load_grid()
+PROFILES = [name for name, profile in GRID.profiles.items() if profile.source]
+MODELS = {
+    "tuner007/pegasus_paraphrase": "pegasus",
+    "Vamsi/T5_Paraphrase_Paws": "t5",
+    "prithivida/informal_to_formal_styletransfer": "t5",
+    "Helsinki-NLP/opus-mt-en-fr": "marian",
+    "Helsinki-NLP/opus-mt-fr-en": "marian-back",
+    "bert-base-uncased": "bert",
+    "roberta-base": "roberta",
+}
+
+
+def units_of(name):
+    profile = GRID.profiles[name]
+    return {unit.row.name: unit for unit in make_units(GRID, profile, GRID.choose(profile, []), encoder="e")}
+
+
+def has(unit, **settings):
+    values = unit.recipe.as_json() | {"weight": unit.recipe.additions.get("discriminator", {}).get("weight")}
+    return {name: values[name] for name in settings} == settings
+
+
+def test_una_trains_as_its_paper_does():
+    rows = units_of("una-table-1")
+    shared = {"loss": "nt-xent", "batch": 64, "max_length": 32, "pooling": "cls", "epochs": 1, "clip": 0.0}
+    for name in ("una", "paraphrase-una-paper", "roberta-una", "roberta-paraphrase-una-paper"):
+        assert has(rows[name], alpha=5, **shared)
+    assert rows["una"].start == "bert-base-uncased" and rows["roberta-una"].start == "roberta-base"
+    assert has(rows["una"], learning_rate=3e-5, schedule="linear", evaluate_every=100)
+    assert has(rows["roberta-una"], learning_rate=5e-6, schedule="constant")
+    assert GRID.stages["una"][-1] == ("una", "--surface", "in-place", "--radius", "4000")
+    assert "--no-faithful" in GRID.stages["paraphrase-paper"][-1]
+    assert len(GRID.profiles["una-table-1"].seeds) == 10
+
+
+def test_sda_and_vascl_and_augcse_train_as_their_papers_do():
+    sda, vascl, augcse = map(units_of, ("sda-table-4", "vascl-table-1", "augcse-table-4"))
+    assert has(sda["sda-aa"], batch=128, learning_rate=2e-5, evaluate_every=250)
+    assert has(sda["roberta-sda-aa"], batch=64, learning_rate=1e-5)
+    assert has(sda["simcse"], batch=64, learning_rate=3e-5) and has(sda["roberta-simcse"], batch=512)
+    assert GRID.stages["aa"][-1] == ("aa", "--mode", "paper")
+    assert [vascl[name].start for name in ("vascl", "base-vascl", "large-vascl")] == [
+        "distilroberta-base",
+        "roberta-base",
+        "roberta-large",
+    ]
+    radius = [vascl[name].recipe.additions["neighbourhood"]["radius"] for name in ("vascl", "large-vascl")]
+    assert radius == [15.0, 30.0]
+    assert has(vascl["vascl"], batch=1024, epochs=5, learning_rate=5e-6, schedule="constant", pooling="mean")
+    assert has(augcse["augcse-8"], batch=128, learning_rate=2e-5, weight=5e-3)
+    assert has(augcse["roberta-augcse-8"], batch=128, learning_rate=2e-5, weight=1e-4)
+    assert len(augcse["augcse-8"].recipe.additions["discriminator"]["stages"]) == 8
+    assert GRID.profiles["augcse-table-4"].seeds == (1, 11, 42, 68, 421)
+    searched = units_of("augcse-search")
+    assert len(searched) == 2 * 7 * 6
+    assert has(searched["roberta-augcse-8@1e-2@7e-6"], learning_rate=7e-6, weight=1e-2)
+
+
+def test_every_row_that_names_a_printed_one_is_beside_a_row_that_is_printed():
+    for name in PROFILES:
+        profile = GRID.profiles[name]
+        printed = {row.model for row in published_rows(profile.suite) if row.source == profile.source}
+        assert profile.printed.keys() <= {*profile.only}, name
+        assert {*profile.printed.values()} <= printed, name
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A folder for what the profiles share: sentences, small test sets, an encoder with recipes' layers."""
+    folder = tmp_path_factory.mktemp("papers")
+    sentences = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
+    (folder / "corpus.txt").write_text("\n".join(sentences[:120]) + "\n", encoding="utf-8")
+    (folder / "data/sts").mkdir(parents=True)
+    for task in choose_tasks(load_registry(), ["sts"]):
+        lines = ["\t".join(task.columns)]
+        for number, pair in enumerate(zip(sentences[200:240], sentences[201:241], strict=True)):
+            row = dict.fromkeys(task.columns, "a") | dict(zip(task.text_columns, pair, strict=True))
+            row |= {"score": str(1 + number % 5)}
+            lines += ["\t".join((row | {"split": split}).values()) for split in ("dev", "test")]
+        (folder / "data" / task.file).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    return folder, make_tiny_encoder(folder / "tiny", layers=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_runs_from_sentences_to_its_table(name, places, model, capsys, monkeypatch):
+    """Every row of the papers' tables, and the last one of the searches beside them."""
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr("benchmarks.reproduce.work.read_tables", partial(read_tables, any_data=True))
+    folder, encoder = places
+    profile = GRID.profiles[name]
+    rows = GRID.choose(profile, []) if profile.printed else GRID.choose(profile, [])[-1:]
+    starts = {row.encoder or profile.encoder for row in GRID.choose(profile, [])}
+    models = [f"{hub}={model(kind)}" for hub, kind in MODELS.items() if hub not in starts]
+    arguments = {
+        "--profile": name,
+        "--encoder": ",".join([str(encoder), *models]),
+        "--corpus": str(folder / "corpus.txt"),
+        "--data": str(folder / "data"),
+        "--results": str(folder / "results"),
+        "--runs": str(folder / "runs"),
+        "--rows": ",".join(row.name for row in rows),
+        "--seeds": str(profile.seeds[0]),
+    }
+    settings = ["steps=2", "batch=8", "max_length=16", "threads=1", "evaluate_every=0", "gradient_cache=0"]
+    main(["run", *(word for pair in arguments.items() for word in pair), "--set", *settings])
+    said = capsys.readouterr()
+    assert "skipped" not in said.err
+    assert len(said.out.split("| row |")[1].splitlines()) == 2 + len(rows)  # its table
+    lines = (folder / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if "failed" in json.loads(line)["scores"]]
