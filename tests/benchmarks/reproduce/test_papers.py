@@ -1,8 +1,6 @@
 """The papers' tables: their settings, and each profile from sentences to its table, with a tiny encoder."""
 
-import gzip
 import json
-from functools import partial
 
 import pytest
 
@@ -10,10 +8,9 @@ from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import make_units
 from eval.results.tables import published_rows
-from eval.tasks.registry import choose_tasks, load_registry
-from eval.tasks.table import read_tables
+from eval.tasks.table import Table
 from tests.helpers.places import REPOSITORY
-from tests.helpers.tiny_encoders import make_tiny_encoder
+from tests.helpers.tiny_encoders import SENTENCES, make_tiny_encoder
 
 GRID = load_grid()
 PROFILES = [name for name, profile in GRID.profiles.items() if profile.source]
@@ -82,20 +79,23 @@ def test_every_row_that_names_a_printed_one_is_beside_a_row_that_is_printed():
         assert {*profile.printed.values()} <= printed, name
 
 
+def few_pairs(tasks, data, **_):
+    """Test sets of forty pairs each, in the place of the real ones."""
+    tables = []
+    for task in (task for task in tasks if task.graded):
+        columns = {name: ["a"] * 40 for name in task.columns} | {"split": [task.split] * 40}
+        columns[task.label_column] = [str(1 + number % 5) for number in range(40)]
+        for place, name in enumerate(task.text_columns):
+            columns[name] = SENTENCES[200 + place : 240 + place]
+        tables.append(Table(task, columns, "0", True))
+    return tables, []
+
+
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
-    """A folder for what the profiles share: sentences, small test sets, an encoder with recipes' layers."""
+    """A folder for what the profiles share, and an encoder with as many layers as recipes name."""
     folder = tmp_path_factory.mktemp("papers")
-    sentences = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
-    (folder / "corpus.txt").write_text("\n".join(sentences[:120]) + "\n", encoding="utf-8")
-    (folder / "data/sts").mkdir(parents=True)
-    for task in choose_tasks(load_registry(), ["sts"]):
-        lines = ["\t".join(task.columns)]
-        for number, pair in enumerate(zip(sentences[200:240], sentences[201:241], strict=True)):
-            row = dict.fromkeys(task.columns, "a") | dict(zip(task.text_columns, pair, strict=True))
-            row |= {"score": str(1 + number % 5)}
-            lines += ["\t".join((row | {"split": split}).values()) for split in ("dev", "test")]
-        (folder / "data" / task.file).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    (folder / "corpus.txt").write_text("\n".join(SENTENCES[:120]) + "\n", encoding="utf-8")
     return folder, make_tiny_encoder(folder / "tiny", layers=4)
 
 
@@ -104,7 +104,7 @@ def places(tmp_path_factory):
 def test_a_profile_runs_from_sentences_to_its_table(name, places, model, capsys, monkeypatch):
     """Every row of the papers' tables, and the last one of the searches beside them."""
     monkeypatch.chdir(REPOSITORY)
-    monkeypatch.setattr("benchmarks.reproduce.work.read_tables", partial(read_tables, any_data=True))
+    monkeypatch.setattr("benchmarks.reproduce.work.read_tables", few_pairs)
     folder, encoder = places
     profile = GRID.profiles[name]
     rows = GRID.choose(profile, []) if profile.printed else GRID.choose(profile, [])[-1:]
