@@ -139,6 +139,7 @@ FETCH_ARGS ?=
 ## data: fetch the public evaluation sets into DATA= (needs the network)
 data: setup
 	$(PYTHON) -m data.fetch --data $(DATA) $(FETCH_ARGS)
+	@test -e $(DATA)/corpus/wiki1m_for_simcse.txt || echo "the papers' million sentences are not fetched: docs/reference/papers.md has SimCSE's address"
 
 ### Evidence and benchmarks
 

@@ -52,10 +52,16 @@ def parser() -> argparse.ArgumentParser:
     add("--grid", type=Path, default=HERE / "grid.toml", help="the grid (default: the one beside this file)")
     add("--results", type=Path, default=HERE / "results", help="folder of the results")
     add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
-    add("--encoder", default="", help="FOLDER for all rows, or NAME=FOLDER,… for what starts from NAME or runs it")
+    add(
+        "--encoder",
+        default="",
+        help="FOLDER for all rows, or NAME=FOLDER,… for what starts from NAME or runs it",
+    )
     add("--corpus", default="", help="a file in place of the profile's, one sentence a line")
     add("--limit", type=int, default=0, help="the first N sentences only")
-    add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings of all trainings")
+    add(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings of all trainings"
+    )
     add("--allow-download", action="store_true", help="fetch hub models that are not on this machine")
     add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
     return arguments
@@ -152,7 +158,9 @@ def _chosen(grid: Any, profile: Any, args: argparse.Namespace) -> tuple[Any, Any
     known = {profile.encoder, *(grid.rows[name].encoder for name in profile.only)}
     known |= {word for commands in grid.stages.values() for words in commands for word in words}
     if unknown := sorted(places.keys() - known - {""}):
-        raise UsageError(f"--encoder {unknown[0]}=…: no row of {profile.name} starts from it, no stage runs it")
+        raise UsageError(
+            f"--encoder {unknown[0]}=…: no row of {profile.name} starts from it, no stage runs it"
+        )
 
     def start(name: str) -> str:
         return places.get(name, places.get("", name))

@@ -50,7 +50,7 @@ class Pace:
             return 0.0, scored
         recipe = unit.recipe
         steps = recipe.steps or recipe.epochs * -(-rows // recipe.batch)
-        dev = DEV_ROWS * (1 + steps // recipe.evaluate_every) if recipe.evaluate_every else 0
+        dev = DEV_ROWS * (1 + -(-steps // recipe.evaluate_every)) if recipe.evaluate_every else 0
         return (steps * recipe.batch + dev) / self(unit), scored
 
     def _fastest(self) -> float:

@@ -95,13 +95,6 @@ def student(differences: Sequence[float]) -> tuple[float, float, float]:
     return float(low), float(high), float(found.pvalue)
 
 
-def resampled(differences: Sequence[float]) -> tuple[float, float]:
-    """Bootstrap interval of the mean, over every way to draw as many of the differences with replacement."""
-    drawn = np.array(list(itertools.product(differences, repeat=len(differences)))).mean(axis=1)
-    low, high = np.percentile(drawn, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return float(low), float(high)
-
-
 def sign_flip(differences: Sequence[float]) -> float:
     """Exact two-sided p-value of a mean of zero, over all signs that the differences could have had."""
     # With n differences it is at least 2 / 2ⁿ: 0.0625 with five.
@@ -123,12 +116,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def verdict(values: Sequence[float]) -> str:
-    """Likely, unclear or hurts, by both intervals over draws."""
+def verdict(values: Sequence[float], adjusted: float) -> str:
+    """Ahead, behind or unclear, by Holm's adjusted p-value over all comparisons of a measure."""
     if len(values) < FEWEST:
         return "too few draws"
-    both = (*student(values)[:2], *resampled(values))
-    return "likely" if min(both) > 0 else "hurts" if max(both) < 0 else "unclear"
+    return "unclear" if not adjusted < 1 - LEVEL else "ahead" if mean(values) > 0 else "behind"
 
 
 def published(grid: Grid, one: Comparison) -> str:
@@ -156,31 +148,26 @@ def comparison_table(grid: Grid, found: Measures) -> list[list[str]]:
     """The planned comparisons, at the rows' own learning rates and at the control's best."""
     asked = [one for one in grid.comparisons if differences(found, one.better, one.worse)]
     own = [differences(found, one.better, one.worse) for one in asked]
+    sick = [differences(found, one.better, one.worse, "sick") for one in asked]
     best = [beside_best(found, one) for one in asked]
-    table = [["better", "than", *_TESTS, "SICK", "paper", *(f"{name}, best control" for name in _TESTS)]]
-    for one, cells, cells_of_best in zip(asked, _tests(own), _tests(best), strict=True):
-        sick = differences(found, one.better, one.worse, "sick")
-        of_sick = f"{mean(sick):+.1f} ({verdict(sick)})" if sick else "–"
+    kinds = {"": own, "SICK ": sick, "best control ": best}
+    table = [["better", "than", "paper", *(f"{kind}{name}" for kind in kinds for name in _TESTS)]]
+    for one, *cells in zip(asked, *map(_tests, kinds.values()), strict=True):
         titles = [grid.rows[name].title for name in (one.better, one.worse)]
-        table.append([*titles, *cells, of_sick, published(grid, one), *cells_of_best])
+        table.append([*titles, published(grid, one), *itertools.chain(*cells)])
     return table
 
 
-_TESTS = ("gain, Student", "bootstrap", "p", "Holm", "flips", "verdict")
+_TESTS = ("gain, Student", "p", "Holm", "flips", "verdict")
 
 
 def _tests(all_gains: Sequence[Sequence[float]]) -> list[list[str]]:
     """The gain of each comparison with every reading of its noise, as `_TESTS` names them."""
     p_values = [student(gains)[2] if len(gains) > 1 else math.nan for gains in all_gains]
     return [
-        [
-            gain(gains),
-            "{:+.2f} to {:+.2f}".format(*resampled(gains)),
-            f"{p:.3f}",
-            f"{adjusted:.3f}",
-            f"{sign_flip(gains):.3f}",
-            verdict(gains),
-        ]
+        [gain(gains), f"{p:.3f}", f"{adjusted:.3f}", f"{sign_flip(gains):.3f}", verdict(gains, adjusted)]
+        if gains
+        else ["–"] * len(_TESTS)
         for gains, p, adjusted in zip(all_gains, p_values, holm(p_values), strict=True)
     ]
 
@@ -199,15 +186,14 @@ def one_rate_table(grid: Grid, found: Measures, profile: Profile) -> list[list[s
         for change in changes
         if change.startswith("learning_rate=")
     }
-    table = [["better", "than", "rate of both", "gain, Student", "bootstrap", "verdict"]]
+    table = [["better", "than", "rate of both", "gain, Student"]]
     for one in grid.comparisons:
         for row in (one.better, one.worse):
             rate = rates.get(row, "")
             names = [name if name == row else f"{name}-{rate}" for name in (one.better, one.worse)]
             if gains := differences(found, *names):
-                spread = "{:+.2f} to {:+.2f}".format(*resampled(gains))
                 titles = [grid.rows[name].title for name in (one.better, one.worse)]
-                table.append([*titles, rate, gain(gains), spread, verdict(gains)])
+                table.append([*titles, rate, gain(gains)])
     return table
 
 

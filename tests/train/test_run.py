@@ -33,7 +33,9 @@ def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
 
 
-_BF16 = pytest.mark.skipif(not has_fast_bf16(), reason="this CPU has no fast bf16: the trainer would use fp32")
+_BF16 = pytest.mark.skipif(
+    not has_fast_bf16(), reason="this CPU has no fast bf16: the trainer would use fp32"
+)
 
 
 @pytest.mark.parametrize("low", [pytest.param("bf16", marks=_BF16), "fp16"])
@@ -56,7 +58,10 @@ def test_a_step_whose_scaled_gradient_overflows_is_left_out(tiny_store, tiny_enc
     settings = {"log_every": 1, "precision": "fp16", "steps": 3, "schedule": "constant"}
     quick_run(tiny_store, tiny_encoder, tmp_path, **settings)
     assert not np.isfinite([event["norm"] for event in logged_steps(tmp_path)]).any()
-    before, after = (load_file(tmp_path / "last/model.safetensors"), load_file(tiny_encoder / "model.safetensors"))
+    before, after = (
+        load_file(tmp_path / "last/model.safetensors"),
+        load_file(tiny_encoder / "model.safetensors"),
+    )
     assert all((after[name] == before[name]).all() for name in before)
 
 

@@ -117,7 +117,16 @@ STANFORD = {
     "nsubj:pass": "nsubjpass", "aux:pass": "auxpass", "obj": "dobj", "clf": "mark:clf", "obl": "nmod:prep",
     "obl:tmod": "nmod:tmod", "dislocated": "nmod:topic", "compound:vv": "advmod:rcomp",
 }  # fmt: skip
-TREEBANK = {"VERB": "VV", "AUX": "VV", "ADJ": "VA", "ADP": "P", "ADV": "AD", "PUNCT": "PU", "NOUN": "NN", "PRON": "PN"}
+TREEBANK = {
+    "VERB": "VV",
+    "AUX": "VV",
+    "ADJ": "VA",
+    "ADP": "P",
+    "ADV": "AD",
+    "PUNCT": "PU",
+    "NOUN": "NN",
+    "PRON": "PN",
+}
 
 
 def stanford_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -145,4 +154,4 @@ def test_gold_parses_in_the_labels_of_spacys_pipelines_give_the_same_sentences(
         for one, other in zip(expected, found, strict=True)
         if one["text"] != other["text"]
     ]
-    assert not differing
+    assert differing[:3] == []
