@@ -4,10 +4,10 @@
 
 Needs no network and no data: the sample corpus, random weights of bert-base's shape, the shipped tokenizer.
 First trainings from the same weights without dropout, whose losses and gradients must be those of the same
-steps on the CPU in fp32; then the speed and the memory of a step in each number format, with and without compiling, at
-batches from 64 to 1,024, the large ones by gradient caching. The file is written after each part, and no
-part begins when the time is over. On a machine without a GPU the same runs on the CPU (add --layers 2
---width 64 --batches 16,32 to see it work).
+steps on the CPU in fp32; then the speed and the memory of a step in each number format, with and without
+compiling, at batches from 64 to 1,024, the large ones by gradient caching. The file is written after each
+part, and no part begins when the time is over. On a machine without a GPU the same runs on the CPU (add
+--layers 2 --width 64 --batches 16,32 to see it work).
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Quarter:
         """A training, and whether its first losses and gradients are the CPU's."""
         began = time.perf_counter()
         numbers = self.first_steps(f"agrees-{precision}", self.args.steps, precision, self.ranks)
-        pairs = zip(sum(numbers[: len(reference)], []), sum(reference, []), strict=True)
+        steps = zip(numbers, reference, strict=False)
+        pairs = [pair for step in steps for pair in zip(*step, strict=True)]
         largest = max(abs(own - cpu) / cpu for own, cpu in pairs)
         return {
             "seconds": round(time.perf_counter() - began, 1),

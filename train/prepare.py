@@ -199,8 +199,8 @@ def unlike_paper(recipe: Recipe, store: Store, recipes: Iterable[str] = ("sda",)
         kind = "positives" if name in recipe.positives else "negatives"
         said.append(
             f"{name}: sentences of `{made_by}` that are not the paper's: a score of this run is not "
-            f"{recipe.name.upper()}'s. `augment-cli run {recipe.name} --paper` makes the paper's in a store of "
-            f"its own, `augment-cli {made_by} {own} --name {made_by}-paper` in this one "
+            f"{recipe.name.upper()}'s. `augment-cli run {recipe.name} --paper` makes the paper's in a store "
+            f"of its own, `augment-cli {made_by} {own} --name {made_by}-paper` in this one "
             f"(--set {kind}={made_by}-paper)"
         )
     return said

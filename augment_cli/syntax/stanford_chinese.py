@@ -17,7 +17,7 @@ import pyarrow as pa
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import words
 
-# Fine tags that the Penn treebank of English does not have: they tell a row, which has one at its verb or its mark.
+# Fine tags that English does not have: they tell a row, which has one at its verb or its mark.
 _TAGS = words("AD AS BA CS DEC DEG DER DEV ETC LB LC M MSP NR NT OD P PN PU SB SP VA VC VE VV")
 _UNIVERSAL = {
     "advcl:loc": "advcl",

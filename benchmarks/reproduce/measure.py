@@ -1,4 +1,4 @@
-"""How fast this machine trains a row: some steps of its recipe on the shipped sample, made before any plan."""
+"""How fast this machine trains a row: some steps of its own recipe on the shipped sample."""
 
 from __future__ import annotations
 

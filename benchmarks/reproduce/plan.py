@@ -65,7 +65,7 @@ def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
 
 
 def _estimator(entries: Sequence[Entry], pace: Pace | None, rows: int) -> Callable[[Entry], float]:
-    """Seconds an entry still takes: as on the row's other seeds, else as measured here, else as the others."""
+    """Seconds an entry still takes: as with the row's other seeds, else as measured, else as others took."""
     took: dict[tuple[str, str], list[float]] = {}
     for entry in entries:
         for name, result in entry.results.items():

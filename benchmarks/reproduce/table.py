@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import ttest_1samp
 
 from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
-from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import SCORED, TRAINING
 from benchmarks.result_lines import read_lines
 from eval.results.tables import published_rows
+
+if TYPE_CHECKING:
+    from benchmarks.reproduce.plan import Entry
 
 SETS = ("stsb", "sts12", "sts13", "sts14", "sts15")  # of the average
 FEWEST = 3  # draws, of an interval that is worth drawing
