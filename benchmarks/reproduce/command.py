@@ -155,7 +155,8 @@ def _run(args: argparse.Namespace) -> None:
 def _chosen(grid: Any, profile: Any, args: argparse.Namespace) -> tuple[Any, Any]:
     """The grid and the profile with the encoders, the corpus and the settings that the command names."""
     places = dict(item.rpartition("=")[::2] for item in args.encoder.split(",") if item)
-    known = {profile.encoder, *(grid.rows[name].encoder for name in profile.only)}
+    own = {row.name: row for row in grid.choose(profile, [])}
+    known = {profile.encoder, *(row.encoder for row in own.values())}
     known |= {word for commands in grid.stages.values() for words in commands for word in words}
     if unknown := sorted(places.keys() - known - {""}):
         raise UsageError(
@@ -163,9 +164,9 @@ def _chosen(grid: Any, profile: Any, args: argparse.Namespace) -> tuple[Any, Any
         )
 
     def start(name: str) -> str:
-        return places.get(name, places.get("", name))
+        return str(places.get(name, places.get("", name)))
 
-    rows = {name: replace(row, encoder=row.encoder and start(row.encoder)) for name, row in grid.rows.items()}
+    rows = {name: replace(row, encoder=row.encoder and start(row.encoder)) for name, row in own.items()}
     stages = {
         name: tuple(tuple(places.get(word, word) for word in words) for words in commands)
         for name, commands in grid.stages.items()
@@ -176,7 +177,7 @@ def _chosen(grid: Any, profile: Any, args: argparse.Namespace) -> tuple[Any, Any
     if args.set:
         of_row = profile.of_row
         changed["of_row"] = {name: (*of_row.get(name, ()), *args.set) for name in profile.only}
-    return replace(grid, rows=rows, stages=stages), replace(profile, **changed)
+    return replace(grid, variants={profile.name: rows}, stages=stages), replace(profile, **changed)
 
 
 def _named(args: argparse.Namespace) -> str:

@@ -98,6 +98,8 @@ class Grid:
     # The words of the command that makes each stage, for those that are no augmentation with its defaults.
     stages: dict[str, tuple[tuple[str, ...], ...]]
     columns: dict[str, dict[str, float]]  # scores that papers print, × 100, by name and test set
+    # By profile that has several encoders or a search: its own rows.
+    variants: dict[str, dict[str, Row]] = field(default_factory=dict)
 
     def bed_of(self, profile: Profile) -> Bed | None:
         """The bed that a profile starts from; None where it starts from another encoder."""
@@ -110,7 +112,8 @@ class Grid:
             raise UsageError(
                 f"{profile.name} has no row called {', '.join(unknown)}; there are: {', '.join(profile.only)}"
             )
-        return [self.rows[name] for name in profile.only if not wanted or name in wanted]
+        rows = self.variants.get(profile.name) or self.rows
+        return [rows[name] for name in profile.only if not wanted or name in wanted]
 
 
 def load_grid(path: Path = GRID) -> Grid:
@@ -126,16 +129,16 @@ def load_grid(path: Path = GRID) -> Grid:
         return (whole(given[item["like"]]) if "like" in item else {}) | dict(item)
 
     rows = {name: _make(Row, {"name": name} | item, path) for name, item in table["row"].items()}
-    profiles = {}
-    for name, item in given.items():
-        profile = _make(Profile, {"name": name} | whole(item), path)
-        rows |= (made := _variants(profile, rows))
-        profiles[name] = dataclasses.replace(profile, only=tuple(made)) if made else profile
+    profiles = {name: _make(Profile, {"name": name} | whole(item), path) for name, item in given.items()}
+    variants = {name: made for name, one in profiles.items() if (made := _variants(one, rows))}
+    profiles |= {
+        name: dataclasses.replace(profiles[name], only=tuple(made)) for name, made in variants.items()
+    }
     comparisons = tuple(_make(Comparison, item, path) for item in table.get("comparison", []))
     columns = table.get("columns", {})
     asked = {name for profile in profiles.values() for name in (*profile.only, *profile.of_row)}
     asked |= {name for one in comparisons for name in (one.better, one.worse)}
-    if unknown := sorted(asked - rows.keys()):
+    if unknown := sorted(asked - rows.keys() - {name for made in variants.values() for name in made}):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if unknown := sorted({name for one in comparisons for name in one.on} - columns.keys()):
         raise UsageError(f"{path}: names columns that are not there: {', '.join(unknown)}")
@@ -144,7 +147,7 @@ def load_grid(path: Path = GRID) -> Grid:
         for name, one in table.get("stages", {}).items()
     }
     bed = _make(Bed, table["bed"], path) if "bed" in table else None
-    return Grid(bed, profiles, rows, comparisons, stages, columns)
+    return Grid(bed, profiles, rows, comparisons, stages, columns, variants)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The papers' tables: their settings, and each profile from sentences to its table, with a tiny encoder."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,6 +72,12 @@ def test_sda_and_vascl_and_augcse_train_as_their_papers_do():
     assert has(searched["roberta-augcse-8@1e-2@7e-6"], learning_rate=7e-6, weight=1e-2)
 
 
+def test_the_rows_of_a_profile_are_its_own():
+    """`una` of the papers starts from BERT, that of the draws from their bed."""
+    assert GRID.rows["una"].encoder == "" and units_of("draw-1")["una"].start == GRID.bed.encoder
+    assert units_of("una-table-1")["una"].row.title == "bert-base-uncased, UNA, pool"
+
+
 def test_every_row_that_names_a_printed_one_is_beside_a_row_that_is_printed():
     for name in PROFILES:
         profile = GRID.profiles[name]
@@ -101,8 +108,11 @@ def places(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
-def test_a_profile_runs_from_sentences_to_its_table(name, places, model, capsys, monkeypatch):
+def test_a_profile_runs_from_sentences_to_its_table(name, places, model, command, capsys, monkeypatch):
     """Every row of the papers' tables, and the last one of the searches beside them."""
+    # Commands in this process: starting one takes longer than what it does to a hundred sentences.
+    inside = SimpleNamespace(run=lambda words, **_: command(*words[3:], cwd=REPOSITORY))
+    monkeypatch.setattr("benchmarks.reproduce.stages.subprocess", inside)
     monkeypatch.chdir(REPOSITORY)
     monkeypatch.setattr("benchmarks.reproduce.work.read_tables", few_pairs)
     folder, encoder = places
