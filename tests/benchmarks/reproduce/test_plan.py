@@ -57,7 +57,7 @@ def names(units):
 def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(name):
     grid = load_grid()
     units = units_of(grid, grid.profiles[name])
-    assert len({unit.key for unit in units}) == len(units)
+    assert len({(unit.start, unit.key) for unit in units}) == len(units)
     for unit in units:
         assert unit.recipe is None or unit.recipe.seed == unit.seed
         for stage in unit.stages[1:]:
