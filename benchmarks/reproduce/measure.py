@@ -44,7 +44,7 @@ class Pace:
         return self._known[kind]
 
     def seconds(self, unit: Unit, rows: int) -> tuple[float, float]:
-        """How long training on so many rows, and scoring, take."""
+        """How long training on some rows, and scoring, take."""
         scored = SCORED_ROWS / self._fastest() if unit.recipe is None else SCORED_ROWS / self(unit)
         if unit.recipe is None:
             return 0.0, scored
