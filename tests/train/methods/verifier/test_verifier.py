@@ -131,7 +131,7 @@ def test_a_score_is_the_cosine_less_a_penalty(verifier):
     texts, others = SENTENCES[:5], SENTENCES[5:10]
     one, other = (verifier.encoder.encode(side) for side in (texts, others))
     cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
-    wanted = cosines - verifier.shape.penalty * verifier.turned(texts, others)
+    wanted = cosines - verifier.shape.penalty * verifier.turned(texts, others) ** 2
     np.testing.assert_allclose(verifier.score(texts, others), wanted, atol=1e-5)
 
 
