@@ -102,5 +102,6 @@ Of held-out rows of its own corpus it turns down {held_out.turned_down:.0%} of t
 |---|---:|
 {kinds}
 
-Made by `{command}`.
+Made by `{command}`. `verifier.onnx`, where `--onnx` wrote it, is the same network for other programs;
+`examples/beside/verifier_onnx.py` reads it.
 """
