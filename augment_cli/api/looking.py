@@ -189,9 +189,10 @@ def stats(
 ) -> Any:
     """Numbers of a stage: rows changed, reasons for the others; without one, a table of all augmentations.
 
-    Of a stage of negatives it says how hard they are, by the shipped static encoder. The table has the share
-    of sentences each augmentation changes, edits, length and speed; with models, how near the results stay to
-    their originals. In Python a stage is a dict, and the table a list with a dict for each augmentation.
+    Of a stage it says how many words its texts change and which edits are frequent, and how hard negatives
+    are, by the shipped static encoder. The table has the share of sentences each augmentation changes, edits,
+    length and speed; with models, how near the results stay to their originals. In Python a stage is a dict,
+    and the table a list with a dict for each augmentation.
 
     Commands
     --------
@@ -208,13 +209,14 @@ def stats(
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
     from augment_cli.reports.comparison import with_difficulty
+    from augment_cli.reports.diversity import with_diversity
     from augment_cli.reports.report import stats as stats_of
 
     opened = store_of(store)
     if stage is not None:
         if encoder or language_model:
             raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
-        return with_difficulty(opened, stats_of(opened, stage))
+        return with_diversity(opened, with_difficulty(opened, stats_of(opened, stage)))
     entries = comparison.compare(
         opened,
         rows=rows,

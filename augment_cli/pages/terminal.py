@@ -185,7 +185,7 @@ def show_stats(entry: dict[str, Any]) -> None:
             continue
         if key == "bytes":
             value = size(value)
-        if key == "difficulty":
+        if key in ("difficulty", "diversity"):
             value = value["words"]
         if key == "parameters":
             value = {name: report.short(number) for name, number in value.items()}
