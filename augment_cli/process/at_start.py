@@ -18,7 +18,7 @@ if sys.platform == "win32":  # said here, since what is loaded next ends with an
     print(NO_WINDOWS, file=sys.stderr)
     sys.exit(6)  # MissingError
 
-# Libraries make a million objects that stay; to look through them again and again is a tenth of their loading.
+# Libraries make a million objects that stay; to look through them again and again is a tenth of loading.
 gc.set_threshold(100_000, 50, 100)
 
 
