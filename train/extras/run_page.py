@@ -31,6 +31,7 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
     ):  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
         decides = ", which decides what is best" if measure == names[0] else ""
         panels.append(_panel(f"Dev score {measure}{decides}", scored, (measure,), best))
+    panels += _cosines(events, best)
     last = max((event["step"] for event in events), default=0)
     verdict = [f" Verdict: {event['message']}." for event in events if event["event"] == "verdict"][-1:]
     return layout.render(
@@ -93,7 +94,27 @@ def _panel(
         "names": [name for name, _, _ in series],
         "picture": drawing.lines(series, f"{title}: {says}", best),
         "says": f"{says}.",
+        "across": "optimiser steps",
     }
+
+
+def _cosines(events: Sequence[dict[str, Any]], best: int | None) -> list[dict[str, Any]]:
+    """Pictures of the cosines before and at the best step, over one axis."""
+    known = {event["step"]: event for event in events if event["event"] == "cosines"}
+    panels = []
+    for step in sorted({0, best or 0} & known.keys()):
+        kinds = {key: values for key, values in known[step].items() if isinstance(values, list)}
+        series = [(key, np.array(values)[np.isfinite(values)]) for key, values in kinds.items()][:2]
+        if not all(len(values) for _, values in series):
+            continue
+        title = f"Cosines of held-out texts {f'at the best step, {step:,}' if step else 'before'}"
+        says = "; ".join(f"{name}: the middle one is {np.median(values):.2f}" for name, values in series)
+        picture = drawing.histogram(series, 0.0, 1.0, 40, f"{title}: {says}")
+        names, across = [name for name, _ in series], "the cosine with the text"
+        panels.append(
+            {"title": title, "names": names, "picture": picture, "says": f"{says}.", "across": across}
+        )
+    return panels
 
 
 def _score(name: str, scored: Sequence[dict[str, Any]], best: int | None) -> dict[str, str]:

@@ -111,6 +111,10 @@ class Log:
         else:
             print(f"{event} {step}/{self._steps} {shown}{eta}", file=sys.stderr, flush=True)
 
+    def draw(self, step: int, cosines: dict[str, list[float]]) -> None:
+        """Percentiles of cosines, by what they are of: a line of `log.jsonl`."""
+        self._file.write(json.dumps({"event": "cosines", "step": step} | cosines) + "\n")
+
     def warn(self, step: int, message: str) -> None:
         """Something that should not be missed: a line of `log.jsonl`, and one on stderr."""
         self._say(f"warning: step {step}: {message}", event="warning", step=step, message=message)
@@ -140,7 +144,7 @@ class Quiet:
     def write(self, *event: Any) -> None:
         """Say nothing."""
 
-    warn = judge = close = write
+    warn = judge = close = draw = write
 
 
 class Speed:
@@ -190,7 +194,8 @@ class Speed:
 def read_log(path: Path) -> list[dict[str, Any]]:
     """The events of a `log.jsonl`, up to the first line that is cut off or is no event of a run."""
     # Each has its `event` (a text) and its `step`. A ``warning`` has a `message`, a ``verdict`` an `outcome`,
-    # too; all else has only numbers, a ``step`` its `learning_rate` among them.
+    # too, and ``cosines`` have lists of numbers; all else has only numbers, a ``step`` its `learning_rate`
+    # among them.
     if not path.is_file():
         return []
     events = []
@@ -220,8 +225,11 @@ def _is_event(value: Any) -> bool:
         if not all(isinstance(text, str) for text in said):
             return False
         texts += said
-    elif not all(_is_number(number) for key, number in value.items() if key != "event"):
-        return False
+    else:
+        for key, number in value.items():
+            is_list = event == "cosines" and key != "step" and isinstance(number, list)
+            if key != "event" and not all(map(_is_number, number if is_list else [number])):
+                return False
     # Halves of surrogate pairs, which JSON can name, are in no page and no card.
     return (event != "step" or "learning_rate" in value) and all(is_unicode(text) for text in texts)
 

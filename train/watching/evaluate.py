@@ -34,11 +34,17 @@ class DevTest:
 
     tests: Sequence[Any]  # with the methods measure, scores and gain, as `PairRetrieval`
     kept: dict[str, Any] = field(default_factory=dict)  # what the first one measured of each text
+    # Percentiles, 0 to 100, of the first one's cosines, by what they are of; where it has `cosines`.
+    cosines: dict[str, list[float]] = field(default_factory=dict)
 
     def __call__(self, encoder: Encoder, before: Scores) -> Scores:
         """All scores, given those of the starting encoder (empty for itself)."""
         found = [(test, test.measure(encoder)) for test in self.tests]
-        self.kept["latest"] = found[0][1]
+        test, self.kept["latest"] = found[0]
+        kinds = test.cosines(found[0][1]) if hasattr(test, "cosines") else {}
+        self.cosines = {
+            kind: np.percentile(each, range(101)).round(3).tolist() for kind, each in kinds.items()
+        }
         return {key: value for test, each in found for key, value in test.scores(each, before).items()}
 
     def keep(self, when: str) -> None:

@@ -64,6 +64,19 @@ def test_the_starting_encoder_may_be_the_best():
     assert "<svg" not in page  # two points are no curve
 
 
+def test_cosines_are_drawn_before_and_at_the_best_step():
+    def cosines(step, low):
+        return {"event": "cosines", "step": step, "turned": [low, low + 0.1], "paraphrases": [0.9, 0.92]}
+
+    scored = [{"event": "before", "step": 0, "a": 0.1}, {"event": "dev", "step": 9, "a": 0.4}]
+    events = [*scored, cosines(0, 0.8), cosines(9, 0.5), cosines(12, 0.1)]
+    page = as_page("una", events)
+    assert page.count("<svg") == 2
+    assert "texts before: turned: the middle one is 0.85; paraphrases: the middle one is 0.91" in page
+    assert "at the best step, 9: turned: the middle one is 0.55" in page
+    assert "<svg" not in as_page("una", [*scored, cosines(0, float("nan"))])
+
+
 def test_all_losses_of_an_adaptation_are_drawn():
     events = [
         {"event": "step", "step": n, "teacher_loss": 2.0 / n, "agreement_loss": 1.0, "learning_rate": 0.1}

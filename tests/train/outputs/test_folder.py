@@ -117,6 +117,8 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "learning_rate": 0.1}
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1' + "0" * 400 + "}",
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1e308}',
         '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
+        '{"event": "cosines", "step": [1], "turned": [0.5]}',
+        '{"event": "cosines", "step": 1, "turned": [0.5, "x"]}',
         '{"event": "dev", "step": 1, "\\udc00": 0.5}',
     ],
 )

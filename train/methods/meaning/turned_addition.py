@@ -100,23 +100,33 @@ class ToldApart:
 
     rows: list[tuple[str, list[str], list[str]]]  # a text, its paraphrases, its turned sentences
 
-    def measure(self, encoder: Encoder) -> np.ndarray:
-        """Whether each row is told apart, shape (rows,), bool."""
-        sides = [(len(same), len(same) + len(turned)) for _, same, turned in self.rows]
+    def measure(self, encoder: Encoder) -> list[np.ndarray]:
+        """The cosines of each row's text with its paraphrases and with what turns it, in this order."""
+        sides = [len(same) + len(turned) for _, same, turned in self.rows]
         own = encoder.encode([text for text, *_ in self.rows])
         others = encoder.encode([one for _, same, turned in self.rows for one in (*same, *turned)])
-        cosines = cosine(own.repeat([both for _, both in sides], axis=0), others)
-        by_row = np.split(cosines, np.cumsum([both for _, both in sides])[:-1])
-        told = zip(by_row, sides, strict=True)
-        return np.array([row[:same].min() > row[same:].max() for row, (same, _) in told])
+        return np.split(cosine(own.repeat(sides, axis=0), others), np.cumsum(sides)[:-1])
 
-    def scores(self, measured: np.ndarray, before: dict[str, float]) -> dict[str, float]:
-        """As `train.watching.evaluate.DevTest`."""
-        return {"told_apart": float(measured.mean())}
+    def _parted(self, measured: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        rows = zip(measured, self.rows, strict=True)
+        return [(row[: len(same)], row[len(same) :]) for row, (_, same, _) in rows]
 
-    def gain(self, before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+    def _told(self, measured: list[np.ndarray]) -> np.ndarray:
+        """Whether each row is told apart, shape (rows,), 0 or 1."""
+        return np.array([float(same.min() > turned.max()) for same, turned in self._parted(measured)])
+
+    def scores(self, measured: list[np.ndarray], before: dict[str, float]) -> dict[str, float]:
         """As `train.watching.evaluate.DevTest`."""
-        return gain_interval(after.astype(float), before.astype(float))
+        return {"told_apart": float(self._told(measured).mean())}
+
+    def gain(self, before: list[np.ndarray], after: list[np.ndarray]) -> tuple[float, float, float]:
+        """As `train.watching.evaluate.DevTest`."""
+        return gain_interval(self._told(after), self._told(before))
+
+    def cosines(self, measured: list[np.ndarray]) -> dict[str, np.ndarray]:
+        """As `train.watching.evaluate.DevTest`."""
+        same, turned = zip(*self._parted(measured), strict=True)
+        return {"paraphrases": np.concatenate(same), "turned sentences": np.concatenate(turned)}
 
 
 class Turned(Addition):

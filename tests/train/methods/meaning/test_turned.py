@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from augment_cli.store.store import Store
-from tests.helpers.training import check_gradients, cos, draw
+from tests.helpers.training import check_gradients, cos, draw, quick_run
 from train.additions import make_views
 from train.additions.base import Row
 from train.data.order import is_held_out
 from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
 from train.methods.meaning.turned_addition import Settings, ToldApart, Turned, own_contrast
+from train.outputs.log import read_log
 
 
 def reference(anchors, positives, turned, there, temperature):
@@ -110,6 +111,16 @@ def test_the_dev_score_counts_held_out_rows_that_are_told_apart(tiny_store):
     assert not Turned.dev_tests(Settings(("pi",)), make_recipe({"positives": ["aa"], "head": "none"}), store)
 
 
+def test_a_run_logs_the_cosines_of_held_out_rows(tiny_store, tiny_encoder, tmp_path):
+    values = {"positives": ["aa"], "head": "none", "turned": {"stages": ["pi"]}, "held_out": 0.3, "steps": 2}
+    quick_run(tiny_store, tiny_encoder, tmp_path, **values, watching={"dev": "method"}, evaluate_every=2)
+    logged = [event for event in read_log(tmp_path / "log.jsonl") if event["event"] == "cosines"]
+    assert [event["step"] for event in logged] == [0, 2]
+    for event in logged:
+        for kind in ("paraphrases", "turned sentences"):
+            assert len(event[kind]) == 101 and event[kind] == sorted(event[kind])
+
+
 def test_all_paraphrases_are_nearer_than_all_that_is_turned():
     test = ToldApart([("a", ["near", "mid"], ["far"]), ("a", ["near", "far"], ["mid", "far"])])
     angles = {"a": 0.0, "near": 0.1, "mid": 0.5, "far": 1.0}
@@ -118,6 +129,10 @@ def test_all_paraphrases_are_nearer_than_all_that_is_turned():
         def encode(self, texts):
             return np.array([[math.cos(angles[text]), math.sin(angles[text])] for text in texts])
 
-    told = test.measure(Encoder())
-    assert told.tolist() == [True, False] and test.scores(told, {}) == {"told_apart": 0.5}
-    assert test.gain(np.array([False] * 50), np.array([True] * 50))[0] == 1
+    measured = test.measure(Encoder())
+    assert test.scores(measured, {}) == {"told_apart": 0.5}
+    cosines = {kind: np.arccos(each).round(6).tolist() for kind, each in test.cosines(measured).items()}
+    assert cosines == {"paraphrases": [0.1, 0.5, 0.1, 1.0], "turned sentences": [1.0, 0.5, 1.0]}
+    many = ToldApart(test.rows[:1] * 50)
+    apart, mixed = ([np.array(row)] * 50 for row in ([0.9, 0.8, 0.7], [0.9, 0.7, 0.8]))
+    assert many.gain(mixed, apart)[0] == 1

@@ -1,16 +1,20 @@
 """Verifiers: pairs by a store's labels, what the network must not depend on, the command, the column."""
 
 import json
+import sys
 from collections import Counter
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 import augment_cli
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.verifier import load_verifier, untrained
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.encoding.verifier import load_verifier, side_by_side, untrained
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.store.store import Store
+from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from train.cli import main
 from train.methods.verifier.fit import chances, fit
@@ -131,7 +135,7 @@ def test_a_score_is_the_cosine_less_a_penalty(verifier):
     texts, others = SENTENCES[:5], SENTENCES[5:10]
     one, other = (verifier.encoder.encode(side) for side in (texts, others))
     cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
-    wanted = cosines - verifier.shape.penalty * verifier.turned(texts, others)
+    wanted = cosines - verifier.shape.penalty * verifier.turned(texts, others) ** 2
     np.testing.assert_allclose(verifier.score(texts, others), wanted, atol=1e-5)
 
 
@@ -159,11 +163,11 @@ def test_a_trained_one_tells_a_negation_from_a_rephrasing(made, store):
     assert "| negation |" in card and "python -m train verifier" in card
 
 
-def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, capsys):
+def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, capsys, monkeypatch):
     def refused(*words):
         with pytest.raises(SystemExit) as ended:
             main(["verifier", *map(str, words)])
-        assert ended.value.code == UsageError.exit_code
+        assert ended.value.code in (UsageError.exit_code, MissingError.exit_code)
         return capsys.readouterr().err
 
     base = ("--store", store, "--encoder", tiny_encoder)
@@ -174,7 +178,40 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     assert "reads the layers of a transformer" in refused("--store", store, "--encoder", "static", *new)
     assert "--steps 0: must be at least 1" in refused(*base, *new, "--steps", "0")
     assert "--width 6: must be a multiple of 4" in refused(*base, *new, "--width", "6")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert "`pip install 'augment-cli[onnx]'`" in refused(*base, *new, "--onnx")
     assert not (tmp_path / "new").exists()
+
+
+def test_onnx_gives_the_same_logits_and_none_of_other_weights_stays(made, tmp_path):
+    pytest.importorskip("onnx", reason="the extra onnx writes it")
+    runtime = pytest.importorskip("onnxruntime", reason="the test asks it")
+    verifier = load_verifier(made)
+    verifier.save(tmp_path, onnx=True)
+    session = runtime.InferenceSession(tmp_path / "verifier.onnx", providers=["CPUExecutionProvider"])
+    for lengths in (([3], [3]), ([1, 5, 2], [4, 1, 9]), ([30] * 8, [2, 3] * 4)):
+        sides = [
+            [torch.nn.functional.normalize(torch.randn(n, verifier.shape.dimension), dim=1) for n in side]
+            for side in lengths
+        ]
+        sides = [[vectors.repeat(1, len(verifier.shape.layers)) for vectors in side] for side in sides]
+        inputs = [part for side in sides for part in side_by_side(side)]
+        asked = {one.name: part.numpy() for one, part in zip(session.get_inputs(), inputs, strict=True)}
+        with torch.inference_mode():
+            wanted = verifier.network(*inputs).numpy()
+        np.testing.assert_allclose(session.run(["logits"], asked)[0], wanted, atol=1e-4)
+    verifier.save(tmp_path)
+    assert not (tmp_path / "verifier.onnx").exists()
+
+
+def test_the_shipped_onnx_has_the_shipped_weights():
+    shipped = REPOSITORY / "data/models/verifier"
+    written = (shipped / "verifier.onnx").read_bytes()
+    weights = load_file(shipped / "verifier.safetensors")
+    # The exporter turns what is multiplied, and leaves the rest as it is.
+    kept = {name: weights[name].float().numpy().tobytes() for name in weights if name.endswith("bias")}
+    assert len(kept) > 10
+    assert [name for name, values in kept.items() if values not in written] == []
 
 
 def test_another_encoder_and_a_damaged_folder_are_refused(made, tmp_path):
