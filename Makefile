@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
-	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations
+	test test-slow test-lowest test-newest lint dist constraints clean encoder pipeline terms collocations
 
 ## help: list the targets
 help:
@@ -62,7 +62,7 @@ NEEDED = $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.$(1))
 
 ## clean: delete ./.venv, what the targets below write, and all caches
 clean:
-	rm -rf .venv .venv-lowest build dist store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest build dist store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ### From text to an encoder
 
@@ -189,14 +189,19 @@ test-slow: setup
 
 TORCH_BACKEND ?= auto
 ONLY_WITH_PINNED := a_stage_goes_on_as_it_is a_lost_part_is_made_again_to_the_byte files_are_appended_to_it
-# Whether the bounds in setup.cfg are true; needs uv. Old libraries use what newer ones that they need deprecate.
+RESOLUTION.lowest := lowest-direct
+RESOLUTION.newest := highest
+# Old libraries use what newer ones that they need deprecate.
+WARNINGS.lowest := -W ignore::DeprecationWarning
+# Whether the bounds in setup.cfg are true; needs uv (BOOTSTRAP=python3.13 for another Python).
 # Stages of the golden stores go on only with the versions that made them: others are refused, as they should be.
 ## test-lowest: the quick tests with the lowest versions that setup.cfg allows, in ./.venv-lowest
-test-lowest:
-	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-lowest
-	uv pip install --quiet --python .venv-lowest --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
-	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
-		-W ignore::DeprecationWarning --deselect tests/test_constraints.py \
+## test-newest: the same with the newest there are, in ./.venv-newest
+test-lowest test-newest: test-%:
+	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-$*
+	uv pip install --quiet --python .venv-$* --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution $(RESOLUTION.$*) --editable ".[dev]"
+	.venv-$*/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
+		$(WARNINGS.$*) --deselect tests/test_constraints.py \
 		$(addprefix --deselect tests/golden/test_golden.py::test_,$(ONLY_WITH_PINNED))
 
 # docs/STYLE.md quotes what it warns of; a test holds its list.
