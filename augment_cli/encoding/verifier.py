@@ -39,12 +39,11 @@ class VerifierShape:
     digest: str  # of the encoder's files
     dimension: int  # of its token vectors
     layers: tuple[int, ...]  # of the encoder, whose token vectors are read; 0 are its embeddings
-    networks: int = 4  # whose mean is taken
-    width: int = 96
+    width: int = 128
     blocks: int = 2
     heads: int = 4
     max_length: int = 96  # tokens of a text; the rest is not seen
-    penalty: float = 0.8  # what is taken from the cosine where a text is certainly turned
+    penalty: float = 0.6  # what is taken from the cosine where a text is certainly turned
 
 
 class _Block(nn.Module):
@@ -72,22 +71,6 @@ class _Block(nn.Module):
 
 
 class PairNetwork(nn.Module):
-    """The logit that one text turns the other, by the mean of some networks, each trained on its own.
-
-    Source: Lakshminarayanan et al. 2017 (deep ensembles).
-    """
-
-    def __init__(self, shape: VerifierShape) -> None:
-        super().__init__()
-        self.networks = nn.ModuleList(OneNetwork(shape) for _ in range(shape.networks))
-
-    def forward(self, first: Tensor, first_there: Tensor, second: Tensor, second_there: Tensor) -> Tensor:
-        """Logits, (n,), of what each of the networks takes."""
-        sides = first, first_there, second, second_there
-        return torch.stack([network(*sides) for network in self.networks]).sigmoid().mean(0).logit(eps=1e-6)
-
-
-class OneNetwork(nn.Module):
     """The logit that one text turns the other, from the vectors of their tokens.
 
     Source: the map of token similarities of arXiv 2604.16351; attention with a bias for each two tokens as in

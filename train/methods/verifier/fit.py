@@ -1,4 +1,4 @@
-"""Train a verifier: the small network on pairs of the token vectors that its encoder gives."""
+"""Train a verifier: the encoder's token vectors once, then the small network on pairs of them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.verifier import Verifier, side_by_side, token_vectors, untrained
-from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from train.methods.verifier.pairs import Pair, neighbours, read_pairs
 from train.methods.verifier.settings import Settings
 
 Say = Callable[[str], None]
 _WARM_UP = 0.1  # share of the steps in which the rate rises
-_AHEAD = 100  # steps whose texts are encoded at once, and between two lines of progress
-_KNOWN = 40_000  # texts whose vectors are kept: 2 GB for MiniLM
-_NEAR = 10_000  # texts whose neighbours are looked for
-_SLICE = 4_096  # of them encoded at once
+_SAY_EVERY = 100  # steps
+_SLICE = 4_096  # texts encoded between two lines of progress
 
 
 @dataclass(frozen=True)
@@ -42,23 +39,33 @@ def fit(
 ) -> tuple[Verifier, HeldOut]:
     """A verifier for an encoder from a store's texts, and what it does on the store's held-out rows."""
     torch.manual_seed(settings.seed)
-    sizes = {key: getattr(settings, key) for key in ("networks", "width", "blocks", "penalty")}
-    verifier = untrained(encoder, name, **sizes)
+    verifier = untrained(
+        encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty
+    )
     pairs, held_out, originals = read_pairs(store, settings.rows, settings.held_out, settings.seed)
-    # Neighbours of some are enough: each kind is drawn by the root of its count.
-    near = np.random.default_rng(settings.seed).permutation(len(originals))[:_NEAR]
-    pairs += _near([originals[place] for place in near], verifier)
-    _train(verifier, pairs, settings, say)
+    # A text without a pair of its own still is another one's neighbour.
+    texts = list(dict.fromkeys([*originals, *(text for pair in pairs for text in (pair.first, pair.second))]))
+    known = _vectors(verifier, texts, say)
+    pairs += _near(originals, known, verifier.shape.dimension)
+    _train(verifier, pairs, known, settings, say)
     return verifier, _ask(verifier, held_out)
 
 
-def _near(texts: Sequence[str], verifier: Verifier) -> list[Pair]:
-    """Texts of the corpus with their nearest ones; among all texts, the nearest include what turns one."""
-    last, means = verifier.shape.dimension, list[Tensor]()
-    for start in range(0, len(texts), _SLICE):
-        vectors = token_vectors(verifier.encoder, texts[start : start + _SLICE], verifier.shape)
-        means += [one[:, -last:].float().mean(0) for one in vectors]
-    return neighbours(F.normalize(torch.stack(means), dim=1).numpy(), texts)
+def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Tensor]:
+    """Token vectors of each text, by the text."""
+    known, began = dict[str, Tensor](), time.perf_counter()
+    ordered = sorted(texts, key=len)  # texts of a length share a batch
+    for start in range(0, len(ordered), _SLICE):
+        some = ordered[start : start + _SLICE]
+        known.update(zip(some, token_vectors(verifier.encoder, some, verifier.shape), strict=True))
+        say(f"encoded {len(known):,} of {len(texts):,} texts in {time.perf_counter() - began:.0f} s")
+    return known
+
+
+def _near(texts: Sequence[str], known: dict[str, Tensor], dimension: int) -> list[Pair]:
+    # Of the corpus alone: the texts nearest to one include what turns it.
+    means = torch.stack([known[text][:, -dimension:].float().mean(0) for text in texts])
+    return neighbours(F.normalize(means, dim=1).numpy(), texts)
 
 
 def chances(pairs: Sequence[Pair]) -> np.ndarray:
@@ -71,66 +78,38 @@ def chances(pairs: Sequence[Pair]) -> np.ndarray:
     return chance
 
 
-def _train(verifier: Verifier, pairs: Sequence[Pair], settings: Settings, say: Say) -> None:
-    generator, began = np.random.default_rng(settings.seed), time.perf_counter()
-    drawn = generator.choice(len(pairs), (settings.steps, settings.batch), p=chances(pairs))
-    learners = [_Learner(network, settings) for network in verifier.network.networks]
-    known = dict[str, Tensor]()
-    for start in range(0, settings.steps, _AHEAD):
-        ahead = [pairs[place] for place in drawn[start : start + _AHEAD].ravel().tolist()]
-        known = _vectors(verifier, ahead, known)
-        loss = np.mean([learner.learn(ahead, known, generator) for learner in learners])
-        done = min(start + _AHEAD, settings.steps)
-        left = (settings.steps - done) * (time.perf_counter() - began) / done / 60
-        say(f"step {done}/{settings.steps} loss {loss:.4f} ETA {left:.1f} min")
-    verifier.network.eval()
-
-
-class _Learner:
-    """One network, and how it learns."""
-
-    def __init__(self, network: nn.Module, settings: Settings) -> None:
-        self.network, self.batch = network.train(), settings.batch
-        self.bf16 = has_fast_bf16()
-        self.optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
-        self.schedule = torch.optim.lr_scheduler.OneCycleLR(
-            self.optimizer, settings.learning_rate, settings.steps, pct_start=_WARM_UP
-        )
-
-    def learn(self, pairs: Sequence[Pair], known: dict[str, Tensor], generator: np.random.Generator) -> float:
-        """Take the steps of some pairs, in batches of one length; returns the mean loss."""
-        flipped = generator.random(len(pairs)) < 0.5
+def _train(
+    verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor], settings: Settings, say: Say
+) -> None:
+    generator, network = np.random.default_rng(settings.seed), verifier.network.train()
+    chance, began = chances(pairs), time.perf_counter()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, settings.learning_rate, settings.steps, pct_start=_WARM_UP
+    )
+    losses = []
+    for step in range(1, settings.steps + 1):
+        drawn = [pairs[place] for place in generator.choice(len(pairs), settings.batch, p=chance)]
+        sides = [(pair.first, pair.second) for pair in drawn]
         sides = [
-            (known[pair.second], known[pair.first]) if flip else (known[pair.first], known[pair.second])
-            for pair, flip in zip(pairs, flipped, strict=True)
+            side[::-1] if flip else side
+            for side, flip in zip(sides, generator.random(len(sides)) < 0.5, strict=True)
         ]
-        lengths = np.array([len(one) + len(other) for one, other in sides])
-        order = np.argsort(lengths + generator.random(len(lengths)))
-        batches = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
-        losses = []
-        for place in generator.permutation(len(batches)):
-            rows = batches[place].tolist()
-            first, second = zip(*(sides[row] for row in rows), strict=True)
-            with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
-                logits = self.network(*side_by_side(first), *side_by_side(second))
-            turned = torch.tensor([float(pairs[row].turned) for row in rows])
-            loss = F.binary_cross_entropy_with_logits(logits.float(), turned)
-            self.optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-            self.optimizer.step()
-            self.schedule.step()
-            losses.append(loss.item())
-        return float(np.mean(losses))
-
-
-def _vectors(verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Token vectors of the texts of some pairs, by the text, beside those known if memory allows."""
-    texts = dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second))
-    if len(known) > _KNOWN:
-        known = {text: known[text] for text in texts if text in known}
-    missing = [text for text in texts if text not in known]
-    return known | dict(zip(missing, token_vectors(verifier.encoder, missing, verifier.shape), strict=True))
+        first, second = ([known[text] for text in side] for side in zip(*sides, strict=True))
+        logits = network(*side_by_side(first), *side_by_side(second))
+        loss = F.binary_cross_entropy_with_logits(
+            logits, torch.tensor([float(pair.turned) for pair in drawn])
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        if step % _SAY_EVERY == 0 or step == settings.steps:
+            left = (settings.steps - step) * (time.perf_counter() - began) / step / 60
+            say(f"step {step}/{settings.steps} loss {np.mean(losses[-_SAY_EVERY:]):.4f} ETA {left:.1f} min")
+    network.eval()
 
 
 def _ask(verifier: Verifier, pairs: Sequence[Pair]) -> HeldOut:
