@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
-	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations
+	test test-slow test-lowest test-newest lint dist constraints clean encoder pipeline terms collocations
 
 ## help: list the targets
 help:
@@ -62,7 +62,7 @@ NEEDED = $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.$(1))
 
 ## clean: delete ./.venv, what the targets below write, and all caches
 clean:
-	rm -rf .venv .venv-lowest build dist store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest build dist store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ### From text to an encoder
 
@@ -139,6 +139,7 @@ FETCH_ARGS ?=
 ## data: fetch the public evaluation sets into DATA= (needs the network)
 data: setup
 	$(PYTHON) -m data.fetch --data $(DATA) $(FETCH_ARGS)
+	@test -e $(DATA)/corpus/wiki1m_for_simcse.txt || echo "the papers' million sentences are not fetched: docs/reference/papers.md has SimCSE's address"
 
 ### Evidence and benchmarks
 
@@ -148,13 +149,14 @@ SEEDS   ?=
 JOBS    ?= 1
 REPRODUCE_ARGS ?=
 REPRODUCE = $(PYTHON) -m benchmarks.reproduce $(1) --profile $(PROFILE) --data $(DATA) --jobs $(JOBS) \
-	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(REPRODUCE_ARGS)
+	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(CORPUS),--corpus "$(CORPUS)") \
+	$(if $(filter file,$(origin ENCODER)),,--encoder "$(ENCODER)") $(REPRODUCE_ARGS)
 
 ## bed: make the encoder that the comparisons start from, and compare its digest with the recorded one (PROFILE=)
 bed: setup
 	$(PYTHON) -m benchmarks.reproduce bed --profile $(PROFILE) --data $(DATA)
 
-## reproduce: train and score what is missing of every method and its baseline (PROFILE= ROW= SEEDS= JOBS=)
+## reproduce: train and score what is missing of a table (PROFILE=una-table-1 ROW= SEEDS= JOBS= ENCODER= CORPUS=)
 reproduce: setup
 	$(call REPRODUCE,run)
 
@@ -162,7 +164,7 @@ reproduce: setup
 repeat: setup
 	$(call REPRODUCE,repeat)
 
-## reproduce-plan: what of it is done, what is missing, and how long that takes
+## reproduce-plan: what of it is done, what is missing, and how long that takes here
 reproduce-plan: setup
 	$(call REPRODUCE,plan)
 
@@ -187,14 +189,19 @@ test-slow: setup
 
 TORCH_BACKEND ?= auto
 ONLY_WITH_PINNED := a_stage_goes_on_as_it_is a_lost_part_is_made_again_to_the_byte files_are_appended_to_it
-# Whether the bounds in setup.cfg are true; needs uv. Old libraries use what newer ones that they need deprecate.
+RESOLUTION.lowest := lowest-direct
+RESOLUTION.newest := highest
+# Old libraries use what newer ones that they need deprecate.
+WARNINGS.lowest := -W ignore::DeprecationWarning
+# Whether the bounds in setup.cfg are true; needs uv (BOOTSTRAP=python3.13 for another Python).
 # Stages of the golden stores go on only with the versions that made them: others are refused, as they should be.
 ## test-lowest: the quick tests with the lowest versions that setup.cfg allows, in ./.venv-lowest
-test-lowest:
-	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-lowest
-	uv pip install --quiet --python .venv-lowest --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
-	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
-		-W ignore::DeprecationWarning --deselect tests/test_constraints.py \
+## test-newest: the same with the newest there are, in ./.venv-newest
+test-lowest test-newest: test-%:
+	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-$*
+	uv pip install --quiet --python .venv-$* --torch-backend $(TORCH_BACKEND) $(PIP_ARGS) --resolution $(RESOLUTION.$*) --editable ".[dev]"
+	.venv-$*/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
+		$(WARNINGS.$*) --deselect tests/test_constraints.py \
 		$(addprefix --deselect tests/golden/test_golden.py::test_,$(ONLY_WITH_PINNED))
 
 # docs/STYLE.md quotes what it warns of; a test holds its list.

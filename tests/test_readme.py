@@ -11,22 +11,15 @@ from statistics import mean
 import pytest
 
 from benchmarks.reproduce.grid import GRID, load_grid
-from benchmarks.reproduce.table import (
-    averages,
-    beside_best,
-    comparison_table,
-    differences,
-    draws,
-    measured,
-    verdict,
-)
+from benchmarks.reproduce.table import averages, comparison_table, differences, draws, measured, student
+from benchmarks.reproduce.table import gain as gain_of
 from benchmarks.result_lines import read_lines
 from tests.helpers.page_commands import commands_of
 from tests.helpers.places import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
 ANSWER = README.partition("## Does it work?")[2].partition("\n## ")[0]
-VERDICT = re.compile(r"(likely|unclear|hurts)\*? \|$")
+VERDICT = re.compile(r"\| (ahead|unclear|behind) \|")
 VERDICTS = re.findall(r"^- (.+?)(?=^- |\n\n)", ANSWER, re.M | re.S)
 
 
@@ -124,15 +117,14 @@ def test_what_the_how_to_says_of_adaptation_was_measured(adaptation):
 def test_what_it_says_of_augmentations_was_measured():
     grid = load_grid()
     small, large = (measured(GRID.parent / "results", draws(grid, rows)) for rows in (2_560, 20_000))
-    texts = [one for one in grid.comparisons if one.worse in ("simcse", "simcse-ntxent")]
-    likely = [one.better for one in texts if verdict(beside_best(small, one)) == "likely"]
-    assert likely == ["modals"]  # which has no text
-    gains = [mean(differences(small, row, "simcse-ntxent")) for row in ("eda-swap", "una")]
-    assert gains[0] > gains[1]
-    for one in (one for one in grid.comparisons if differences(large, one.better, one.worse)):
-        assert verdict(differences(large, one.better, one.worse)) in ("unclear", "hurts")
-        assert verdict(beside_best(large, one)) in ("unclear", "hurts")
-    assert numbers_of(VERDICTS[1]) == [2_560, *(round(gain, 2) for gain in gains)]
+    verdicts = [row[-1] for row in comparison_table(grid, small)[1:]]
+    assert {*verdicts} == {"unclear"}  # beside the control at its best rate
+    swaps, una = (mean(differences(small, row, "simcse-ntxent")) for row in ("eda-swap", "una"))
+    assert swaps > una
+    of_sick = differences(small, "una", "simcse-ntxent", "sick")
+    assert min(of_sick) > 0
+    assert "ahead" not in [row[7] for row in comparison_table(grid, large)[1:]]
+    assert numbers_of(VERDICTS[1]) == [round(mean(of_sick), 1), 2_560]
 
 
 def test_what_it_says_of_meaning_was_measured():
@@ -143,20 +135,28 @@ def test_what_it_says_of_meaning_was_measured():
 
 
 def test_the_table_of_results_was_measured():
-    # Rows are in the grid's order; a star means another verdict beside the control at its best rate.
+    # Rows are in the grid's order.
     grid = load_grid()
     found = measured(GRID.parent / "results", draws(grid, 2_560))
     page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if VERDICT.search(line)]
-    for shown, (_, _, gain, _, _, _, _, verdict_of, sick, paper, *best) in zip(
-        rows, comparison_table(grid, found)[1:], strict=True
+    table = comparison_table(grid, found)[1:]
+    for shown, (_, _, paper, gain, _, _, _, of_gain, sick, _, _, _, of_sick, *_) in zip(
+        rows, table, strict=True
     ):
-        value, clear = sick.split(" ", 1)
-        star = "*" if best[5] != verdict_of else ""
-        assert shown[2:] == [gain, value if "unclear" in clear else f"**{value}**", paper, verdict_of + star]
+        assert shown[2:] == [gain, of_gain, sick, of_sick, paper]
+    beside = differences(found, "paraphrase-una", "paraphrase", "sick")
+    low, high, _ = student(beside)
+    assert f"paraphrase + UNA is {mean(beside):.2f} ({low:.2f} to {high:.2f})" in page and min(beside) > 0
+    at_any_rate = [
+        gain
+        for control in ("simcse-ntxent", "simcse-ntxent-3e-4", "simcse-ntxent-5e-4")
+        for gain in differences(found, "una", control, "sick")
+    ]
+    assert len(at_any_rate) == 15 and min(at_any_rate) > 0
     large = measured(GRID.parent / "results", draws(grid, 20_000))
     for gains in (differences(large, one.better, one.worse) for one in grid.comparisons):
-        assert not gains or f"| {mean(gains):+.2f} ({verdict(gains)}) |" in page
+        assert not gains or f"| {gain_of(gains)} |" in page
     levels = averages(found)
     for row in ("word-table-idf", "best"):
         assert f"({levels[row]:.1f})" in page

@@ -65,7 +65,9 @@ class Reading:
     """Table ``[reading]``: how batches are read and padded."""
 
     workers: int = setting(1, "threads that read windows ahead", minimum=0)
-    slices: int = setting(4, "a batch is sorted by length and cut so often, to save padding", minimum=1)
+    slices: int = setting(
+        4, "a batch is sorted by length and cut so often, to save padding; on a GPU it is whole", minimum=1
+    )
     length_homogeneous: bool = setting(
         False,
         "batches of like length: faster, and it changes which negatives meet, so it is never the default",
@@ -206,7 +208,9 @@ class Recipe:
     )
 
     # --- machine
-    precision: str = setting("fp32", "bf16: by autocast", choices=("fp32", "bf16", "float64"))
+    precision: str = setting(
+        "fp32", "bf16, fp16: by autocast, fp16 with loss scaling", choices=("fp32", "bf16", "fp16", "float64")
+    )
     machine: Machine = setting(Machine(), "a table: what depends on the machine")
 
     # --- watching

@@ -150,7 +150,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
     data |= {stage: store.stage(stage).digest for stage in (*read, *rows.scores)}
     # As they read back from a checkpoint's JSON.
     settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
-    progress = resume(run.out / CHECKPOINTS, recipe, settings, model, optimizer)
+    progress = resume(run.out / CHECKPOINTS, recipe, settings, model, optimizer, objective.scaler)
     if not ranks.same(progress.done):
         raise MixError(
             f"{run.out}: the machines do not see the same checkpoints (this one step {progress.done}); --out "
@@ -175,7 +175,12 @@ def begin(run: Run, ranks: Ranks) -> Training:
 
 
 def resume(
-    folder: Path, recipe: Recipe, settings: dict[str, Any], model: Any, optimizer: torch.optim.Optimizer
+    folder: Path,
+    recipe: Recipe,
+    settings: dict[str, Any],
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
 ) -> Progress:
     """Load the newest checkpoint into model and optimiser; without one, begin at step 0."""
     saved = checkpoint.checkpoints(folder)
@@ -187,6 +192,7 @@ def resume(
     free = FREE | ({"steps", "decay_steps"} if open_end else set())
     checkpoint.check_same_run(saved[-1], renamed(state["settings"]), settings, free | {"negative_layout"})
     checkpoint.load(saved[-1], model, optimizer)
+    scaler.load_state_dict(state.get("scaler", {}))
     return Progress(state["step"], EarlyStopping.from_json(state["watch"]), state["scores"])
 
 
@@ -219,16 +225,19 @@ def loop(training: Training, request: StopRequest) -> int:
             # Each rank has the gradient of its own rows; their sum is that of the whole batch.
             metrics = objective.backward(model, moved(batch, ranks.device), progress.done)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
+            objective.scaler.unscale_(optimizer)
             norm = clip(model, recipe.optimizer.clip)
             # Whichever number is not finite stops the run; of finite ones the first, the loss that a collapse
             # would bring to zero, is watched.
-            numbers = [*metrics.values(), norm]
+            # With loss scaling an infinite gradient only says that the scale was too large.
+            numbers = [*metrics.values(), *([] if objective.scaler.is_enabled() else [norm])]
             broken = next((number for number in numbers if not math.isfinite(number)), None)
             watched = numbers[0] if broken is None else broken
             progress.early_stopping.check(watched, progress.done + 1, floor)
             progress.early_stopping.still += not norm
             harm.gradient(norm, progress.done + 1)
-            optimizer.step()
+            objective.scaler.step(optimizer)
+            objective.scaler.update()
             optimizer.zero_grad()
             progress.done += 1
             progress.finished = progress.done == steps
@@ -308,6 +317,8 @@ def save(training: Training) -> None:
     watch, folder = progress.early_stopping.as_json(), training.run.out / CHECKPOINTS
     state = {"settings": training.settings, "watch": watch, "scores": progress.scores}
     model, optimizer = training.trainee.model, training.optimizer
+    if training.trainee.objective.scaler.is_enabled():
+        state["scaler"] = training.trainee.objective.scaler.state_dict()
     checkpoint.save(folder, progress.done, model, optimizer, state)
     checkpoint.rotate(folder, training.run.recipe.watching.keep)
 

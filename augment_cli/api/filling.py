@@ -157,6 +157,7 @@ def run_recipe(
     corpus: Corpus = None,
     changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),
     *,
+    paper: Annotated[bool, Option("what the paper of una, sda or augcse trains on")] = False,
     texts: Texts = None,
     reading: IngestOptions,
     tolerance: Tolerance,
@@ -180,6 +181,7 @@ def run_recipe(
     augment-cli run
     augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
     augment-cli run default --report report.html
+    augment-cli run una --paper --store una-paper
     augment-cli run --behind --store my-store
 
     Examples
@@ -192,10 +194,11 @@ def run_recipe(
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
     from augment_cli.process.reporter import reporter_for_python
-    from augment_cli.runs.recipe import load, pipeline_of
+    from augment_cli.runs.recipe import load, of_paper, pipeline_of
     from augment_cli.session import Session
     from augment_cli.session.recipe import run_all
 
+    recipe = of_paper(recipe) if paper else recipe
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
     engine, reporter = (
         Engine.for_this_machine(jobs, backend, scheduler, address),

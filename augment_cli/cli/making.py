@@ -193,7 +193,8 @@ def run_recipe(values: dict[str, Any]) -> None:
         _run_behind(store, values["dry_run"], output.quiet)
         return
     if values["dry_run"]:
-        loaded = recipes.load(values["recipe"], values["changes"] or ())
+        recipe = recipes.of_paper(values["recipe"]) if values["paper"] else values["recipe"]
+        loaded = recipes.load(recipe, values["changes"] or ())
         runs = [(item.run, item.stage, item.draws) for item in loaded]
         plan = plan_run(store, values["corpus"], options.reading_of(values)[0], runs)
         views.show_plan(plan, output.as_json)

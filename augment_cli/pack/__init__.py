@@ -215,7 +215,7 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
             columns[f"left:{name}"] = pa.chunked_array([is_left])
             schema.append(pa.field(f"left:{name}", pa.bool_()))
         if known is not None and name in options.negatives:
-            is_known = np.isin(pairs_of(corpus["text"], columns[f"stage:{name}"]), known)
+            is_known = np.isin(pairs_of(corpus["text"], columns[f"stage:{name}"]), known, kind="sort")
             texts = pc.if_else(pa.array(is_known), pa.scalar(None, pa.string()), columns[f"stage:{name}"])
             columns[f"stage:{name}"], columns[f"contradictory:{name}"] = texts, pa.chunked_array([is_known])
             schema.append(pa.field(f"contradictory:{name}", pa.bool_()))

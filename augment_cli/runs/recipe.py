@@ -16,6 +16,7 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.store.named_files import parse_value, read_toml
 
 FOLDER = Path(__file__).parents[1] / "recipes"
+PAPERS = {"una": "paper-una", "sda": "paper-sda", "augcse": "augcse-8"}  # what a paper trains on
 
 
 def summaries() -> dict[str, str]:
@@ -40,6 +41,13 @@ class RecipeRun:
 def shipped() -> list[str]:
     """Names of the recipes that come with the package."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def of_paper(recipe: str) -> str:
+    """The recipe that makes what a method's own paper trains on."""
+    if recipe not in PAPERS:
+        raise UsageError(f"--paper: {recipe} is none of {', '.join(PAPERS)}; name one, or leave --paper out")
+    return PAPERS[recipe]
 
 
 def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:

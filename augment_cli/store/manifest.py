@@ -330,7 +330,7 @@ def _check_stage(name: str, stage: Stage, value: Any) -> None:
 def _check_settings(name: str, value: dict[str, Any], place: str) -> None:
     try:
         settings = Settings.of_json(value)
-    except ValueError as error:
+    except (ValueError, msgspec.ValidationError) as error:
         reason, _, where = str(error).partition(" - at ")
         raise ValueError(f"{place}{where.strip('`$')}: {reason}") from None
     if name in ("corpus", "rejects") and settings.stage != "corpus":

@@ -25,6 +25,7 @@ from augment_cli.syntax.morphology import (
     number_of_tag,
 )
 from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.stanford_chinese import as_universal
 from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
 from augment_cli.text.spans import ranges
 
@@ -53,6 +54,7 @@ class ClauseView:
     @classmethod
     def of(cls, parses: ParseRows) -> ClauseView:
         """The view of a batch."""
+        parses = as_universal(parses)
         tree = _tree_of(parses)
         by_tag = parses.tags.map(form_of_tag, np.uint8)
         by_morphology = parses.morphs.map(form_of_morphology, np.uint8)

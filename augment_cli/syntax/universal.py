@@ -52,6 +52,7 @@ def tree(parses: ParseRows) -> Tree:
     advmod = np.flatnonzero(labels.where(lambda label: _base(label) in {"advmod", "neg"}) & ~is_root)
     negative = parses.lower_at(advmod).among(NEGATIONS)
     negative |= parses.morphs.where(lambda morph: "Polarity=Neg" in morph)[advmod]
+    negative |= labels.at(advmod).among({"neg"})
     roles[advmod[negative]] = Role.NEGATION
 
     open_clause = labels.where(lambda label: _base(label) == "xcomp") & ~is_root

@@ -10,7 +10,7 @@ Examples
     make repeat ROW=simcse SEEDS=101                # one row once more, compared with what is recorded
     make bed                                        # the encoder that they start from
     python -m benchmarks.reproduce table            # what the recorded results say, with intervals
-    make reproduce PROFILE=paper JOBS=1             # the papers' own setting: bert-base-uncased and a GPU
+    make reproduce PROFILE=una-table-1 ENCODER=bert-base-uncased=folder CORPUS=wiki1m.txt   # a paper's table
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
 from augment_cli.process.exit_codes import Command
+from augment_cli.store.files import sha256_of_json
 from train.machine.process import prepare
 
 HERE = Path(__file__).parent
@@ -50,6 +52,16 @@ def parser() -> argparse.ArgumentParser:
     add("--grid", type=Path, default=HERE / "grid.toml", help="the grid (default: the one beside this file)")
     add("--results", type=Path, default=HERE / "results", help="folder of the results")
     add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
+    add(
+        "--encoder",
+        default="",
+        help="FOLDER for all rows, or NAME=FOLDER,… for what starts from NAME or runs it",
+    )
+    add("--corpus", default="", help="a file in place of the profile's, one sentence a line")
+    add("--limit", type=int, default=0, help="the first N sentences only")
+    add(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings of all trainings"
+    )
     add("--allow-download", action="store_true", help="fetch hub models that are not on this machine")
     add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
     return arguments
@@ -71,18 +83,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce import plan
     from benchmarks.reproduce.grid import load_grid
+    from benchmarks.reproduce.measure import Pace
     from benchmarks.reproduce.results import Results
     from benchmarks.reproduce.stages import Stages
-    from benchmarks.reproduce.table import tables
+    from benchmarks.reproduce.table import paper_table, tables
     from benchmarks.reproduce.units import check_bed, make_units
 
     grid = load_grid(args.grid)
-    if args.action == "table":
-        print(tables(grid, args.results))
-        return
     if args.profile not in grid.profiles:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
+    if args.action == "table" and not profile.source:
+        print(tables(grid, args.results))
+        return
+    grid, profile = _chosen(grid, profile, args)
     bed = grid.bed_of(profile)
     if args.action == "bed":
         print(_bed(bed, args))
@@ -95,16 +109,19 @@ def _run(args: argparse.Namespace) -> None:
     if args.allow_download and not bed:
         from augment_cli.encoding.loading import load_encoder
 
-        load_encoder(profile.encoder, allow_download=True)  # from now on it is on this machine
+        for start in {row.encoder or profile.encoder for row in rows}:
+            load_encoder(start, allow_download=True)  # from now on it is on this machine
     file = args.results / f"{profile.name}.jsonl"
     folder = args.runs / profile.name
-    store = folder / (f"store-{profile.rows}" if profile.rows else "store")
+    read = ("store", *([str(profile.rows)] if profile.rows else []), *([_named(args)] if args.corpus else []))
+    store = args.runs / (profile.store or profile.name) / "-".join(read)
     stages = Stages(grid, profile, store, args.data, max(1, args.jobs), args.allow_download)
     check_bed(bed, file)
     # A repetition is compared with all seeds of its row.
     units = make_units(grid, profile, rows, () if args.action == "repeat" else seeds)
-    entries = plan.make_plan(units, Results(file), stages, profile)
     is_missing = bed is not None and not Path(bed.encoder).is_dir()
+    pace = Pace() if args.action == "plan" and not is_missing else None
+    entries = plan.make_plan(units, Results(file), stages, pace)
     again = seeds or profile.seeds[:1]
     if args.action == "repeat":
         if not args.rows:
@@ -127,9 +144,49 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "repeat":
         _repeat(entries, again, jobs, folder)
         return
-    print(plan.show(entries, args.jobs, profile.waits_for), flush=True)
+    if args.action != "table":
+        print(plan.show(entries, args.jobs, profile.waits_for), flush=True)
     if args.action == "run":
         _work([(entry.unit, entry.missing) for entry in entries if entry.missing], jobs, args)
+    if args.action != "plan" and profile.source:
+        print(paper_table(profile, plan.make_plan(units, Results(file), stages)), flush=True)
+
+
+def _chosen(grid: Any, profile: Any, args: argparse.Namespace) -> tuple[Any, Any]:
+    """The grid and the profile with the encoders, the corpus and the settings that the command names."""
+    places = dict(item.rpartition("=")[::2] for item in args.encoder.split(",") if item)
+    own = {row.name: row for row in grid.choose(profile, [])}
+    known = {profile.encoder, *(row.encoder for row in own.values())}
+    known |= {word for commands in grid.stages.values() for words in commands for word in words}
+    if unknown := sorted(places.keys() - known - {""}):
+        raise UsageError(
+            f"--encoder {unknown[0]}=…: no row of {profile.name} starts from it, no stage runs it"
+        )
+
+    def start(name: str) -> str:
+        return str(places.get(name, places.get("", name)))
+
+    rows = {name: replace(row, encoder=row.encoder and start(row.encoder)) for name, row in own.items()}
+    stages = {
+        name: tuple(tuple(places.get(word, word) for word in words) for words in commands)
+        for name, commands in grid.stages.items()
+    }
+    changed: dict[str, Any] = {"encoder": start(profile.encoder), "rows": args.limit or profile.rows}
+    if args.corpus:
+        changed |= {"corpus": (str(Path(args.corpus).resolve()),), "ingest": ()}
+    if args.set:
+        of_row = profile.of_row
+        changed["of_row"] = {name: (*of_row.get(name, ()), *args.set) for name in profile.only}
+    return replace(grid, variants={profile.name: rows}, stages=stages), replace(profile, **changed)
+
+
+def _named(args: argparse.Namespace) -> str:
+    """A name for the store of a corpus of one's own: another file, or another state of it, has another."""
+    path = Path(args.corpus).resolve()
+    if not path.is_file():
+        raise MissingError(f"--corpus {args.corpus}: no such file")
+    status = path.stat()
+    return sha256_of_json([str(path), status.st_size, status.st_mtime_ns])[:8]
 
 
 def _check_corpus(patterns: Sequence[str], data: Path) -> None:
@@ -217,15 +274,15 @@ def _jobs(
     from benchmarks.reproduce.work import Job
 
     profile = stages.profile
-    tokenizer = load_encoder(profile.encoder).tokenizer if todo else None
+    tokenizer = cache(lambda start: load_encoder(start).tokenizer)
     for unit, missing in todo:
         if unit.recipe is not None:
             try:
-                stages.make(unit.stages, tokenizer)
+                stages.make(unit.stages, tokenizer(unit.start))
             except MissingError as error:
                 print(f"skipped {unit.name}: {error}", file=sys.stderr, flush=True)
                 continue
-        elif counts_tokens(unit.row.pooling or profile.pooling):
+        elif counts_tokens(unit.pooling):
             stages.make(())  # the corpus, and the larger one that is counted in its place
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         keep = not args.remove_encoders

@@ -1,8 +1,9 @@
-"""The grid: profiles, rows and comparisons, as `grid.toml` states them."""
+"""The grid: profiles, rows and comparisons, as `grid.toml` and `papers.toml` state them."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 from augment_cli.errors import MissingError, UsageError
 
 GRID = Path(__file__).with_name("grid.toml")
+PAPERS = Path(__file__).with_name("papers.toml")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,6 @@ class Profile:
     seeds: tuple[int, ...]  # of every row that draws something
     pooling: str  # of encoders that are not trained
     score_precision: str  # number format when encoding the test sets, `fp32` or `bf16`
-    seconds: float  # rough length of one training, until one has been measured
     only: tuple[str, ...]  # the rows that it has
     tasks: tuple[str, ...]  # test sets
     set: tuple[str, ...] = ()  # settings of all rows
@@ -53,6 +54,14 @@ class Profile:
     )  # settings of single rows, the last word
     waits_for: str = ""  # what the missing trainings need, such as a machine of another kind
     like: str = ""  # another profile, whose values it has where it gives none
+    suite: str = "sts"  # of its tests, as eval/results/published.toml names it
+    source: str = ""  # the paper whose table it is, as that file names it
+    printed: Mapping[str, str] = field(default_factory=dict)  # by row: the paper's own row there
+    store: str = ""  # profiles of one name share a store; empty for one of its own
+    # Further encoders, by the prefix of the names of their rows: `encoder`, and perhaps `set` and `only`.
+    backbone: Mapping[str, Any] = field(default_factory=dict)
+    # Settings of which every combination is a row of its own, named `row@value@value`.
+    search: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,8 @@ class Row:
     recipe: str = ""
     set: tuple[str, ...] = ()
     pooling: str = ""  # of an encoder that is not trained; empty for the profile's
+    encoder: str = ""  # that it starts from; empty for the profile's
+    whiten: bool = False  # whether what is scored is whitened on its own sentences
 
 
 @dataclass(frozen=True)
@@ -87,6 +98,8 @@ class Grid:
     # The words of the command that makes each stage, for those that are no augmentation with its defaults.
     stages: dict[str, tuple[tuple[str, ...], ...]]
     columns: dict[str, dict[str, float]]  # scores that papers print, × 100, by name and test set
+    # By profile that has several encoders or a search: its own rows.
+    variants: dict[str, dict[str, Row]] = field(default_factory=dict)
 
     def bed_of(self, profile: Profile) -> Bed | None:
         """The bed that a profile starts from; None where it starts from another encoder."""
@@ -99,16 +112,15 @@ class Grid:
             raise UsageError(
                 f"{profile.name} has no row called {', '.join(unknown)}; there are: {', '.join(profile.only)}"
             )
-        return [self.rows[name] for name in profile.only if not wanted or name in wanted]
+        rows = self.variants.get(profile.name) or self.rows
+        return [rows[name] for name in profile.only if not wanted or name in wanted]
 
 
 def load_grid(path: Path = GRID) -> Grid:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
+    table = _read(path)
+    if path == GRID:  # the papers' tables share its rows and stages
+        papers = _read(PAPERS)
+        table = {key: value | papers[key] if key in papers else value for key, value in table.items()}
     given = table["profile"]
     if unknown := sorted({item["like"] for item in given.values() if "like" in item} - given.keys()):
         raise UsageError(f"{path}: is like {', '.join(unknown)}, which is not there")
@@ -116,13 +128,17 @@ def load_grid(path: Path = GRID) -> Grid:
     def whole(item: Mapping[str, Any]) -> dict[str, Any]:
         return (whole(given[item["like"]]) if "like" in item else {}) | dict(item)
 
-    profiles = {name: _make(Profile, {"name": name} | whole(item), path) for name, item in given.items()}
     rows = {name: _make(Row, {"name": name} | item, path) for name, item in table["row"].items()}
+    profiles = {name: _make(Profile, {"name": name} | whole(item), path) for name, item in given.items()}
+    variants = {name: made for name, one in profiles.items() if (made := _variants(one, rows))}
+    profiles |= {
+        name: dataclasses.replace(profiles[name], only=tuple(made)) for name, made in variants.items()
+    }
     comparisons = tuple(_make(Comparison, item, path) for item in table.get("comparison", []))
     columns = table.get("columns", {})
     asked = {name for profile in profiles.values() for name in (*profile.only, *profile.of_row)}
     asked |= {name for one in comparisons for name in (one.better, one.worse)}
-    if unknown := sorted(asked - rows.keys()):
+    if unknown := sorted(asked - rows.keys() - {name for made in variants.values() for name in made}):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if unknown := sorted({name for one in comparisons for name in one.on} - columns.keys()):
         raise UsageError(f"{path}: names columns that are not there: {', '.join(unknown)}")
@@ -131,7 +147,34 @@ def load_grid(path: Path = GRID) -> Grid:
         for name, one in table.get("stages", {}).items()
     }
     bed = _make(Bed, table["bed"], path) if "bed" in table else None
-    return Grid(bed, profiles, rows, comparisons, stages, columns)
+    return Grid(bed, profiles, rows, comparisons, stages, columns, variants)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+
+
+def _variants(profile: Profile, rows: Mapping[str, Row]) -> dict[str, Row]:
+    """The rows of a profile with several encoders or a search; empty where it has neither."""
+    if not (profile.backbone or profile.search):
+        return {}
+    made = {}
+    for prefix, own in {"": {"encoder": profile.encoder}, **profile.backbone}.items():
+        for name in (name for name in own.get("only", profile.only) if name in rows):
+            for values in itertools.product(*profile.search.values()):
+                row, called = rows[name], "@".join([f"{prefix}-{name}".removeprefix("-"), *values])
+                found = [f"{key}={value}" for key, value in zip(profile.search, values, strict=True)]
+                title = ", ".join([own["encoder"], row.title, *found])
+                settings = (*row.set, *own.get("set", ()), *found)
+                made[called] = dataclasses.replace(
+                    row, name=called, title=title, set=settings, encoder=own["encoder"]
+                )
+    return made
 
 
 def _make(kind: Any, item: Mapping[str, Any], path: Path) -> Any:

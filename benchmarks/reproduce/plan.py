@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.measure import Pace
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import Unit
@@ -37,10 +37,13 @@ def failure(results: dict[str, Result]) -> str:
     return str(results[TRAINING].scores.get("failed", "")) if TRAINING in results else ""
 
 
-def make_plan(units: Sequence[Unit], results: Results, stages: Stages, profile: Profile) -> list[Entry]:
+def make_plan(
+    units: Sequence[Unit], results: Results, stages: Stages, pace: Pace | None = None
+) -> list[Entry]:
     """Compare what should be with what is finished, in the order of the units."""
     entries = [_entry(unit, results, stages) for unit in units]
-    estimate = _estimator(entries, profile)
+    rows = stages.rows() if pace and any(entry.state == "missing" for entry in entries) else 0
+    estimate = _estimator(entries, pace, rows)
     return [
         dataclasses.replace(entry, seconds=estimate(entry)) if entry.state == "missing" else entry
         for entry in entries
@@ -61,8 +64,8 @@ def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
     return Entry(unit, finished, () if reasons else missing, "; ".join(reasons), to_make)
 
 
-def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], float]:
-    """Seconds an entry still takes: as measured on the row's other seeds, else the median of what was."""
+def _estimator(entries: Sequence[Entry], pace: Pace | None, rows: int) -> Callable[[Entry], float]:
+    """Seconds an entry still takes: as with the row's other seeds, else as measured, else as others took."""
     took: dict[tuple[str, str], list[float]] = {}
     for entry in entries:
         for name, result in entry.results.items():
@@ -73,8 +76,12 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
     def estimate(entry: Entry) -> float:
         total = 0.0
         for name in entry.missing:
-            known = took.get((entry.unit.row.name, name)) or took.get(("", name))
-            total += median(known) if known else profile.seconds * (1.0 if name == TRAINING else 0.25)
+            if known := took.get((entry.unit.row.name, name)):
+                total += median(known)
+            elif pace:
+                total += pace.seconds(entry.unit, rows)[name != TRAINING]
+            else:
+                total += median(took.get(("", name), [0.0]))
         return total
 
     return estimate
@@ -92,7 +99,8 @@ def show(entries: Sequence[Entry], jobs: int = 1, waits_for: str = "") -> str:
         ]
         words = [f"done {', '.join(done)}"] if done else []
         if open_:
-            words.append(f"missing {', '.join(open_)}, {sum(e.seconds for e in own) / 60:.0f} min")
+            minutes = sum(e.seconds for e in own) / 60
+            words.append(f"missing {', '.join(open_)}{f', {minutes:.0f} min' if minutes else ''}")
         if make := dict.fromkeys(stage for entry in own if entry.missing for stage in entry.to_make):
             words.append(f"first makes {', '.join(make)}")
         words += list(dict.fromkeys(f"{e.state}: {e.reason}" for e in own if e.reason))
@@ -101,8 +109,11 @@ def show(entries: Sequence[Entry], jobs: int = 1, waits_for: str = "") -> str:
         f"{sum(e.state == state for e in entries)} {state}"
         for state in ("done", "missing", "skipped", "failed")
     ]
-    hours = sum(entry.seconds for entry in entries) / jobs / 3600
-    lines.append(f"{len(entries)} trainings: {', '.join(counts)}; about {hours:.1f} hours to go")
+    hours = f"about {sum(entry.seconds for entry in entries) / jobs / 3600:.1f} hours"
+    if any(entry.missing and not entry.seconds for entry in entries):
+        hours = "hours that `make reproduce-plan` measures"
+    first = ", and what is made first" if any(e.to_make for e in entries if e.missing) else ""
+    lines.append(f"{len(entries)} trainings: {', '.join(counts)}; {hours} to go{first}")
     if waits_for and any(entry.state == "missing" for entry in entries):
         lines.append(f"the missing ones wait for {waits_for}")
     return "\n".join(lines)

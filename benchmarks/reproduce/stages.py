@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from benchmarks.reproduce.grid import Grid, Profile
 from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
 
+_MODELS = ("--model", "--forward", "--backward")  # options that name one
 _LAST_LINES = 5  # of a command that failed, for the message
 
 
@@ -56,6 +58,18 @@ class Stages:
     def _digest(self, name: str) -> str:
         assert self._store is not None
         return "+".join(self._store.stage(draw).digest for draw in stage_draws(self._store, name))
+
+    def rows(self) -> int:
+        """Sentences of the corpus; the lines of its files, at most, where it is not yet read."""
+        if self._store is not None:
+            return self._store.rows
+        paths = [path for one in self.profile.corpus for path in _found(self.data / one)]
+        lines = 0
+        for path in paths:
+            opened = gzip.open if path.suffix == ".gz" else open
+            with opened(path, "rb") as file:
+                lines += sum(1 for _ in file)
+        return min(lines, self.profile.rows or lines)
 
     def commands(self, name: str) -> list[list[str]]:
         """The arguments of each `augment-cli` that makes a stage; the last one writes the stage itself."""
@@ -98,7 +112,7 @@ class Stages:
             return self._failed[name]
         if name == CORPUS:
             files = [self.data / pattern for pattern in self.profile.corpus]
-            absent = [str(path) for path in files if not list(path.parent.glob(path.name))]
+            absent = [str(path) for path in files if not _found(path)]
             return f"{', '.join(absent)} missing" if absent else ""
         words = self.commands(name)[-1]
         if words[0] not in augmentations.names():
@@ -107,8 +121,8 @@ class Stages:
             return _lacking_engine(words[0], words[words.index("--engine") + 1])
         if self.allow_download and _runs_model(words[0]):
             return ""
-        if "--model" in words:
-            return _lacking(words[0], words[words.index("--model") + 1])
+        if named := [words[words.index(option) + 1] for option in _MODELS if option in words]:
+            return "; ".join(filter(None, (_lacking(words[0], model) for model in named)))
         if not self._doctor:
             self._doctor = {entry["what"]: entry for entry in examine(self.folder)}
         entry = self._doctor[words[0]]
@@ -173,6 +187,11 @@ class Stages:
                 f"{self.folder}: the corpus gave {self._store.rows:,} sentences of {self.profile.rows:,}; "
                 f"name more files in profile.{self.profile.name}.corpus of the grid"
             )
+
+
+def _found(path: Path) -> list[Path]:
+    """The files of a corpus, whose name may be a pattern."""
+    return sorted(path.parent.glob(path.name))
 
 
 def _runs_model(command: str) -> bool:

@@ -10,14 +10,19 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from benchmarks.reproduce.grid import Comparison, Grid, Profile
+from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
 from benchmarks.reproduce.results import SCORED, TRAINING
 from benchmarks.result_lines import read_lines
+from eval.results.tables import published_rows
+
+if TYPE_CHECKING:
+    from benchmarks.reproduce.plan import Entry
 
 SETS = ("stsb", "sts12", "sts13", "sts14", "sts15")  # of the average
 FEWEST = 3  # draws, of an interval that is worth drawing
@@ -93,13 +98,6 @@ def student(differences: Sequence[float]) -> tuple[float, float, float]:
     return float(low), float(high), float(found.pvalue)
 
 
-def resampled(differences: Sequence[float]) -> tuple[float, float]:
-    """Bootstrap interval of the mean, over every way to draw as many of the differences with replacement."""
-    drawn = np.array(list(itertools.product(differences, repeat=len(differences)))).mean(axis=1)
-    low, high = np.percentile(drawn, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return float(low), float(high)
-
-
 def sign_flip(differences: Sequence[float]) -> float:
     """Exact two-sided p-value of a mean of zero, over all signs that the differences could have had."""
     # With n differences it is at least 2 / 2ⁿ: 0.0625 with five.
@@ -121,12 +119,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def verdict(values: Sequence[float]) -> str:
-    """Likely, unclear or hurts, by both intervals over draws."""
+def verdict(values: Sequence[float], adjusted: float) -> str:
+    """Ahead, behind or unclear, by Holm's adjusted p-value over all comparisons of a measure."""
     if len(values) < FEWEST:
         return "too few draws"
-    both = (*student(values)[:2], *resampled(values))
-    return "likely" if min(both) > 0 else "hurts" if max(both) < 0 else "unclear"
+    return "unclear" if not adjusted < 1 - LEVEL else "ahead" if mean(values) > 0 else "behind"
 
 
 def published(grid: Grid, one: Comparison) -> str:
@@ -154,31 +151,26 @@ def comparison_table(grid: Grid, found: Measures) -> list[list[str]]:
     """The planned comparisons, at the rows' own learning rates and at the control's best."""
     asked = [one for one in grid.comparisons if differences(found, one.better, one.worse)]
     own = [differences(found, one.better, one.worse) for one in asked]
+    sick = [differences(found, one.better, one.worse, "sick") for one in asked]
     best = [beside_best(found, one) for one in asked]
-    table = [["better", "than", *_TESTS, "SICK", "paper", *(f"{name}, best control" for name in _TESTS)]]
-    for one, cells, cells_of_best in zip(asked, _tests(own), _tests(best), strict=True):
-        sick = differences(found, one.better, one.worse, "sick")
-        of_sick = f"{mean(sick):+.1f} ({verdict(sick)})" if sick else "–"
+    kinds = {"": own, "SICK ": sick, "best control ": best}
+    table = [["better", "than", "paper", *(f"{kind}{name}" for kind in kinds for name in _TESTS)]]
+    for one, *cells in zip(asked, *map(_tests, kinds.values()), strict=True):
         titles = [grid.rows[name].title for name in (one.better, one.worse)]
-        table.append([*titles, *cells, of_sick, published(grid, one), *cells_of_best])
+        table.append([*titles, published(grid, one), *itertools.chain(*cells)])
     return table
 
 
-_TESTS = ("gain, Student", "bootstrap", "p", "Holm", "flips", "verdict")
+_TESTS = ("gain, Student", "p", "Holm", "flips", "verdict")
 
 
 def _tests(all_gains: Sequence[Sequence[float]]) -> list[list[str]]:
     """The gain of each comparison with every reading of its noise, as `_TESTS` names them."""
     p_values = [student(gains)[2] if len(gains) > 1 else math.nan for gains in all_gains]
     return [
-        [
-            gain(gains),
-            "{:+.2f} to {:+.2f}".format(*resampled(gains)),
-            f"{p:.3f}",
-            f"{adjusted:.3f}",
-            f"{sign_flip(gains):.3f}",
-            verdict(gains),
-        ]
+        [gain(gains), f"{p:.3f}", f"{adjusted:.3f}", f"{sign_flip(gains):.3f}", verdict(gains, adjusted)]
+        if gains
+        else ["–"] * len(_TESTS)
         for gains, p, adjusted in zip(all_gains, p_values, holm(p_values), strict=True)
     ]
 
@@ -197,15 +189,14 @@ def one_rate_table(grid: Grid, found: Measures, profile: Profile) -> list[list[s
         for change in changes
         if change.startswith("learning_rate=")
     }
-    table = [["better", "than", "rate of both", "gain, Student", "bootstrap", "verdict"]]
+    table = [["better", "than", "rate of both", "gain, Student"]]
     for one in grid.comparisons:
         for row in (one.better, one.worse):
             rate = rates.get(row, "")
             names = [name if name == row else f"{name}-{rate}" for name in (one.better, one.worse)]
             if gains := differences(found, *names):
-                spread = "{:+.2f} to {:+.2f}".format(*resampled(gains))
                 titles = [grid.rows[name].title for name in (one.better, one.worse)]
-                table.append([*titles, rate, gain(gains), spread, verdict(gains)])
+                table.append([*titles, rate, gain(gains)])
     return table
 
 
@@ -235,6 +226,32 @@ def tables(grid: Grid, folder: Path) -> str:
             shown.append(_markdown(one_rate_table(grid, found, profiles[0])))
             shown.append(_markdown(method_table(grid, found)))
     return "\n\n".join(shown)
+
+
+def paper_table(profile: Profile, entries: Iterable[Entry]) -> str:
+    """A paper's table as Markdown: each row's mean over its seeds, and its deviation, beside the printed."""
+    printed = {row.model: row.cells for row in published_rows(profile.suite) if row.source == profile.source}
+    tests = [task for task in profile.tasks if task != "stsb-dev"]
+    of_rows: dict[Row, list[dict[str, float]]] = {}
+    for entry in entries:
+        scored = of_rows.setdefault(entry.unit.row, [])
+        scored += [result.scores for name, result in entry.results.items() if name == SCORED]
+    table = [["row", "seeds", "dev", *tests, "mean", "sd", "paper"]]
+    for row, seeds in of_rows.items():
+        there = [name for name in tests if seeds and all(name in scores for scores in seeds)]
+        # The paper's over the same sets.
+        theirs = printed.get(profile.printed.get(row.name, ""), {})
+        paper = f"{mean(theirs[name][0] for name in there or tests):.2f}" if theirs else "–"
+        means = [100 * mean(scores[name] for name in there) for scores in seeds if there]
+        cells = [
+            f"{100 * mean(scores[name] for scores in seeds):.2f}" if seeds and name in seeds[0] else "–"
+            for name in ("stsb-dev", *tests)
+        ]
+        spread = f"{stdev(means):.2f}" if len(means) > 1 else "–"
+        table.append(
+            [row.title, str(len(seeds)), *cells, f"{mean(means):.2f}" if means else "–", spread, paper]
+        )
+    return _markdown(table)
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Unit:
     key: str  # first 12 digits of the SHA-256 of recipe, pooling, precision of scoring, seed and encoder
     stages: tuple[str, ...]  # stages of the store it reads, the corpus first; none where nothing is trained
     encoder: str  # digest of the encoder it starts from
+    start: str  # its folder or hub name
+    pooling: str = ""  # of an encoder that is not trained
 
     @property
     def name(self) -> str:
@@ -51,12 +53,13 @@ class Unit:
 
 
 def make_units(
-    grid: Grid, profile: Profile, rows: Iterable[Row], seeds: Sequence[int] = (), encoder: str = ""
+    grid: Grid, profile: Profile, rows: Sequence[Row], seeds: Sequence[int] = (), encoder: str = ""
 ) -> list[Unit]:
     """The units of rows, in the order in which they are run: all rows with the first seed come first."""
-    digest = encoder or encoder_digest(profile, grid.bed_of(profile))
+    starts = {row.encoder or profile.encoder for row in rows}
+    digests = {start: encoder or encoder_digest(start, profile, grid.bed_of(profile)) for start in starts}
     return [
-        make_unit(profile, row, seed, digest)
+        make_unit(profile, row, seed, digests[row.encoder or profile.encoder])
         for number, seed in enumerate(seeds or profile.seeds)
         for row in rows
         if row.recipe or not number
@@ -64,7 +67,7 @@ def make_units(
 
 
 def make_unit(profile: Profile, row: Row, seed: int, encoder: str) -> Unit:
-    recipe = None
+    recipe, pooling = None, ""
     settings: dict[str, Any] = {"encoder": encoder, "scored": profile.score_precision, "output": "best"}
     if row.recipe:
         changes = [*profile.set, *row.set, *profile.of_row.get(row.name, ()), f"seed={seed}"]
@@ -76,11 +79,13 @@ def make_unit(profile: Profile, row: Row, seed: int, encoder: str) -> Unit:
         }
         settings["candidates"] = "from step 0"
     else:
-        settings["pooling"] = row.pooling or profile.pooling
-        if counts_tokens(settings["pooling"]):
+        settings["pooling"] = pooling = row.pooling or profile.pooling
+        settings |= {"whiten": True} if row.whiten else {}
+        if counts_tokens(pooling):
             most = MOST_COUNTED if profile.terms else min(MOST_COUNTED, profile.rows or MOST_COUNTED)
             settings["counted"] = [list(profile.terms or profile.corpus), most]
-    return Unit(row, seed, recipe, sha256_of_json(settings)[:12], stages_of(recipe), encoder)
+    key, start = sha256_of_json(settings)[:12], row.encoder or profile.encoder
+    return Unit(row, seed, recipe, key, stages_of(recipe), encoder, start, pooling)
 
 
 def _as_recorded(recipe: Recipe) -> dict[str, Any]:
@@ -106,14 +111,14 @@ def stages_of(recipe: Recipe | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != SELF))
 
 
-def encoder_digest(profile: Profile, bed: Bed | None = None) -> str:
-    """Digest of the profile's encoder; of a bed that has not been made here, the recorded one."""
-    folder = Path(profile.encoder)
+def encoder_digest(start: str, profile: Profile, bed: Bed | None = None) -> str:
+    """Digest of an encoder; of a bed that has not been made here, the recorded one."""
+    folder = Path(start)
     if bed is not None and not folder.is_dir():
         if bed.digest:
             return bed.digest
         raise MissingError(f"{folder} is not there; make it with `make bed PROFILE={profile.name}`")
-    return model_digest(folder) if folder.is_dir() else str(load_encoder(profile.encoder).digest)
+    return model_digest(folder) if folder.is_dir() else str(load_encoder(start).digest)
 
 
 def check_bed(bed: Bed | None, results: Path) -> None:

@@ -111,7 +111,7 @@ def train_unit(job: Job) -> dict[str, Any]:
     job.out.mkdir(parents=True, exist_ok=True)
     command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"
     recipe = job.unit.recipe
-    run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command)
+    run = Run(recipe, job.store, job.unit.start, job.out, job.data, command=command)
     began, cpu = time.perf_counter(), time.process_time()
     with (job.out / "console.log").open("a", encoding="utf-8") as console:
         try:
@@ -140,7 +140,8 @@ def train_unit(job: Job) -> dict[str, Any]:
 def _score(job: Job) -> dict[str, Any]:
     """Main score of each test set, as its protocol gives it, and two that are kept beside them."""
     began = time.perf_counter()
-    tables, options = _tables(job.profile.tasks, job.data), Options(jobs=1)
+    tables = _tables(job.profile.tasks, job.data)
+    options = Options(jobs=1, whiten=job.unit.row.whiten)
     encoder = _trained(job) if job.unit.recipe else untrained(job)
     vectors = Vectors(encoder, tables, options, Progress())
     of_task = {table.task.name: score_task(table, vectors, options, Progress()) for table in tables}
@@ -164,7 +165,7 @@ def _trained(job: Job) -> Encoder:
 
 def untrained(job: Job) -> Encoder:
     """The encoder of a row that trains nothing, with the row's pooling."""
-    path, pooling = job.profile.encoder, job.unit.row.pooling or job.profile.pooling
+    path, pooling = job.unit.start, job.unit.pooling
     counts = _counts(job.counted, path) if counts_tokens(pooling) else None
     if pooling in POOLINGS:  # a table's rows are looked up, so there is nothing that bf16 would speed up
         return word_table(load_encoder(path), pooling, counts)

@@ -12,6 +12,11 @@ SENTENCES = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a BERT of 2 layers and 32 dimensions, with a vocabulary of its own and dropout 0.1."""
+    return make_tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def make_tiny_encoder(folder: Path, layers: int = 2) -> Path:
+    """The same with another number of layers."""
     import torch  # here, so that tests without models do not wait for it
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertConfig, BertModel, BertTokenizer
@@ -31,12 +36,11 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = BertConfig(
         vocab_size=len(wrapped),
         hidden_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=64,
     )
     encoder = Encoder(BertModel(config).eval(), wrapped, "mean", max_length=64)
-    folder = tmp_path_factory.mktemp("models") / "tiny"
     export(encoder, folder)
     return folder

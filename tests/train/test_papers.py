@@ -6,6 +6,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from tests.helpers.made_stores import store_of
+from train.cli import main
 from train.loading import load_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
@@ -37,3 +38,28 @@ def test_the_log_of_a_run_says_it(tmp_path, tiny_encoder):
     train(Run(load_recipe("sda", changes), store.path, str(tiny_encoder), tmp_path / "run"), join())
     events = read_log(tmp_path / "run/log.jsonl")
     assert ["not SDA's" in event["message"] for event in events if event["event"] == "warning"] == [True]
+
+
+@pytest.mark.parametrize(("recipe", "stage"), [("sda", "aa"), ("una", "una")])
+def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_encoder, capsys, recipe, stage):
+    own = {"aa": {"mode": "paper"}, "una": {"surface": "in-place", "radius": "4000"}}[stage]
+    store = store_of(tmp_path, LINES, stage)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run(stage, **own), f"{stage}-paper")
+
+    def run(name):
+        column = {"sda": "positives", "una": "negatives"}[recipe]
+        settings = [f"{column}={name}", "batch=4", "steps=1", "max_length=16", "evaluate_every=0"]
+        where = ["--store", str(store.path), "--encoder", str(tiny_encoder), "--out", str(tmp_path / name)]
+        with pytest.raises(SystemExit) as ended:
+            main([recipe, "--paper", *where, "--set", *settings])
+        return ended.value.code
+
+    assert run(stage) == 2 and f"is not {recipe.upper()}'s" in capsys.readouterr().err
+    assert run(f"{stage}-paper") == 0
+
+
+def test_paper_is_for_three_recipes(capsys):
+    with pytest.raises(SystemExit):
+        main(["simcse", "--paper"])
+    assert "none of una, sda, augcse" in capsys.readouterr().err

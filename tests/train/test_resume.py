@@ -27,6 +27,7 @@ from train.run import train
 
 RECIPES = {
     "una": {"loss": "nt-xent", "negatives": ("una",), "alpha": 2, "precision": "bf16"},
+    "fp16": {"precision": "fp16", "mlm_weight": 0.1},
     "mlm": {"objective": "mlm", "schedule": "warmup-stable-decay", "decay_steps": 3},
     # Everything that remembers something: batch norm, discriminator, running mean and its queue.
     "memory": {

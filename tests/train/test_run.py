@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file, save_file
 
 from augment_cli.encoding.loading import load_encoder
@@ -32,16 +33,36 @@ def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
 
 
-@pytest.mark.skipif(not has_fast_bf16(), reason="this CPU has no fast bf16, so the trainer would use fp32")
-def test_bf16_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path):
+_BF16 = pytest.mark.skipif(
+    not has_fast_bf16(), reason="this CPU has no fast bf16: the trainer would use fp32"
+)
+
+
+@pytest.mark.parametrize("low", [pytest.param("bf16", marks=_BF16), "fp16"])
+def test_sixteen_bits_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path, low):
     losses = {}
-    for precision in ("fp32", "bf16"):
+    for precision in ("fp32", low):
         quick_run(
             tiny_store, tiny_encoder, tmp_path / precision, log_every=1, precision=precision, dropout=0.0
         )
         losses[precision] = [event["loss"] for event in logged_steps(tmp_path / precision)]
-    np.testing.assert_allclose(losses["bf16"], losses["fp32"], rtol=0.05)
-    assert losses["bf16"] != losses["fp32"]
+    np.testing.assert_allclose(losses[low], losses["fp32"], rtol=0.05)
+    assert losses[low] != losses["fp32"]
+
+
+def test_a_step_whose_scaled_gradient_overflows_is_left_out(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    def make(recipe, ranks):
+        return torch.amp.GradScaler("cpu", init_scale=2.0**100)
+
+    monkeypatch.setattr("train.objectives.contrastive.make_scaler", make)
+    settings = {"log_every": 1, "precision": "fp16", "steps": 3, "schedule": "constant"}
+    quick_run(tiny_store, tiny_encoder, tmp_path, **settings)
+    assert not np.isfinite([event["norm"] for event in logged_steps(tmp_path)]).any()
+    before, after = (
+        load_file(tmp_path / "last/model.safetensors"),
+        load_file(tiny_encoder / "model.safetensors"),
+    )
+    assert all((after[name] == before[name]).all() for name in before)
 
 
 def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys):

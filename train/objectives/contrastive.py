@@ -47,10 +47,13 @@ class ContrastiveObjective:
         self.columns, self.once = self.views.columns, self.views.once
         self.views_a_row = self.views.count(0)[1]  # at most: a step without negatives has fewer
         self.finish = self.views.finish if bags else None
+        self.slices = slices_of(recipe, ranks)
+        self.scaler = make_scaler(recipe, ranks)
         self.masked = None
         if recipe.masking.weight:
             masked_language = components.part("methods.mlm.masked_language")
             self.masked = masked_language.MaskedObjective(recipe, tokenizer, ranks)
+            self.masked.scaler = self.scaler
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
 
@@ -59,9 +62,7 @@ class ContrastiveObjective:
     def prepare(self, batch: Batch, step: int) -> ViewBatch:
         """Choose the views of each row, pad and number their texts."""
         grid, labels = self.views.choose(batch, step)
-        pieces = (
-            in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.reading.slices, self.pad)
-        )
+        pieces = in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.slices, self.pad)
         texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
         masked = self.masked.prepare(batch, step) if self.masked else []
         return ViewBatch(pieces, texts, torch.from_numpy(labels), masked)
@@ -85,7 +86,7 @@ class ContrastiveObjective:
             self.recipe.contrast.mask_equal_texts,
         )  # fmt: skip
         loss, metrics, batch = self.loss(model, batch)
-        loss.backward()
+        self.scaler.scale(loss).backward()
         assert everyone.grad is not None
         gradient = everyone.grad[self.rows].reshape(rows * views, -1)
         if cached:
@@ -204,8 +205,19 @@ class ContrastiveObjective:
 
 
 def autocast(recipe: Recipe, ranks: Ranks) -> torch.autocast:
-    """bf16 autocast where the recipe asks for it."""
-    return torch.autocast(ranks.device.type, torch.bfloat16, enabled=recipe.precision == "bf16")
+    """Autocast to the 16 bits that the recipe asks for, if any."""
+    low = torch.float16 if recipe.precision == "fp16" else torch.bfloat16
+    return torch.autocast(ranks.device.type, low, enabled=recipe.precision in ("bf16", "fp16"))
+
+
+def make_scaler(recipe: Recipe, ranks: Ranks) -> torch.amp.GradScaler:
+    """Loss scaling, which keeps gradients within fp16's range; it does nothing in other formats."""
+    return torch.amp.GradScaler(ranks.device.type, enabled=recipe.precision == "fp16")
+
+
+def slices_of(recipe: Recipe, ranks: Ranks) -> int:
+    """Into how many slices a batch is cut: on a GPU each would cost more launches than it saves padding."""
+    return recipe.reading.slices if ranks.device.type == "cpu" else 1
 
 
 def _split(item: Piece, chunk: int) -> Sequence[Piece]:

@@ -110,3 +110,48 @@ def test_gold_parses(name: str, coverage: float, treebank: tuple[list[str], list
     assert len(changed) / len(results) == pytest.approx(coverage, abs=0.0005)
     assert all(row["reason"] in set(Reason) for row in results if row["text"] is None)
     assert all(row["rule"] for row in changed)
+
+
+# Universal labels as `zh_core_web_*` has them, and the tags of the Penn Chinese Treebank for coarse ones.
+STANFORD = {
+    "nsubj:pass": "nsubjpass", "aux:pass": "auxpass", "obj": "dobj", "clf": "mark:clf", "obl": "nmod:prep",
+    "obl:tmod": "nmod:tmod", "dislocated": "nmod:topic", "compound:vv": "advmod:rcomp",
+}  # fmt: skip
+TREEBANK = {
+    "VERB": "VV",
+    "AUX": "VV",
+    "ADJ": "VA",
+    "ADP": "P",
+    "ADV": "AD",
+    "PUNCT": "PU",
+    "NOUN": "NN",
+    "PRON": "PN",
+}
+
+
+def stanford_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A gold parse with the labels and tags that the other scheme has for the same tree."""
+    deps, pos = [], []
+    for label, tag, lemma, morph in zip(row["deps"], row["pos"], row["lemmas"], row["morphs"], strict=True):
+        negates = label == "advmod" and "Polarity=Neg" in morph
+        helps = "aux:asp" if lemma in "了着著过過" else "aux:modal"
+        deps.append("neg" if negates else helps if label == "aux" else STANFORD.get(label, label))
+        pos.append("VERB" if tag in ("ADJ", "AUX") and deps[-1] != "aux:asp" else tag)
+    tags = [TREEBANK.get(tag, "X") for tag in row["pos"]]
+    return row | {"deps": deps, "pos": pos, "tags": tags, "morphs": [""] * len(deps)}
+
+
+@pytest.mark.parametrize("name", ["pi", "aa", "dn"])
+def test_gold_parses_in_the_labels_of_spacys_pipelines_give_the_same_sentences(
+    name: str, treebank: tuple[list[str], list[dict[str, Any]]]
+) -> None:
+    texts, rows = treebank
+    settings = {} if name == "pi" else PAPER
+    expected = outcome(name, settings, texts, rows)
+    found = outcome(name, settings, texts, [stanford_row(row) for row in rows])
+    differing = [
+        (one["text"], other["text"])
+        for one, other in zip(expected, found, strict=True)
+        if one["text"] != other["text"]
+    ]
+    assert differing[:3] == []

@@ -7,6 +7,7 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
 from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
 from benchmarks.reproduce.plan import make_plan, show
 from benchmarks.reproduce.repeat import bounds
 from benchmarks.reproduce.results import SCORED, TRAINING, Result, Results
@@ -26,6 +27,9 @@ class Stages:
 
     def digests(self, names):
         return {name: self.there.get(name) for name in names}
+
+    def rows(self):
+        return 40
 
     def reason(self, name):
         return "" if name == "una-random" else f"no augmentation {name}"
@@ -49,24 +53,15 @@ def names(units):
     return [(unit.row.name, unit.seed) for unit in units]
 
 
-@pytest.mark.parametrize("name", ["large-1", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["large-1", "una-table-1", "augcse-search"])
 def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(name):
     grid = load_grid()
     units = units_of(grid, grid.profiles[name])
-    assert len({unit.key for unit in units}) == len(units)
+    assert len({(unit.start, unit.key) for unit in units}) == len(units)
     for unit in units:
         assert unit.recipe is None or unit.recipe.seed == unit.seed
         for stage in unit.stages[1:]:
             assert grid.stages.get(stage, ((stage,),))[-1][0] in augmentations.names()
-
-
-def test_the_paper_profile_leaves_batches_and_rates_as_the_papers_have_them():
-    grid = load_grid()
-    vascl, una = (
-        make_unit(grid.profiles["paper"], grid.rows[name], 42, ENCODER).recipe for name in ("vascl", "una")
-    )
-    assert (vascl.batch, vascl.epochs, vascl.learning_rate, vascl.pooling) == (1024, 5, 5e-6, "mean")
-    assert (una.batch, una.learning_rate, una.pooling, una.max_length) == (64, 3e-5, "cls", 32)
 
 
 def test_all_rows_with_the_first_seed_come_first_and_what_is_not_trained_comes_once(grid, profile):
@@ -135,7 +130,7 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
     units = units_of(grid, profile, ["simcse", "augmented", "translated"], [42])
     simcse, augmented, _ = units
     finish(results, simcse, {"corpus": "c"}, [TRAINING])
-    plan = make_plan(units, Results(results.path), stages, profile)
+    plan = make_plan(units, Results(results.path), stages)
     assert [entry.state for entry in plan] == ["missing", "missing", "skipped"]
     assert [entry.missing for entry in plan] == [(SCORED,), (TRAINING, SCORED), ()]
     assert plan[1].to_make == ("una-random",)
@@ -145,7 +140,7 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
 
     finish(results, simcse, {"corpus": "c"})
     finish(results, augmented, {"corpus": "c", "una-random": "u"})
-    plan = make_plan(units, Results(results.path), stages, profile)
+    plan = make_plan(units, Results(results.path), stages)
     assert [entry.state for entry in plan] == ["done", "done", "skipped"]
 
 
@@ -156,7 +151,7 @@ def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_pat
 
     def state(**digests):
         stages = Stages({name.replace("_", "-"): digest for name, digest in digests.items()})
-        return make_plan([unit], results, stages, profile)[0].state
+        return make_plan([unit], results, stages)[0].state
 
     assert state(corpus="c", una_random="u") == "done"
     assert state() == "done"  # nothing made here contradicts it
@@ -168,17 +163,40 @@ def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_pa
     results = Results(tmp_path / "small.jsonl")
     (unit,) = units_of(grid, profile, ["simcse"], [42])
     finish(results, unit, {"corpus": "c"}, [TRAINING], failed="step 3: the loss is nan")
-    (entry,) = make_plan([unit], results, Stages({"corpus": "c"}), profile)
+    (entry,) = make_plan([unit], results, Stages({"corpus": "c"}))
     assert (entry.state, entry.reason, entry.missing) == ("failed", "step 3: the loss is nan", ())
 
 
 def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
+    """On the row's other seeds, else by some steps on this machine, else of any row."""
     results, stages = Results(tmp_path / "small.jsonl"), Stages({"corpus": "c"})
-    units = units_of(grid, profile, ["simcse"])
-    before = make_plan(units, results, stages, profile)
-    assert before[1].seconds == 12.5  # the profile's guess, and a quarter of it for scoring
+    units = units_of(grid, profile, ["simcse", "augmented"])
+    assert [entry.seconds for entry in make_plan(units, results, stages)] == [0.0] * 4
+    assert "that `make reproduce-plan` measures" in show(make_plan(units, results, stages))
     finish(results, units[0], {"corpus": "c"})
-    assert [entry.seconds for entry in make_plan(units, results, stages, profile)] == [0.0, 60.0]
+    assert [entry.seconds for entry in make_plan(units, results, stages)] == [0.0, 60.0, 60.0, 60.0]
+    plan = make_plan(units, results, stages, Measured())
+    assert [entry.seconds for entry in plan] == [0.0, 47.0, 60.0, 47.0]
+
+
+class Measured:
+    """Seconds of training and of scoring, in the place of some steps."""
+
+    def seconds(self, unit, rows):
+        assert rows == 40
+        return 40.0, 7.0
+
+
+def test_some_steps_of_a_rows_own_recipe_are_measured_once_for_each_kind(grid, profile, tiny_encoder):
+    profile = dataclasses.replace(profile, encoder=str(tiny_encoder), set=("batch=64", "threads=1"))
+    rows = grid.choose(profile, ["simcse", "augmented"])
+    units, pace = make_units(grid, profile, rows), Pace()
+    training, scoring = pace.seconds(units[0], 6_400)
+    # A hundred steps of 64 rows, and the dev set before and after; the test sets.
+    assert training == pytest.approx((6_400 + 2 * DEV_ROWS) / pace(units[0]))
+    assert scoring == pytest.approx(SCORED_ROWS / pace(units[0]))
+    assert [pace(unit) for unit in units] == [pace(unit) for unit in units]
+    assert len(pace._known) == 2
 
 
 def test_a_repetition_may_lie_two_deviations_from_the_recorded_seeds():

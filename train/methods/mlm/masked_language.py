@@ -19,7 +19,7 @@ from train.data.tokens import special_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
-from train.objectives.contrastive import autocast
+from train.objectives.contrastive import autocast, make_scaler, slices_of
 from train.recipe import Recipe
 
 _KEY = 0x6D6C6D  # keeps these draws apart from the others of the same step
@@ -115,11 +115,12 @@ class MaskedObjective:
         self.recipe, self.ranks = recipe, ranks
         self.masking = Masking(recipe, tokenizer)
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
+        self.slices, self.scaler = slices_of(recipe, ranks), make_scaler(recipe, ranks)
 
     def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
         """Hide tokens and pad; runs in the read-ahead thread."""
         texts = batch.columns[CORPUS].or_empty()
-        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.reading.slices)
+        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.slices)
 
     def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
         """Add this rank's share of the gradient of the global mean."""
@@ -137,5 +138,5 @@ class MaskedObjective:
                     head(state, item.hidden, item.targets) for state, item in zip(states, group, strict=True)
                 ]
             total = torch.stack(losses).sum() / count
-        (weight * total).backward()
+        self.scaler.scale(weight * total).backward()
         return {"mlm_loss": float(ranks.sum(total.detach().clone()))}
