@@ -123,6 +123,8 @@ class PairNetwork(nn.Module):
 
 def token_vectors(encoder: Encoder, texts: Sequence[str], shape: VerifierShape) -> list[Tensor]:
     """Vectors of each text's tokens, (tokens, layers · dimension), fp16, without the marks at its ends."""
+    if not texts:
+        return []
     with tokenizing(encoder.name or "the encoder"):
         limit = min(shape.max_length, encoder.max_length or shape.max_length)
         prepared = [encoder.prompt + (text.lower() if encoder.lower_case else text) for text in texts]

@@ -15,6 +15,7 @@ from augment_cli import augmentations
 from augment_cli.answers.client import Client
 from augment_cli.api import ingest_corpus
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.verifier import Verifier
 from augment_cli.engine.backends import _connected_to_ray, run_on_dask
 from augment_cli.english.inflection import _lemminflect
 from augment_cli.errors import MissingError
@@ -52,6 +53,7 @@ USES = {
     "safetensors": lambda: load_encoder(ENCODER),
     "scipy": sparse_library,
     "sentencepiece": lambda: library_versions(augmentations.get("back-translate").libraries),
+    "onnx": lambda: Verifier(None, None, None).save("verifier", onnx=True),
     "sklearn": lambda: augment_cli.adapt(ENCODER, ["A text."]),
     "spacy": lambda: _load(find_pipeline(shipped_pipeline())),
     "threadpoolctl": lambda: next(parse_texts(_load(find_pipeline(shipped_pipeline())), ["A text."])),
