@@ -40,13 +40,7 @@ python -m train distil --store store --out runs/distilled
 python -m train nearest runs/static/best --store store
 """
 
-# What `--paper` changes of a recipe; loss, batch and rates are the papers' in any case.
-_EIGHT = "contraction,diverse-paraphrase,casual-to-formal,negation-removal,tense,discourse-marker"
-_OF_PAPERS: dict[str, tuple[str, ...]] = {
-    "una": (),
-    "sda": ("labels=kind",),
-    "augcse": (f"discriminator.stages={_EIGHT},subject-object-switch,random-swap",),
-}
+_PAPERS = "extras.papers"
 _COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
 
 
@@ -84,9 +78,7 @@ class Arguments:
         None, "change a setting of the recipe; TABLE.KEY=VALUE for one of a table or of an addition",
         metavar="KEY=VALUE",
     )  # fmt: skip
-    paper: bool = option(
-        False, f"of {', '.join(_OF_PAPERS)}: the paper's own texts and labels, and no others"
-    )
+    paper: bool = option(False, "of una, sda and augcse: the paper's own texts and labels, and no others")
     seeds: str | None = option(None, "comma-separated; one run each, then mean and standard deviation")
     allow_download: bool = option(False, "fetch a hub encoder that is not on this machine")
     dry_run: bool = option(False, "print plan and memory estimate, and stop")
@@ -172,9 +164,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     check_address_space(LEAST_FOR_MODELS)
     columns, changes, data = part(_COLUMNS), args.set or [], args.data or _data()
     if args.paper:
-        if args.recipe not in _OF_PAPERS:
-            raise UsageError(f"--paper: {args.recipe} is none of {', '.join(_OF_PAPERS)}; leave --paper out")
-        changes = [*_OF_PAPERS[args.recipe], *changes]
+        changes = [*part(_PAPERS).changes(args.recipe), *changes]
     recipe = load_recipe(args.recipe, changes)
     try:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
@@ -202,13 +192,13 @@ def _run(args: Arguments, typed: list[str]) -> int:
 
     from augment_cli.store.store import Store
     from train.machine.distributed import join, leave
-    from train.prepare import Run, check_batch, plan, unlike_paper
+    from train.prepare import Run, check_batch, plan
     from train.seeds import repeat
 
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
-    if args.paper and (said := unlike_paper(recipe, Store.open(args.store), _OF_PAPERS)):
-        raise UsageError(said[0])
+    if args.paper:
+        part(_PAPERS).check(recipe, Store.open(args.store))
     ranks = join()
     try:
         check_batch(recipe, ranks)

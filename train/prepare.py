@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,17 +38,6 @@ from train.outputs.export import check_pooling
 from train.recipe import Recipe
 
 Objective = Any  # `ContrastiveObjective`, or what does the same for masked language modelling
-# By recipe and augmentation, where the default is not the paper's: the options that are, and how its
-# recorded settings tell (of UNA's surfaces `natural` alone, which the paper does not have, has `same`).
-_OF_PAPERS: dict[str, dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]]] = {
-    "sda": dict.fromkeys(("aa", "dn"), ("--mode paper", lambda made: made["mode"] != "faithful")),
-    "una": {
-        "una": (
-            "--surface in-place --radius 4000",
-            lambda made: made["radius"] == 4000 and "same" not in made,
-        )
-    },
-}
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
 
@@ -186,24 +175,6 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
     per_epoch = -(-count // recipe.batch)  # the last batch may be short and is then padded
     steps = 0 if run.untrained else recipe.steps or per_epoch * recipe.epochs
     return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
-
-
-def unlike_paper(recipe: Recipe, store: Store, recipes: Iterable[str] = ("sda",)) -> list[str]:
-    """A warning for each text of one of some recipes that its paper makes otherwise."""
-    said = []
-    for name in sorted({*recipe.positives, *recipe.negatives} & {*store.stages()}):
-        made_by = (settings := store.stage(name).settings)["stage"]
-        own, is_own = _OF_PAPERS.get(recipe.name, {}).get(made_by, ("", None))
-        if recipe.name not in recipes or is_own is None or is_own(settings["parameters"]):
-            continue
-        kind = "positives" if name in recipe.positives else "negatives"
-        said.append(
-            f"{name}: sentences of `{made_by}` that are not the paper's: a score of this run is not "
-            f"{recipe.name.upper()}'s. `augment-cli run {recipe.name} --paper` makes the paper's in a store "
-            f"of its own, `augment-cli {made_by} {own} --name {made_by}-paper` in this one "
-            f"(--set {kind}={made_by}-paper)"
-        )
-    return said
 
 
 def column_draws(objective: Objective, store: Store) -> dict[str, list[str]]:

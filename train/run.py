@@ -35,7 +35,7 @@ from train.outputs import checkpoint
 from train.outputs.export import export
 from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, read_log
-from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows, unlike_paper
+from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
 from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import DevTest, dev_test
@@ -206,7 +206,9 @@ def loop(training: Training, request: StopRequest) -> int:
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     speed = Speed(progress.done * recipe.batch)
-    for said in unlike_paper(recipe, training.store) if not progress.done else ():
+    for said in (
+        components.part("extras.papers").unlike_paper(recipe, training.store) if not progress.done else ()
+    ):
         log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():

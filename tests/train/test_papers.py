@@ -7,10 +7,11 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from tests.helpers.made_stores import store_of
 from train.cli import main
+from train.extras.papers import unlike_paper
 from train.loading import load_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.prepare import Run, unlike_paper
+from train.prepare import Run
 from train.run import train
 
 LINES = ["The keeper opened the heavy door.", "An old mill burned in 1901."] * 3

@@ -47,7 +47,7 @@ def test_the_page_is_short():
 def test_the_core_is_small_beside_the_methods():
     files = {path: lines([path]) for path in (REPOSITORY / "train").rglob("*.py")}
     core = {path: n for path, n in files.items() if not {"methods", "extras"} & {*path.parts}}
-    assert sum(files.values()) <= 9_300 and sum(core.values()) <= 5_450
+    assert sum(files.values()) <= 9_400 and sum(core.values()) <= 5_450
     # Rooms called `fast` are there for speed alone: without them everything computes the same.
     assert sum(n for path, n in core.items() if "fast" not in path.parts) <= 5_000
     assert len(dataclasses.fields(Recipe)) <= 45
