@@ -119,6 +119,8 @@ def test_a_gain_is_that_of_the_exported_encoders_and_encodes_nothing_again(
 class ScriptedTest:
     """A dev test that has its scores, and what the best gained, from the test."""
 
+    cosines = ()
+
     def __init__(self, scores, gain=(0.09, 0.01, 0.2), asked=None):
         self.scores, self.interval, self.asked = scores, gain, asked
 
