@@ -132,7 +132,7 @@ def test_arguments_of_what_is_not_run_are_read(line, monkeypatch, tmp_path):
     ["augment-cli una --beat 0.5", "augment-cli una --seed much", "make agument", "pip install 'a[b]'"],
 )
 def test_arguments_that_are_wrong_are_noticed(line, monkeypatch):
-    with pytest.raises((Exception, SystemExit), match=r"beat|valid int|agument|pip"):
+    with pytest.raises((Exception, SystemExit), match=r"beat|valid integer|agument|pip"):
         read_arguments(line, monkeypatch)
 
 
