@@ -31,7 +31,7 @@ def unlike_paper(recipe: Recipe, store: Store) -> list[str]:
             column = "positives" if name in recipe.positives else "negatives"
             said.append(
                 f"{name}: sentences of `{made['stage']}` that are not the paper's: a score of this run is "
-                f"not {recipe.name.upper()}'s. `augment-cli run {recipe.name} --paper --store OTHER` makes the "
-                f"paper's in a store of its own (--set {column}=NAME takes another stage of this one)"
+                f"not {recipe.name.upper()}'s. `augment-cli run {recipe.name} --paper --store OTHER` makes "
+                f"them in a store of its own (--set {column}=NAME takes another stage of this one)"
             )
     return said
