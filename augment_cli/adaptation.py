@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
+from augment_cli.encoding.words_apart import texts_of
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError
 from augment_cli.errors.packages import require
@@ -60,7 +62,6 @@ _NOTE = re.compile(r"^(?:WARNING |INFO (?=.* of [\d,]+ rows)|INFO .*)")
 _ENDING = 60.0  # seconds that the trainer has to write its checkpoint
 _HELPS = 0.5  # weight of a table of words beside an encoder that sees context
 _POINTS = 0.5  # of 100 texts; fewer are no difference
-_PIECES, _UNKNOWN = 2.0, 0.05  # a word, and of all pieces: more, and a vocabulary is of another language
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,11 @@ def adapt(
         if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in several(changes)):
             raise BadInputError(few)
         reporter.warn(few)
-    if unlike := _unlike(model, store):
-        reporter.warn(unlike)
+    if unlike := unknown_language(model, list(texts_of(store, _LOOKED_AT))):
+        reporter.warn(
+            f"the encoder hardly knows the language of these texts ({unlike}); take one of that language "
+            "or of many, such as multilingual-e5-small"
+        )
     digest = model_digest(model) if model.is_dir() else sha256_of_file(model)
     told: dict[str, Any] = {"version": __version__, "encoder": digest}
     told |= {"changes": list(several(changes)), "lookup": lookup}
@@ -249,29 +253,6 @@ def _few(store: Store) -> str:
     )
 
 
-def _unlike(model: Path, store: Store) -> str:
-    """A warning where an encoder's vocabulary does not know the texts' language; else empty."""
-    file = model / "tokenizer.json"
-    if not file.is_file():
-        return ""
-    from tokenizers import Tokenizer
-
-    texts = store.read_part("corpus", 0, ["text"])["text"].slice(0, 1_000).to_pylist()
-    tokenizer = Tokenizer.from_file(str(file))
-    tokenizer.no_padding()
-    pieces = [one.tokens for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
-    count = sum(map(len, pieces)) or 1
-    letters = sum(letter.isalnum() for text in texts for letter in text) or 1
-    words = max(sum(len(re.findall(r"\w+", text)) for text in texts), letters / 12)
-    unknown = sum(token in ("[UNK]", "<unk>") for tokens in pieces for token in tokens) / count
-    if unknown < _UNKNOWN and count / words < _PIECES:
-        return ""
-    return (
-        f"the encoder hardly knows the language of these texts ({count / words:.1f} pieces a word, "
-        f"{unknown:.0%} unknown); take one of that language or of many, such as multilingual-e5-small"
-    )
-
-
 def _train(command: list[str], reporter: Reporter) -> None:
     """Run the trainer, with its lines as progress and notes; its error becomes one of this process."""
     last, shown = "", float("-inf")
@@ -315,12 +296,11 @@ def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
     from augment_cli.encoding.loading import load_encoder
     from augment_cli.encoding.lookup import Lookup
 
-    folders = [(out / "best", 1.0)]
+    folders, texts = [(out / "best", 1.0)], list(texts_of(store))
     words = CHECKOUT / STATIC
-    if words.is_dir() and model_digest(words) != model_digest(out / "best"):
+    helps = words.is_dir() and not unknown_language(words, texts)
+    if helps and model_digest(words) != model_digest(out / "best"):
         folders.append((words, _HELPS))
-    count = range(len(store.parts))
-    texts = [text for part in count for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()]
     reporter.say(f"lookup: {len(texts):,} texts by {len(folders)} encoders")
     found = Lookup.fit([(load_encoder(folder), weight) for folder, weight in folders], texts)
     shutil.rmtree(out / "lookup", ignore_errors=True)

@@ -39,7 +39,9 @@ ScoredColumns = "cosine, nearest_cosine, length_ratio, edited_share, repeated_wo
 def fit(
     session: Session,
     min_df: Annotated[int, Option("leave out terms of fewer sentences", minimum=1)] = 1,
-    tokenizer: Annotated[str, Option("treebank (fast), nltk (exact), or module:callable")] = "treebank",
+    tokenizer: Annotated[
+        str, Option("treebank (fast), nltk (exact), characters (Chinese and the like), or module:callable")
+    ] = "treebank",
     stages: Annotated[
         str | Sequence[str], Option("stages to count together, such as corpus,uda", "on")
     ] = "corpus",

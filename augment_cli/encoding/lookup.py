@@ -20,10 +20,10 @@ from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.transforms import centred, nearest, smoothed, unit
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.models.digest import copy_model
+from augment_cli.tokenization.tokens import WORDS
 
 SETTINGS, ARRAYS = "lookup.json", "lookup.safetensors"  # in its folder
 _COMBINED = CombineParameters()  # a lookup is smoothed as `augment-cli combine` does by default
-_TOKENS = r"(?u)\b\w+\b"
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Lookup(Encoder):
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=_TOKENS)
+        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=WORDS)
         try:
             counts = vectorizer.fit_transform(texts)
         except ValueError:  # no word stands in two texts
@@ -91,7 +91,7 @@ class Lookup(Encoder):
     def _count(self, texts: Sequence[str]) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=_TOKENS, vocabulary=self.words)
+        vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=WORDS, vocabulary=self.words)
         vectorizer.idf_ = self.idf.astype(np.float64)
         return vectorizer.transform(texts)
 

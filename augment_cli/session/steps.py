@@ -40,7 +40,7 @@ from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.forms import FormCounts, make_forms
 from augment_cli.tfidf.names import forms_name, stage_names
-from augment_cli.tokenization import TOKENIZERS, share_without_spaces
+from augment_cli.tokenization import share_without_spaces
 from augment_cli.vectors import combine as combining
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
@@ -104,15 +104,18 @@ class Session(CorpusSteps):
 
     def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
         """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
-        if options.tokenizer not in TOKENIZERS or not self.store.parts:
-            return
-        texts = self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks()
-        if (share := share_without_spaces(texts)) > _MOSTLY:
+        if options.tokenizer in ("treebank", "nltk") and (share := self._without_spaces()) > _MOSTLY:
             self.reporter.warn(
                 f"{share:.0%} of the text is in a script without spaces between words, of which the "
                 f"tokeniser {options.tokenizer!r} makes a term of each phrase; name one for the language: "
-                f"`augment-cli fit --tokenizer package.module:callable --store {self.store.path}`"
+                f"`augment-cli fit --tokenizer characters --store {self.store.path}`, or a module:callable"
             )
+
+    def _without_spaces(self) -> float:
+        """Share of the first texts' characters that are of a script without spaces between words."""
+        if not self.store.parts:
+            return 0.0
+        return share_without_spaces(self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks())
 
     def parse(
         self,
@@ -231,7 +234,9 @@ class Session(CorpusSteps):
         """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood."""
         parameters = parameters or CombineParameters()
         if parameters.lexical:
-            self.fit(with_forms=False)
+            options = tfidf.FitOptions("characters") if self._without_spaces() > _MOSTLY else None
+            made = all(map(self.store.has, stage_names(None)))
+            self.fit(None if made else options, with_forms=False)
         stage = vectors_name(name=name)
         self.make_room([stage], lambda: combining.combine_settings(self.store, sets, parameters))
         with self.timed(stage, self.store.rows) as progress:

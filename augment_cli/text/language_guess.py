@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import regex
 
 _LOOKED_AT = 1_000  # texts
+_TOLD = 0.2  # of the texts, from which a language is theirs
 _UNKNOWN = "unknown"
 # Frequent words that few other languages have.
 _WORDS = {
@@ -44,10 +45,9 @@ def shares_of_languages(texts: Sequence[str]) -> dict[str, float]:
 
 
 def language_codes(texts: Sequence[str]) -> list[str]:
-    """ISO codes of languages with a fifth of the texts that tell theirs, the most frequent first."""
+    """ISO codes of the languages of a fifth of the texts, the most frequent first; keywords tell none."""
     shares = shares_of_languages(texts)
-    told = sum(share for name, share in shares.items() if name != _UNKNOWN)
-    return [_CODES[name] for name, share in shares.items() if name in _CODES and share >= 0.2 * told]
+    return [_CODES[name] for name, share in shares.items() if name in _CODES and share >= _TOLD]
 
 
 def _language(text: str) -> str:

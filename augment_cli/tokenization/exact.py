@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import metadata
 
 import pyarrow as pa
 
-from augment_cli.tokenization.tokens import Tokens, tokens_of_rows
+from augment_cli.tokenization.tokens import WORDS, Tokens, tokens_of_rows
 
 
 @cache
@@ -52,6 +53,20 @@ def exact_tokens(text: str) -> list[tuple[str, int, int]]:
         tokens.append((term, origins[position], origins[position + length - 1] + 1))
         position += length
     return tokens
+
+
+class CharacterTokenizer:
+    """Words, and the single letters of scripts without spaces between words: terms of any language."""
+
+    name, version = "characters", "1"
+
+    def __call__(self, texts: pa.Array) -> Tokens:
+        """Tokenise a string column without nulls."""
+        words = re.compile(WORDS)
+        return tokens_of_rows(
+            [(found[0].lower(), found.start(), found.end()) for found in words.finditer(text)]
+            for text in texts.to_pylist()
+        )
 
 
 class NltkTokenizer:

@@ -12,11 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
-from augment_cli.tokenization.exact import NltkTokenizer
+from augment_cli.tokenization.exact import CharacterTokenizer, NltkTokenizer
 from augment_cli.tokenization.tokens import Tokenizer, Tokens
 from augment_cli.tokenization.treebank import TreebankTokenizer
 
-TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {"treebank": TreebankTokenizer, "nltk": NltkTokenizer}
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "treebank": TreebankTokenizer,
+    "nltk": NltkTokenizer,
+    "characters": CharacterTokenizer,
+}
 
 
 class _PluginTokenizer:

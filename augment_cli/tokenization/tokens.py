@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -50,8 +51,12 @@ def tokens_of_rows(rows: Iterable[Sequence[tuple[str, int, int]]]) -> Tokens:
     )
 
 
-# Scripts that put no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan.
-_WITHOUT_SPACES = r"[\x{0E00}-\x{0EFF}\x{0F00}-\x{109F}\x{1780}-\x{17FF}\x{3040}-\x{30FF}\x{3400}-\x{9FFF}]"
+# Scripts that put no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
+_RANGES = ("0E00-0EFF", "0F00-109F", "1780-17FF", "3040-30FF", "3400-9FFF")
+_WITHOUT_SPACES = "[" + re.sub(r"(\w{4})", r"\\x{\1}", "".join(_RANGES)) + "]"  # as Arrow writes it
+_LETTERS = re.sub(r"(\w{4})", r"\\u\1", "".join(_RANGES))
+ALONE = f"[{_LETTERS}]"  # a letter of such a script
+WORDS = rf"{ALONE}|[^\W{_LETTERS}]+"  # a word, or such a letter
 
 
 def share_without_spaces(texts: pa.Array) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import compress
 
 import numpy as np
 import scipy  # its `stats` loads when it is first used, and takes long to
 
+from augment_cli.tokenization.tokens import ALONE
 from eval.measures.geometry import unit
 
 
@@ -36,9 +38,10 @@ NEAREST = 10
 
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
-    """A text's words in two random halves, each in its order; a text of one word by its characters."""
+    """A text's words in two random halves, each in its order; one without spaces by its characters."""
     words = text.split()
-    parts, between = (words, " ") if len(words) > 1 else (list(text), "")
+    is_spaced = len(words) > 1 and 2 * len(re.findall(ALONE, text)) <= len(text)
+    parts, between = (words, " ") if is_spaced else (list(text), "")
     first = generator.permutation(len(parts)) < len(parts) // 2
     return between.join(compress(parts, first)), between.join(compress(parts, ~first))
 

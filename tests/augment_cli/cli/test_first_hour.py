@@ -18,7 +18,7 @@ def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
     (tmp_path / "zh.txt").write_text("河流穿过城镇。\n桥很旧了。\n今天下雨。\n", "utf-8")
     result = command("una", "--corpus", "zh.txt")
     assert result.returncode == 0
-    assert "without spaces between words" in result.stderr and "--tokenizer package" in result.stderr
+    assert "without spaces between words" in result.stderr and "--tokenizer characters" in result.stderr
 
 
 def test_english_with_a_foreign_name_is_not(command, small):

@@ -22,7 +22,7 @@ def test_names_and_versions():
 
 
 def test_unknown_name_lists_the_choices():
-    with pytest.raises(UsageError, match=r"'spacy'.*treebank, nltk, or package\.module:callable"):
+    with pytest.raises(UsageError, match=r"'spacy'.*treebank, nltk, characters, or package\.module:callable"):
         get_tokenizer("spacy")
 
 

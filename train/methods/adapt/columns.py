@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api, augmentations
+from augment_cli.encoding.language_fit import unknown_language
+from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
@@ -28,6 +31,7 @@ MEANING = "meaning"  # the recipe of augmentations that the training recipe `min
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
 SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
+_LOOKED_AT = 1_000  # texts, for their language
 _NAME = 30  # the most letters of an encoder's name in that of a stage
 _MUCH = 3.0  # kept of the start beside what is smoothed: with more, an encoder learned nothing that helped
 # Of mined negatives: the nearest few are often the same question in other words.
@@ -61,17 +65,17 @@ def named(recipe: Recipe, encoder: str, allow_download: bool = False) -> tuple[s
     return own, dataclasses.replace(recipe, additions=additions)
 
 
-def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str, float]]:
-    """Encoders with their weights, by the names of their vectors: the starting one, and who helps it."""
+def teachers(encoder: str, texts: list[str], allow_download: bool = False) -> dict[str, tuple[str, float]]:
+    """Encoders with their weights, by the names of their vectors: the start, and one that knows the texts."""
     # A table of words counts half: alone it knows less than an encoder that sees context.
     is_static = is_static_model(find_encoder(encoder, allow_download))
     chosen = {set_name(encoder, allow_download): (encoder, 0.5 if is_static else 1.0)}
     helper, weight = (MINILM_PACKAGE, 1.0) if is_static else (str(CHECKOUT / STATIC), 0.5)
-    try:
-        find_encoder(helper)
-    except MissingError:
-        return chosen
-    return chosen | {set_name(helper): (helper, weight)}
+    # In another language the encoder and its texts' terms do as well alone (benchmarks/LOG.md).
+    with contextlib.suppress(MissingError):
+        if not unknown_language(find_encoder(helper).path, texts):
+            chosen[set_name(helper)] = helper, weight
+    return chosen
 
 
 def text_columns(recipe: Recipe) -> list[str]:
@@ -134,7 +138,7 @@ def make_columns(
     # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
     embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
     if has_teacher(recipe, own):
-        chosen = teachers(encoder, allow_download)
+        chosen = teachers(encoder, list(texts_of(Store.open(path), _LOOKED_AT)), allow_download)
         for name, (model, _) in chosen.items():
             embed(CORPUS, name=name, model=model)
         weights = ",".join(f"{weight:g}" for _, weight in chosen.values())

@@ -133,8 +133,11 @@ def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path,
 
 
 def test_who_teaches():
-    assert teachers(ENCODER) == {OWN: (ENCODER, 1.0), "static": (STATIC, 0.5)}
-    helped = teachers(STATIC)
+    texts = ["The river flows past the old mill."]
+    assert teachers(ENCODER, texts) == {OWN: (ENCODER, 1.0), "static": (STATIC, 0.5)}
+    for others in ("中国经济增长超过预期", "Les électeurs sont divisés pour le vote des députés."):
+        assert teachers(ENCODER, [others]) == {OWN: (ENCODER, 1.0)}
+    helped = teachers(STATIC, texts)
     assert helped["static"] == (STATIC, 0.5)
     assert set(helped) <= {"static", "minilm"}  # where it is installed
 
