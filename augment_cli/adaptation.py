@@ -331,6 +331,8 @@ def read_verdict(out: Path, start: str) -> Verdict:
     if (out / "lookup").is_dir():
         lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
         following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
+    elif ended["outcome"] == "better":
+        following.append("more for topics and classes, never for search: the same command with --lookup")
     if (out / "run.html").is_file():
         following.append(f"training: {out / 'run.html'}")
     said = in_words(ended["outcome"], scores) or ended["message"]
@@ -344,7 +346,7 @@ def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
         return ""
     change = 100 * (found["best"] - found["before"])
     single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
-    caution = "; to search with it, compare it with the start first" if change <= -_POINTS else ""
+    caution = "; keep the start for search" if change <= -_POINTS else ""
     halves, first = ([100 * scores[when] for when in ("best", "before")] for scores in (half, found))
     return (
         f"better for topics and classes: of 100 nearest texts, {halves[0]:.1f} are found by either half of a "

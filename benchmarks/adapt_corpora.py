@@ -1,7 +1,7 @@
 """`python -m train adapt` on twelve ordinary corpora, of 300 to 50,000 rows.
 
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora
-    python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --corpora news,books
+    python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --corpora news,banking77
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --encoder FOLDER --model own
 
 Texts with labels are scored as in `benchmarks.adapt_domains`, on others than those of the corpus. Where the
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -32,8 +33,10 @@ from eval.measures.similarity import finds_own
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table
+from train.methods.adapt.columns import set_name
 from train.outputs.log import read_log
 
+HALVES = ("half_neighbours", "found_by_half")  # what the verdict says in words, before and after
 MEASURES = {"main": "K-means, few-shot or own partner", "purity_10": "purity of the ten nearest"}
 
 
@@ -61,6 +64,11 @@ CORPORA = {
     "books": Corpus(10_000, texts=("corpus/books_en.txt.gz",)),
     "encyclopedia and books": Corpus(50_000, texts=("corpus/wiki_en-04.txt.gz", "corpus/books_en.txt.gz")),
 }
+
+
+def corpus_called(name: str) -> Corpus:
+    """One of the list, or 4,000 texts of a labelled set of the evaluation."""
+    return CORPORA.get(name) or Corpus(4000, labelled=name)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
@@ -116,15 +124,18 @@ def prepare(
 
 def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """Adapt to one corpus; the line of its results, differences in points."""
-    texts, score = prepare(CORPORA[name], options)
+    corpus = corpus_called(name)
+    texts, score = prepare(corpus, options)
     run = adapt(name.replace(" ", "-"), texts, options, options.seed)
     verdict = next(event for event in read_log(run / "log.jsonl") if event["event"] == "verdict")
     before, after = (
         score(load().encode)
         for load in (partial(load_encoder, options.encoder), partial(load_encoder, str(run / "best")))
     )
-    line = {"model": options.model, "corpus": name, "rows": CORPORA[name].rows, "outcome": verdict["outcome"]}
-    combined = Store.open(run.parent / "store").stage("vectors-combined")
+    line = {"model": options.model, "corpus": name, "rows": corpus.rows, "outcome": verdict["outcome"]}
+    combined = Store.open(run.parent / "store").stage(f"vectors-combined-{set_name(options.encoder)}")
+    halves = json.loads((run / "summary.json").read_text())["scores"]
+    line |= {key: [halves[f"{when} {key}"][0] for when in ("before", "best")] for key in HALVES}
     line["kept"] = combined.parts[0].statistics["keep_percent"] / 100
     line |= {"before": before, "gain": {key: after[key] - before[key] for key in before}}
     return line

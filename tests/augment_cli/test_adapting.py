@@ -201,7 +201,7 @@ def test_what_has_no_encode_is_no_encoder():
 
 
 @pytest.mark.parametrize(
-    ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "compare it with the start")]
+    ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "keep the start for search")]
 )
 def test_the_verdict_says_what_gains_and_what_loses(found, said):
     scores = {
