@@ -156,7 +156,7 @@ class StoreSteps:
     def must_make_room(
         self, stages: Sequence[str], settings: Callable[[], Settings], was_refused: bool = False
     ) -> bool:
-        """Whether one of the stages is there with other settings, and is to go or holds nobody's work."""
+        """Whether a stage has other settings and may go: by `--overwrite`, or as a refused corpus left it."""
         present = [stage for stage in stages if stage in self.store.stages()]
         if not (self.overwrites or was_refused) or not present:
             return False
