@@ -116,6 +116,7 @@ def requests(grammar: Grammar, draw: Draw) -> list[Places]:
         "question_embedded": [],
         "question_framed": [],
         "wish_reworded": [],
+        "condition_moved": [],
     }
     for text, number in zip(texts, uniform, strict=True):
         for rule, choices in _choices(text):
@@ -141,7 +142,8 @@ def _texts(grammar: Grammar) -> Iterator[_Text]:
     """The texts that a word of a request or a question opens, up to the first mark that ends a sentence."""
     opening = grammar.openings[np.diff(grammar.parses.offsets) > 1]
     opens = grammar.is_word(
-        VERBS | NOUNS_TOO | QUESTION_WORDS | AUXILIARIES | frozenset(POLITE) | words("i may do let"), opening
+        VERBS | NOUNS_TOO | QUESTION_WORDS | AUXILIARIES | frozenset(POLITE) | words("i may do let if"),
+        opening,
     )
     is_end, heavy = grammar.is_word(ENDS), grammar.is_word(WEIGHT)
     for first in opening[opens].tolist():
@@ -167,6 +169,7 @@ def _choices(text: _Text) -> Iterator[tuple[str, _Choices]]:
         ("request_framed", _requested(text)),
         ("question_embedded", _embedded(text)),
         ("wish_reworded", _reworded(text)),
+        ("condition_moved", _condition_moved(text)),
     ):
         if choices:
             yield rule, choices
@@ -242,7 +245,7 @@ def _framed(text: _Text, body: str, start: int = 0, is_thing: bool = False) -> _
         (text.told(frame, body), whole, text.mark)
         for frame in frames
         if frame.format("").strip().replace("i'd", "i 'd") != old
-        and not (is_thing and frame == "do you know {}")
+        and not (frame == "do you know {}" and (is_thing or "know" in text.words))
     ]
 
 
@@ -304,11 +307,9 @@ def _yes_or_no(text: _Text) -> _Choices:
     own = text.words
     if own[0] not in AUXILIARIES or len(own) < 4:
         return []
-    if own[1] not in SUBJECTS and (own[0] not in BE or _subject_end(text, 1, "is") in (-1, len(own) - 1)):
+    if own[1] not in SUBJECTS and _subject_end(text, 1, own[0]) in (-1, len(own) - 1):
         return []
-    if own[1] == "you" or (
-        own[0] in ("can", "could", "would", "should", "may", "must", "will") and own[1] != "it"
-    ):
+    if own[1] == "you" or (own[0] in MODALS and own[1] in ("i", "we")):
         return []
     return _inverted(text, "if ", 0)
 
@@ -379,3 +380,34 @@ def _reworded(text: _Text) -> _Choices:
                 return []
             return [(text.told(other, ""), size - 1, text.mark) for other in others]
     return []
+
+
+def _condition_moved(text: _Text) -> _Choices:
+    """`if i go there, do i need a visa` to `do i need a visa if i go there`, and back."""
+    own = text.words
+    if own.count("if") != 1 or not _THIRD.isdisjoint(own):
+        return []
+    whole, place = len(own) - 1, own.index("if")
+    if place == 0:
+        if own.count(",") != 1:
+            return []
+        comma = own.index(",")
+        if comma < 4 or comma > whole - 3 or own[comma + 1] not in QUESTION_WORDS | AUXILIARIES:
+            return []
+        return [(text.told("{}", f"{text.text(comma + 1)} {text.text(0, comma - 1)}"), whole, text.mark)]
+    opens = own[0] in QUESTION_WORDS | AUXILIARIES and own[place - 1] not in _BEFORE_IF and "," not in own
+    if (
+        not opens
+        or place < 4
+        or whole - place < 3
+        or text.mark not in ("?", "")
+        or own[place + 1] not in SUBJECTS
+    ):
+        return []
+    if not {"know", "tell", "see", "check", "ask", "mind", "wonder", "sure"}.isdisjoint(own[:place]):
+        return []
+    return [(text.told("{}", f"{text.text(place)}, {text.text(0, place - 1)}"), whole, text.mark)]
+
+
+_THIRD = words("he him his she her hers they them their it its that this then and or")
+_BEFORE_IF = words("as even only what and or but , know see")
