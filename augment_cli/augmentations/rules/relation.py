@@ -115,6 +115,10 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"won", "gained"} and behind in {"on", "for"}:
         return
+    if word in {"start", "stop"} and tokens.tag(place + 1, row) not in _OBJECTS:
+        return
+    if word in _POINTS and before not in _BEFORE_POINTS:  # "key west" is a name
+        return
     if word in {"rose", "fell"} and not _is_amount(tokens, place, behind):
         return
     if behind in {"and", "or"} or before in {"and", "or"}:  # "north and south", "buy and sell"
@@ -134,6 +138,11 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     yield turn
 
 
+_OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
+_POINTS = words(
+    "north south east west northern southern eastern western northeast northwest southeast southwest"
+)
+_BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
 _TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
 _BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
 

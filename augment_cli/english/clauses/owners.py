@@ -18,8 +18,8 @@ _THIRD = words("he she him her his hers they them their theirs himself herself t
 _HELPERS = words("do does did can could should would will was were is are have has had")
 _BE = words("was were is are")
 _STATES = frozenset(word_list("stative_verbs")) | words(
-    "live go come stay put work know need say think feel lie stand see look find hate love happen exist stem sit "
-    " rank belong contain consist differ matter prefer believe seem sound taste smell"
+    "live go come stay put work know need say think feel lie stand see look find hate love happen exist stem "
+    "sit  rank belong contain consist differ matter prefer believe seem sound taste smell"
 )
 _NOT_ASKED = words("not n't n’t never and so too")
 _TIMED = words(
