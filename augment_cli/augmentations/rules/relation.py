@@ -7,7 +7,7 @@ card`, and a question that asks why one that asks when. One place of a sentence 
 others. Words of names and titles, and phrases that mean something else (`look after`, `at first`, `over
 there`, `your best`), stay.
 
-Changes 26 % of Wikipedia's sentences, 10 % of questions and 11 % of requests.
+Changes 26 % of Wikipedia's sentences, 17 % of questions and 34 % of requests.
 """
 
 from __future__ import annotations
