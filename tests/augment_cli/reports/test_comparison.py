@@ -177,7 +177,17 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
     assert "random-sentence: as easy as random: mean" in table and "word-deletion: " not in table
     copied = shutil.copytree(compared.path, tmp_path / "packed")
     packed = command(
-        *("pack", "--negative", "near", "--negative", "random-sentence", "--positive", "word-deletion"),
+        *(
+            "pack",
+            "--negative",
+            "near",
+            "--negative",
+            "random-sentence",
+            "--positive",
+            "word-deletion",
+            "--labels",
+            "kind",
+        ),
         *("--store", copied),
     )
     made = " ".join(packed.stdout.split())
