@@ -42,9 +42,11 @@ from augment_cli.ingest.options import (
 )
 from augment_cli.process.reporter import Reporter, Silent
 from augment_cli.resources.sample import SAMPLE
+from augment_cli.runs.run import some_texts
 from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
+from augment_cli.text.writing import notes_on_writing
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 
 _FEW = 0.03  # of the rows
@@ -275,6 +277,8 @@ class CorpusSteps(StoreSteps):
         self._give_pairs(options)  # in any case: whoever goes on with what is left has them
         report.check(max_rejects, str(self.store.path))
         self._warn_of_rejects(report)
+        for note in notes_on_writing(some_texts(self.store)):
+            self.reporter.say(note)
         return report
 
     def _was_refused(self, max_rejects: float) -> bool:
