@@ -103,7 +103,7 @@ class Session(CorpusSteps):
         return counted
 
     def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
-        """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
+        """Warn of a script without spaces, of which a tokeniser takes whole sentences as one term."""
         if options.tokenizer in ("treebank", "nltk") and (share := self._without_spaces()) > _MOSTLY:
             self.reporter.warn(
                 f"{share:.0%} of the text is in a script without spaces between words, of which the "
@@ -142,7 +142,7 @@ class Session(CorpusSteps):
             parsing.finish(self.store, work, self.engine, progress)
 
     def _warn_of_language(self, pipeline: str) -> None:
-        """A pipeline parses any text, and what it says of another language is arbitrary."""
+        """Warn where the text looks to be in another language than the pipeline's."""
         code = pipeline.partition("_")[0]
         if found := against(some_texts(self.store), code):
             self.reporter.warn(
