@@ -80,3 +80,11 @@ def test_a_damaged_folder_is_refused(tmp_path, change):
 def test_one_text_has_no_neighbours():
     with pytest.raises(UsageError, match="at least two texts"):
         Lookup.fit([(load_encoder(STATIC), 1.0)], ["alone"])
+
+
+def test_chinese_texts_are_counted_by_letters():
+    import augment_cli
+
+    encoder = augment_cli.load_encoder("static")
+    lookup = augment_cli.Lookup.fit([(encoder, 1.0)], ["河流穿过城镇", "河流很长", "桥很旧了", "今天下雨"])
+    assert {"河", "流", "很"} == set(lookup.words)

@@ -89,3 +89,10 @@ def test_ordinary_text_never_loads_nltk():
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.split("\n")[:2] == ["[]", "False"]
+
+
+def test_letters_of_scripts_without_spaces_are_terms():
+    tokens = get_tokenizer("characters")(pa.array(["The 长江 is Größer, v2", ""]))
+    assert tokens.terms.to_pylist() == ["the", "长", "江", "is", "größer", "v2"]
+    assert tokens.starts.tolist() == [0, 4, 5, 7, 10, 18]
+    assert tokens.row_offsets.tolist() == [0, 6, 6]
