@@ -206,10 +206,9 @@ def loop(training: Training, request: StopRequest) -> int:
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     speed = Speed(progress.done * recipe.batch)
-    for said in (
-        components.part("extras.papers").unlike_paper(recipe, training.store) if not progress.done else ()
-    ):
-        log.warn(0, said)
+    if recipe.name == "sda" and not progress.done:
+        for said in components.part("extras.papers").unlike_paper(recipe, training.store):
+            log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():
             score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back

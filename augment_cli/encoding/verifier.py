@@ -44,6 +44,7 @@ class VerifierShape:
     heads: int = 4
     max_length: int = 96  # tokens of a text; the rest is not seen
     penalty: float = 0.6  # what is taken from the cosine where a text is certainly turned
+    networks: int = 1  # whose logits are averaged
 
 
 class _Block(nn.Module):
@@ -121,6 +122,17 @@ class PairNetwork(nn.Module):
         return self.decide(torch.cat(summary, -1))[:, 0]
 
 
+class PairNetworks(nn.ModuleList):
+    """Networks that were trained apart, and are right together where one alone is not."""
+
+    def __init__(self, shape: VerifierShape) -> None:
+        super().__init__(PairNetwork(shape) for _ in range(shape.networks))
+
+    def forward(self, first: Tensor, first_there: Tensor, second: Tensor, second_there: Tensor) -> Tensor:
+        """The mean of their logits, (n,); see `PairNetwork.forward`."""
+        return torch.stack([one(first, first_there, second, second_there) for one in self]).mean(0)
+
+
 def token_vectors(encoder: Encoder, texts: Sequence[str], shape: VerifierShape) -> list[Tensor]:
     """Vectors of each text's tokens, (tokens, layers · dimension), fp16, without the marks at its ends."""
     if not texts:
@@ -160,10 +172,10 @@ def side_by_side(vectors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 
 @dataclass
 class Verifier:
-    """An encoder, and a small network that says where one text turns what another says."""
+    """An encoder, and small networks that say where one text turns what another says."""
 
     encoder: Encoder
-    network: PairNetwork
+    network: PairNetworks
     shape: VerifierShape
 
     def save(self, folder: str | Path, onnx: bool = False) -> None:
@@ -180,7 +192,7 @@ class Verifier:
         (folder / SETTINGS).write_text(json.dumps(asdict(self.shape), indent=2) + "\n", encoding="utf-8")
         (folder / ONNX).unlink(missing_ok=True)  # of other weights
         if onnx:
-            network = PairNetwork(self.shape).eval()
+            network = PairNetworks(self.shape).eval()
             network.load_state_dict({key: value.float() for key, value in weights.items()})
             _write_onnx(network, self.shape, folder / ONNX)
 
@@ -224,7 +236,7 @@ class Verifier:
         )
 
 
-def _write_onnx(network: PairNetwork, shape: VerifierShape, file: Path) -> None:
+def _write_onnx(network: PairNetworks, shape: VerifierShape, file: Path) -> None:
     """The network, its inputs named as the parameters of its `forward`, its output `logits`."""
     sizes: dict[str, dict[int, str]] = {"logits": {0: "pairs"}}
     for side in ("first", "second"):
@@ -286,7 +298,7 @@ def load_verifier(folder: str | Path = SHIPPED, encoder: str | Path | None = Non
     try:
         said = json.loads((path / SETTINGS).read_text("utf-8"))
         shape = VerifierShape(**said | {"layers": tuple(said["layers"])})
-        network = PairNetwork(shape)
+        network = PairNetworks(shape)
         network.load_state_dict({key: value.float() for key, value in load_file(path / WEIGHTS).items()})
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())
@@ -308,4 +320,4 @@ def untrained(encoder: Encoder, name: str, **sizes: Any) -> Verifier:
     layers = tuple(dict.fromkeys((max(1, count // 3), count)))
     name = str(Path(name).absolute()) if Path(name).is_dir() else name
     shape = VerifierShape(name, encoder.digest, int(encoder.model.config.hidden_size), layers, **sizes)
-    return Verifier(encoder, PairNetwork(shape), shape)
+    return Verifier(encoder, PairNetworks(shape), shape)

@@ -27,6 +27,13 @@ from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tfidf.term_table import TermTable
 
 Edit = tuple[int, int, str]  # start, end (code points, half-open), what stands there instead
+_OF_ANY_RUN = {
+    "draw",
+    "of",
+    "label",
+    "protected",
+    "protect",
+}  # recorded beside an augmentation's own parameters
 _BE = re.compile(r"(?:^|\W)(am|is|are|was|were|be|been|being)$", re.IGNORECASE)
 # Of a subject with one of these, "not" may deny the quantifier: "All doors are not closed".
 _QUANTIFIED = re.compile(r"\b(all|every\w*|each|both|many|most|no|none|nobody|few|any\w*)\b", re.IGNORECASE)
@@ -264,6 +271,11 @@ class AugmentationRun:
             libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
             by_part=not {"tfidf", "forms"} & self.needs and not self.of,
         )
+
+    def makes(self, store: Store, stored: Mapping[str, Any]) -> bool:
+        """Whether a stage with some stored parameters came of these."""
+        own = {key: value for key, value in stored.items() if key not in _OF_ANY_RUN}
+        return self.augmentation.resolve(self.parameters, self.resources(store)) == own
 
     def _protecting(self) -> dict[str, Any]:
         usual = {"protected": self.protection} if self.protection else {}

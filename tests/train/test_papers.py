@@ -28,7 +28,7 @@ def test_sda_warns_of_the_default_mode_alone(tmp_path, name):
         return unlike_paper(load_recipe(recipe, [f"positives={positives}", "labels=kind"]), store)
 
     (warning,) = said("sda", name)
-    assert "not SDA's" in warning and f"augment-cli {name} --mode paper --name {name}-paper" in warning
+    assert "not SDA's" in warning and "augment-cli run sda --paper --store OTHER" in warning
     assert said("sda", f"{name}-paper") == said("sda", "pi") == said("sda", "self") == []
     assert said("paraphrase", name) == []
 

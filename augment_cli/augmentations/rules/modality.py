@@ -4,7 +4,8 @@ Modal verbs, what says the same in other words (`is allowed to`, `has to`), adve
 that say whether something came about (`managed to`, `failed to`) are exchanged for others that the sentence
 does not imply: `may` becomes `must`, never the reverse. One place of a sentence is drawn; a question gets no
 denial, since it asks the same either way. With `--weaker` the sentence may also say less (`is` to `may be`,
-`will` to `might`), which it does imply: these rows are labelled *neither*.
+`will` to `might`), which it does imply: these rows are labelled *neither*. With `--failed` the main verb of a
+statement counts, too: `He left` to `He refused to leave`.
 
 Changes 12 % of Wikipedia's sentences, 4 % of questions and 16 % of requests.
 """
@@ -22,8 +23,12 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.clauses.turns import Draw, Find, Tokens, Turn, alternatives, by_turns, turns_of
-from augment_cli.syntax.tree import words
+from augment_cli.english.clauses.clause_rules import FINITE, Arguments
+from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
+from augment_cli.english.inflection import base_form
+from augment_cli.syntax.morphology import Number, VerbForm
+from augment_cli.syntax.tree import Role, any_of, words
 
 _MODALS = alternatives("modal_words", "modals")
 # with the negation behind
@@ -40,6 +45,19 @@ _WONDERING = words("how what why whether who")  # "What can I do" asks what "Wha
 _HELPERS = words("to will would do does did may might can could only that")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
 _HEDGES = words("possibly perhaps well probably only")
+# By the verb's form: of anything; of somebody; of one thing or several.
+_FAILED = {
+    VerbForm.PAST: (("failed to",), ("refused to", "declined to"), ("was unable to", "were unable to")),
+    VerbForm.PRESENT_THIRD: (("fails to",), ("refuses to", "declines to"), ("is unable to", "are unable to")),
+    VerbForm.PRESENT: (("fail to",), ("refuse to", "decline to"), ("is unable to", "are unable to")),
+}
+_SOMEBODY = words("he she we they i you who everyone everybody someone somebody")
+# States, in which nobody succeeds or fails.
+_STATES = words(
+    "have do mean seem appear contain consist include belong exist lie remain become stand feature comprise "
+    "date cost need want like resemble depend differ deserve lack fail refuse decline try attempt manage "
+    "start stop begin end cease cause get let use happen occur die suffer"
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,9 @@ class ModalityParameters:
 
     weaker: bool = parameter(
         False, "also say less than the sentence: is to may be; these rows are labelled neither"
+    )
+    failed: bool = parameter(
+        False, "also say of the main verb that it did not come about: left to failed to leave"
     )
 
 
@@ -119,6 +140,35 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             yield [(place, place, other)]
 
 
+def _failed(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
+    """The main verb of a statement did not come about: `He left` to `He refused to leave`."""
+    view, parses = tokens.view, tokens.view.parses
+    verbs = Arguments(view).first_verbs
+    verbs = verbs[verbs >= 0]
+    subjects = view.subjects[view.rows[verbs]]
+    joined = view.with_child(np.flatnonzero((view.roles == Role.CONJUNCT) & any_of(view.verb_forms, FINITE)))
+    good = any_of(view.verb_forms[verbs], tuple(_FAILED)) & (subjects >= 0) & (subjects < verbs)
+    good &= ~(view.is_be[verbs] | view.is_doubtful[verbs] | view.misread[verbs] | joined[verbs])
+    good &= (view.roles[verbs] != Role.AUXILIARY) & (Constituents(view).quotation[verbs] == 0)
+    plural = view.numbers_of(subjects) == Number.PLURAL
+    for index in np.flatnonzero(good).tolist():
+        verb, subject = int(verbs[index]), int(subjects[index])
+        form = VerbForm(view.verb_forms[verb])
+        lemma = parses.lemmas.values[parses.lemmas.codes[verb]]
+        base = base_form(tokens.forms[verb], form, lemma)
+        row = tokens.rows[verb]
+        if base is None or base in _STATES or tokens.asks[row] or tokens.denied(verb):
+            continue
+        if tokens.word(verb - 1, row) in {"only", "just", "merely", "even"}:
+            continue
+        anything, somebody, unable = _FAILED[form]
+        who = tokens.lower[subject]
+        texts = anything + (somebody if who in _SOMEBODY or tokens.tags[subject] == "NNP" else ())
+        if (who not in {"i", "you"} and form != VerbForm.PRESENT) or plural[index]:
+            texts += unable[int(plural[index]) :][:1]
+        yield from turns_of(verb, verb, [f"{text} {base}" for text in texts])
+
+
 def _less(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
     """What the sentence implies: `is` to `may be`."""
     for place in tokens.among(frozenset(_WEAKER)):
@@ -136,11 +186,13 @@ def _less(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
     key = resources.key("modality")
 
-    def both(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
+    def find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         yield from _find(tokens, draw)
-        yield from _less(tokens, draw)
+        if parameters.weaker:
+            yield from _less(tokens, draw)
+        if parameters.failed:
+            yield from _failed(tokens, draw)
 
-    find: Find = both if parameters.weaker else _find
     turned = by_turns(find, key)
 
     def run(rows: Rows) -> Outcome:
@@ -164,7 +216,7 @@ MODALITY = Augmentation(
     parameters=ModalityParameters,
     prepare=_prepare,
     columns=(LABEL_COLUMN,),
-    examples=("augment-cli modality", "augment-cli modality --weaker"),
+    examples=("augment-cli modality", "augment-cli modality --failed"),
     meaning="altered",
     entailment=("other", "it must, can or may be otherwise; what the sentence implies is labelled neither"),
 )

@@ -39,15 +39,15 @@ def fit(
 ) -> tuple[Verifier, HeldOut]:
     """A verifier for an encoder from a store's texts, and what it does on the store's held-out rows."""
     torch.manual_seed(settings.seed)
-    verifier = untrained(
-        encoder, name, width=settings.width, blocks=settings.blocks, penalty=settings.penalty
-    )
+    sizes = {field: getattr(settings, field) for field in ("width", "blocks", "penalty", "networks")}
+    verifier = untrained(encoder, name, **sizes)
     pairs, held_out, originals = read_pairs(store, settings.rows, settings.held_out, settings.seed)
     # A text without a pair of its own still is another one's neighbour.
     texts = list(dict.fromkeys([*originals, *(text for pair in pairs for text in (pair.first, pair.second))]))
     known = _vectors(verifier, texts, say)
     pairs += _near(originals, known, verifier.shape.dimension)
-    _train(verifier, pairs, known, settings, say)
+    for seed, network in enumerate(verifier.network, settings.seed):  # each by draws of its own
+        _train(network, pairs, known, settings, seed, say)
     return verifier, _ask(verifier, held_out)
 
 
@@ -79,9 +79,14 @@ def chances(pairs: Sequence[Pair]) -> np.ndarray:
 
 
 def _train(
-    verifier: Verifier, pairs: Sequence[Pair], known: dict[str, Tensor], settings: Settings, say: Say
+    network: nn.Module,
+    pairs: Sequence[Pair],
+    known: dict[str, Tensor],
+    settings: Settings,
+    seed: int,
+    say: Say,
 ) -> None:
-    generator, network = np.random.default_rng(settings.seed), verifier.network.train()
+    generator, network = np.random.default_rng(seed), network.train()
     chance, began = chances(pairs), time.perf_counter()
     optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(

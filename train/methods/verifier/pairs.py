@@ -121,7 +121,7 @@ def _of_row(
         if stage.of != CORPUS and label != "neither":
             pairs += _of_chain(row, stage, row[stage.of], label)
         if label == "other":
-            turned.append((stage.maker, other))
+            turned.append((stage.name, other))
         elif label == "same":
             same.append((stage.name, other))
         elif stage.maker in _LOOSE and _negations(text) == _negations(other):
