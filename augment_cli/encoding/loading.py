@@ -82,6 +82,7 @@ def load_encoder(
         _try_out(static, folder)
         return static
     layout = read_layout(folder, files)
+    require("transformers", "safetensors")
     config, dtype = files.settings(layout.transformer / "config.json"), _TYPES[precision]
     tokenizer = load_tokenizer(layout.transformer)
     stored = read_bert(layout.transformer, config, dtype) if device == "cpu" else None
@@ -204,7 +205,6 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
 @alone
 def _load_module(layout: Layout, dtype: torch.dtype) -> Any:
     """transformers' module, in evaluation."""
-    require("transformers", "safetensors")
     import transformers
 
     quiet = transformers.logging

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors import safe_open
 from torch import Tensor
 
 from augment_cli.neural import fast
@@ -35,6 +34,8 @@ _SIZES = (
 
 def read_bert(folder: Path, config: Mapping[str, Any], dtype: torch.dtype) -> Any | None:
     """What `PackedBert` reads of a model; None where transformers should look at the folder."""
+    from safetensors import safe_open
+
     weights, sizes = folder / "model.safetensors", [config.get(name) for name in _SIZES]
     plain = all(config.get(name) in known for name, known in _PLAIN.items())
     if not fast.is_on() or not plain or (folder / "adapter_config.json").exists() or not weights.is_file():
