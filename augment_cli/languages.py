@@ -50,7 +50,7 @@ def language_of(pipeline: str) -> Language:
 
 
 def against(texts: Sequence[str], code: str) -> str:
-    """What speaks against some texts being in a language of ours: their script, or words that it has not."""
+    """Why texts look not to be in a language (its script, its words); empty where they may be."""
     language, letters = registered().get(code), [one for text in texts for one in text if one.isalpha()]
     if language is None or len(letters) < _LEAST:
         return ""

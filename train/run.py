@@ -45,6 +45,7 @@ from train.watching.verdict import is_beyond_noise, verdict
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset({"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep"})
 FREE |= {"name", "description", "tracker", "whiten", "whiten_dimension", "rank_timeout"}
+FREE |= {"negative_layout"}  # only in checkpoints made before 1.0; it follows from the loss
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def resume(
     # A run with a constant rate until its last phase may be given its length while it runs.
     open_end = recipe.schedule == "warmup-stable-decay"
     free = FREE | ({"steps", "decay_steps"} if open_end else set())
-    checkpoint.check_same_run(saved[-1], renamed(state["settings"]), settings, free | {"negative_layout"})
+    checkpoint.check_same_run(saved[-1], renamed(state["settings"]), settings, free)
     checkpoint.load(saved[-1], model, optimizer)
     scaler.load_state_dict(state.get("scaler", {}))
     return Progress(state["step"], EarlyStopping.from_json(state["watch"]), state["scores"])

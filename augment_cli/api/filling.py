@@ -158,6 +158,13 @@ def run_recipe(
     changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),
     *,
     paper: Annotated[bool, Option("what the paper of una, sda or augcse trains on")] = False,
+    least_changed: Annotated[
+        float | None,
+        Option(
+            "a rule that changes less than this share of the corpus is left out; 0 runs all [default: the "
+            "recipe's own, 0.05 in default]"
+        ),
+    ] = None,
     texts: Texts = None,
     reading: IngestOptions,
     tolerance: Tolerance,
@@ -194,11 +201,14 @@ def run_recipe(
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
     from augment_cli.process.reporter import reporter_for_python
-    from augment_cli.runs.recipe import load, of_paper, pipeline_of
+    from augment_cli.runs.recipe import least_changed_of, load, of_paper, pipeline_of
     from augment_cli.session import Session
     from augment_cli.session.recipe import run_all
 
     recipe = of_paper(recipe) if paper else recipe
+    if least_changed is not None and not 0 <= least_changed <= 1:
+        raise UsageError(f"--least-changed {least_changed:g}: must be a share from 0 to 1")
+    least = least_changed_of(recipe) if least_changed is None else least_changed
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
     engine, reporter = (
         Engine.for_this_machine(jobs, backend, scheduler, address),
@@ -206,7 +216,7 @@ def run_recipe(
     )
     with Session(plain(store), engine, reporter, overwrite=overwrite, sample=sample) as session:
         session.ingest(entries, reading, texts=texts, **vars(tolerance))
-        result = run_all(session, runs, pipeline)
+        result = run_all(session, runs, pipeline, least)
     return dataclasses.replace(result, store=as_store(result.store))
 
 

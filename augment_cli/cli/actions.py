@@ -93,7 +93,7 @@ def report(values: dict[str, Any]) -> None:
 
 
 def verify(values: dict[str, Any]) -> None:
-    """What is wrong; what is behind."""
+    """Check every part, and print what is damaged and what is out of date."""
     store, opened = values["store"], Store.open(values["store"])
     problems, late = api.verify(opened), [name for name in opened.stages() if behind(opened, name)]
     if values["as_json"]:

@@ -77,7 +77,7 @@ def _rewritten(error: BaseException, store: object) -> UserError | None:
 
 
 def _damage(store: object) -> UserError | None:
-    """What is wrong with the store that a command failed on: no code stands every part that can be forged."""
+    """Verify the store that a command failed on: its damage, to be told instead; None where it is sound."""
     if not isinstance(store, str | Path):
         return None
     from augment_cli.reports.soundness import problems_in

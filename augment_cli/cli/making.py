@@ -269,6 +269,8 @@ def pack_table(values: dict[str, Any]) -> None:
             numbers = write_beir(session.store, stages[-1], beir)
             say(f"{beir}: {numbers['queries']:,} queries to {numbers['documents']:,} documents")
         output.show(session.store, session.results)
+        if stages and output.is_for_people:
+            views.show_easy(session.store, chosen.negatives)
         if stages and output.is_for_people and (lines := training_lines(session.store, stages[0])):
             print(f"Train on it with sentence-transformers ({how_long(session.store, stages[0])}):\n")
             print(visible(lines), end="")

@@ -39,4 +39,5 @@ def _words(choice: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _shipped() -> tuple[str, ...]:
+    # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
     return tuple(sorted(word_list("vulgar_words")))

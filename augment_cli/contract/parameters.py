@@ -50,7 +50,7 @@ def parameter(
     unset : optional
         What stands for a value that is not given, where that is not the default: it is found out later then.
     later : bool, optional
-        Whether what earlier releases recorded does not have it; it then counts as the default.
+        True for one that a later release added: a stage recorded without it counts as made with the default.
     """
     metadata = {
         "help": help,

@@ -53,7 +53,7 @@ class Engine:
     scheduler: str | None = None  # address of the Dask scheduler, such as `tcp://head-node:8786`
     address: str | None = None  # of the Ray cluster's head node, such as `head-node:6379`
     needs_gpu: bool = False  # whether a call needs a GPU, of which a Ray cluster gives each one its own
-    is_usual: bool = False  # whether nobody asked for this number of workers
+    jobs_by_default: bool = False  # neither jobs nor a backend was given; little work then takes one process
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -72,10 +72,10 @@ class Engine:
         address: str | None = None,
     ) -> Engine:
         """One worker for each core this process may use, unless told otherwise."""
-        is_usual = jobs is None and backend == "loky"
+        jobs_by_default = jobs is None and backend == "loky"
         if jobs is None:
             jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return cls(jobs or 1, backend, scheduler, address, is_usual=is_usual)
+        return cls(jobs or 1, backend, scheduler, address, jobs_by_default=jobs_by_default)
 
     def run(
         self,

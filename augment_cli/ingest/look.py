@@ -21,6 +21,7 @@ from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
 from augment_cli.ingest.streams import CorpusFile, read_head, size_of
 from augment_cli.text.language_guess import shares_of_languages
+from augment_cli.text.writing import notes_on_writing
 
 _SHOWN = 60  # characters of an example
 _USUAL_NAMES = ("text", "sentence", "title", "question", "query", "anchor", "content", "body")
@@ -56,6 +57,7 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
         least, half, most = np.percentile([len(text) for text in texts], [0, 50, 100]).astype(int).tolist()
         notes.append(f"characters: {least:,} to {most:,}, half of the texts have up to {half:,}")
         notes.append("language: " + ", ".join(f"{name} {share:.0%}" for name, share in languages.items()))
+        notes += notes_on_writing(texts)
         if not columns:
             notes.append(f"example: {texts[0][:_SHOWN]}")
     if repeats:

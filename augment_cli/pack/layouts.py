@@ -90,7 +90,7 @@ def rows_of(
     """The packed rows of some sentences for one stage of positives."""
     # Also how many sentences have the positive and all negatives, and how many give no row.
     sentences = _Sentences(columns, positive, options)
-    there = sentences.there(filters)
+    there = sentences.passing(filters)
     kinds = _kinds_of_rows(columns, positive, sentences, options, filters)
     if options.layout == "n-tuple" and options.fills:
         sentences.fill(there[1:])
@@ -124,7 +124,7 @@ def _kinds_of_rows(
     columns: pa.Table, positive: str, sentences: _Sentences, options: PackOptions, filters: Sequence[str]
 ) -> list[_KindOfRow]:
     """The kinds of rows of the layout, in their order; another negative may stand in for one (`fills`)."""
-    is_positive, *are_negatives = sentences.there(filters)
+    is_positive, *are_negatives = sentences.passing(filters)
     if options.layout == "n-tuple":
         enough = np.logical_or if options.fills else np.logical_and
         kept = is_positive & enough.reduce(are_negatives) if are_negatives else is_positive
@@ -135,7 +135,7 @@ def _kinds_of_rows(
         return [_KindOfRow(is_positive, (0, 1))]
     is_first = is_positive.copy()  # a negative stands once, beside the first of the sentence's positives
     for name in options.positives[: options.positives.index(positive)]:
-        is_first &= ~_Sentences(columns, name, options).there(filters)[0]
+        is_first &= ~_Sentences(columns, name, options).passing(filters)[0]
     pairs = [_KindOfRow(is_first & one, (0, place), 0) for place, one in enumerate(are_negatives, 2)]
     return [_KindOfRow(is_positive, (0, 1), 1), *pairs]
 
@@ -158,8 +158,8 @@ class _Sentences:
                 is_text &= ~pc.fill_null(pc.equal(column, own[0]), False).to_numpy()
         self._options = options
 
-    def there(self, filters: Sequence[str]) -> list[np.ndarray]:
-        """bool (n,) each: whether the positive, and each negative, is there and passes the filters."""
+    def passing(self, filters: Sequence[str]) -> list[np.ndarray]:
+        """bool (n,) each: whether the positive, and each negative, is a text that passes the filters."""
         positive, *negatives = (is_text.copy() for is_text in self._is_text)
         limits = self._options
         if "min_positive" in filters:

@@ -51,9 +51,9 @@ class Example:
 class StageFacts:
     """What a page says of one augmentation."""
 
-    name: str  # the label is same, other or neither
+    name: str
     augmentation: str
-    label: str
+    label: str  # same, other or neither
     summary: str
     version: int  # of the augmentation, when the stage was made
     rows: int

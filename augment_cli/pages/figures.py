@@ -116,7 +116,7 @@ class Figures:
 
 
 def figures_of(store: Store, stages: Sequence[StageFacts]) -> Figures:
-    """Cosines as they were scored, or of no stage by that encoder, then of all by the shipped one."""
+    """The cosines of `augment-cli score`; where no stage has any, those of the shipped static encoder."""
     scored = {one.name: one.cosines for one in stages if len(one.cosines)}
     static = {one.name: one.static_cosines for one in stages if len(one.static_cosines)}
     return Figures(scored or static, "" if scored or not static else STATIC, _sentences(store))

@@ -12,6 +12,7 @@ import numpy as np
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.pages.facts import StageFacts
 from augment_cli.reports.choosing import is_noise
+from augment_cli.reports.comparison import HARDER
 from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.store.store import Store
 
@@ -22,10 +23,6 @@ _FEWEST = 30  # changed rows, from which on a share of them says something
 _WEIGHTS = {"unfinished": 8.0, "false negatives": 7.0, "easy": 6.5, "hardly changed": 5.0}
 _MEANT = 0.5  # weight of what a stage may be made for
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
-_HARDER = (
-    "They teach little that a batch does not teach anyway: a lower --beta, --same pos or mined negatives are "
-    "nearer to their originals."
-)
 
 
 @dataclass(frozen=True)
@@ -133,14 +130,14 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         found = one.difficulty
         if found is None or found.is_hard:
             return []
-        return [Notice(one.name, f"easy negatives, {found.words}", _WEIGHTS["easy"], _HARDER)]
+        return [Notice(one.name, f"easy negatives, {found.words}", _WEIGHTS["easy"], HARDER)]
     if len(one.cosines) < _FEWEST:
         return []
     if one.is_negative:
         median = float(np.median(one.cosines))
         if median < _EASY:
             text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
-            return [Notice(one.name, text, _WEIGHTS["easy"], _HARDER)]
+            return [Notice(one.name, text, _WEIGHTS["easy"], HARDER)]
         share, what = float((one.cosines > 0.9).mean()), "nearer than 0.9 to"
     elif one.is_positive:
         share, what = float((one.cosines < 0.6).mean()), "farther than 0.6 from"

@@ -20,6 +20,7 @@ from rich.text import Text
 from augment_cli.errors.visible import visible_json, visible_line
 from augment_cli.reports import report
 from augment_cli.reports.choosing import can_be_unchanged, typical_rows
+from augment_cli.reports.comparison import lines_on_easy
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 
@@ -318,6 +319,7 @@ def show_hints(store: Store, folders: Sequence[str], page: Path | None = None) -
         rows = typical_rows(store, folder, 2 if len(folders) < 3 else 1)
         out.print(f"From {folder}:" if rows else f"{folder}: no row was changed", style="bold")
         show_rows(rows, as_json=False)
+    show_easy(store, folders)
     if page is not None:
         out.print(f"\nLook at all of it in a browser: {visible_line(page)}", style="bold", soft_wrap=True)
     program, python = (_as_typed(name) for name in ("augment-cli", "python"))
@@ -329,6 +331,12 @@ def show_hints(store: Store, folders: Sequence[str], page: Path | None = None) -
         f'{python} -c "{read}"',
     ):
         out.print(f"  {visible_line(command)}", markup=False, soft_wrap=True)
+
+
+def show_easy(store: Store, names: Sequence[str]) -> None:
+    """Which negatives teach little, and what makes harder ones."""
+    for line in lines_on_easy(store, names):
+        say_line(line)
 
 
 def _as_typed(program: str) -> str:

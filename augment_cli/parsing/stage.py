@@ -93,7 +93,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     # `progress` is called with the number of rows done since the last call.
     journal = Journal(store.work, work.stage, work.settings)
     pieces = sum(len(journal.missing(index, len(all_of))) for index, all_of in work.pieces.items())
-    if engine.is_usual and pieces <= _FEW_PIECES:
+    if engine.jobs_by_default and pieces <= _FEW_PIECES:
         engine = Engine()
     common = {"store_path": store.path, "stage": work.stage, "source": work.source, "settings": work.settings}
     task = "augment_cli.parsing.stage:parse_piece"

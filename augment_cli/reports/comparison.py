@@ -30,6 +30,10 @@ from augment_cli.runs.tables import as_table
 from augment_cli.store.conditions import schema_of
 from augment_cli.store.store import Store
 
+HARDER = (
+    "They teach little that a batch does not teach anyway: a lower --beta, --same pos or mined negatives are "
+    "nearer to their originals."
+)
 _ROWS = 640  # a batch of 64 ten times
 _BATCH = 64  # sentences; the nearest of the 63 others is what a trainer has without hard negatives
 _ALL_ALIKE = 0.8  # mean cosine of random pairs, where the encoder does not know the language
@@ -71,6 +75,13 @@ def difficulty_of(store: Store, name: str) -> Difficulty | None:
     chosen = choose_rows(store, name, _ROWS, 0, Choice(only_changed=True))
     found = nearness_of([(row["original"], row["text"]) for row in chosen if row["text"] is not None])
     return None if found is None else found.difficulty
+
+
+def lines_on_easy(store: Store, names: Sequence[str]) -> list[str]:
+    """Of stages whose negatives are no harder than a batch's others a line each, with what makes them so."""
+    found = {name: difficulty_of(store, name) for name in names if store.has(name)}
+    easy = [f"{name}: {one.words}" for name, one in found.items() if one and not one.is_hard]
+    return [*easy, HARDER] if easy else []
 
 
 @dataclass(frozen=True)

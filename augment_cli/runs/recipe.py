@@ -56,8 +56,10 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     tables = content.get("run")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: has no [[run]] tables; {FOLDER / 'default.toml'} shows the form")
-    if unknown := sorted(content.keys() - {"run", "parse"}):
-        raise UsageError(f"{path}: {unknown[0]!r} is neither [[run]] nor [parse]; remove it")
+    if unknown := sorted(content.keys() - {"run", "parse", "least_changed"}):
+        raise UsageError(
+            f"{path}: {unknown[0]!r} is neither [[run]] nor [parse] nor least_changed; remove it"
+        )
     stages: dict[str, dict[str, Any]] = {}
     for position, table in enumerate(tables, 1):
         if not isinstance(table.get("augmentation"), str):
@@ -83,6 +85,15 @@ def pipeline_of(recipe: str) -> str | None:
     if pipeline is not None and not isinstance(pipeline, str):
         raise UsageError(f"{path}: [parse]: pipeline = {pipeline!r} must be a string")
     return pipeline
+
+
+def least_changed_of(recipe: str) -> float:
+    """What share of the corpus a rule of a recipe has to change, or it is left out; 0 where it names none."""
+    path, content = _read(recipe)
+    share = content.get("least_changed", 0)
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise UsageError(f"{path}: least_changed = {share!r} must be a share from 0 to 1")
+    return float(share)
 
 
 def _read(recipe: str) -> tuple[Path, dict[str, Any]]:

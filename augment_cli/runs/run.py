@@ -318,10 +318,15 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     return AugmentationRun(name, descriptor.parameters(**options), **common)
 
 
+def parts_to_look_at(store: Store) -> range:
+    """A few parts, from all over the corpus."""
+    return range(0, len(store.parts), -(-len(store.parts) // _PARTS) or 1)
+
+
 def some_texts(store: Store) -> list[str]:
     """Sentences from all over the corpus."""
     texts: list[str] = []
-    for part in range(0, len(store.parts), -(-len(store.parts) // _PARTS) or 1):
+    for part in parts_to_look_at(store):
         own = store.read_part("corpus", part, ["text"], [0])["text"]
         texts += own[:: -(-len(own) // _TEXTS)].to_pylist()
     return texts

@@ -30,7 +30,7 @@ from augment_cli.languages import languages_of
 from augment_cli.runs.again import option_of
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.model_stage import ModelStage
-from augment_cli.runs.run import AugmentationRun, Edit, composed, of_two_turns, turns_of
+from augment_cli.runs.run import AugmentationRun, Edit, composed, of_two_turns, parts_to_look_at, turns_of
 from augment_cli.runs.tables import add_statistics, as_table, edited, empty_statistics, schema_of, unprotected
 from augment_cli.store.parquet import PARSES
 from augment_cli.store.settings import Settings
@@ -195,6 +195,19 @@ def augment_part(
 
     schema = schema_of(run.augmentation, bool(run.of))
     return store.write_part(stage, index, schema, tables(), settings, statistics)
+
+
+def share_changed(store: Store, run: AugmentationRun) -> float:
+    """The share that a run changes of the first rows of some parts, from all over the corpus."""
+    run = run.resolved(store)
+    prepared = run.augmentation.prepare(run.parameters, run.resources(store))
+    rows = changed = 0
+    for part in parts_to_look_at(store):
+        some = next(rows_of_part(store, part, run), None)
+        if some is not None:
+            texts = as_table(run.augmentation, some, prepared(some))["text"]
+            rows, changed = rows + len(texts), changed + len(texts) - texts.null_count
+    return changed / rows if rows else 1.0
 
 
 def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Rows]:

@@ -42,9 +42,11 @@ from augment_cli.ingest.options import (
 )
 from augment_cli.process.reporter import Reporter, Silent
 from augment_cli.resources.sample import SAMPLE
+from augment_cli.runs.run import some_texts
 from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
+from augment_cli.text.writing import notes_on_writing
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 
 _FEW = 0.03  # of the rows
@@ -156,7 +158,7 @@ class StoreSteps:
     def must_make_room(
         self, stages: Sequence[str], settings: Callable[[], Settings], was_refused: bool = False
     ) -> bool:
-        """Whether one of the stages is there with other settings, and is to go or holds nobody's work."""
+        """Whether a stage has other settings and may go: by `--overwrite`, or as a refused corpus left it."""
         present = [stage for stage in stages if stage in self.store.stages()]
         if not (self.overwrites or was_refused) or not present:
             return False
@@ -275,6 +277,8 @@ class CorpusSteps(StoreSteps):
         self._give_pairs(options)  # in any case: whoever goes on with what is left has them
         report.check(max_rejects, str(self.store.path))
         self._warn_of_rejects(report)
+        for note in notes_on_writing(some_texts(self.store)):
+            self.reporter.say(note)
         return report
 
     def _was_refused(self, max_rejects: float) -> bool:

@@ -10,6 +10,7 @@ from augment_cli.errors import IncompleteError, MissingError
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.recipe import RecipeRun
 from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.stored import share_changed
 from augment_cli.session import Session, StageResult
 from augment_cli.store.store import Store
 
@@ -47,8 +48,13 @@ class RecipeResult:
             raise IncompleteError("\n".join(self.failures))
 
 
-def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | None) -> RecipeResult:
-    """Run all augmentations of a recipe, and before them whatever is missing; the corpus is there."""
+def run_all(
+    session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | None, least_changed: float = 0.0
+) -> RecipeResult:
+    """Run all augmentations of a recipe, and before them whatever is missing; the corpus is there.
+
+    A rule that changes less than the share `least_changed` of some rows is left out, and said.
+    """
     folders: list[str] = []
     missing: dict[str, str] = {}
     parses_first = _parse_comes_first([item.run for item in runs], pipeline)
@@ -61,6 +67,8 @@ def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | 
     if parses_first:
         session.parse(pipeline)
     for item in runs:
+        if least_changed and _changes_less(session, item, least_changed):
+            continue
         try:
             folders += session.augment(item.run, item.stage, item.draws)
         except MissingError as error:  # a model that is not here; the others need not wait for it
@@ -68,6 +76,21 @@ def run_all(session: Session, runs: Sequence[RecipeRun], pipeline: str | Path | 
                 raise
             missing[item.stage] = str(error)
     return RecipeResult(session.store, session.results, folders, missing, session.take_failures())
+
+
+def _changes_less(session: Session, item: RecipeRun, least: float) -> bool:
+    """Whether a rule of which nothing is made yet changes less than a share of the corpus, which is said."""
+    run = item.run
+    if run.of or run.needs != {"parses"} or run.folder(item.stage) in session.store.stages():
+        return False
+    session.parse(name=run.parses)
+    share = share_changed(session.store, run)
+    if share < least:
+        session.reporter.say(
+            f"{item.stage}: left out, as it would change {share:.1%} of this corpus, less than {least:.0%} "
+            "(--least-changed 0 keeps it)"
+        )
+    return share < least
 
 
 def _parse_comes_first(runs: Sequence[AugmentationRun], pipeline: str | Path | None) -> bool:

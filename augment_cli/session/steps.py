@@ -103,7 +103,7 @@ class Session(CorpusSteps):
         return counted
 
     def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
-        """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
+        """Warn of a script without spaces, of which a tokeniser takes whole sentences as one term."""
         if options.tokenizer not in TOKENIZERS or not self.store.parts:
             return
         texts = self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks()
@@ -139,7 +139,7 @@ class Session(CorpusSteps):
             parsing.finish(self.store, work, self.engine, progress)
 
     def _warn_of_language(self, pipeline: str) -> None:
-        """A pipeline parses any text, and what it says of another language is arbitrary."""
+        """Warn where the text looks to be in another language than the pipeline's."""
         code = pipeline.partition("_")[0]
         if found := against(some_texts(self.store), code):
             self.reporter.warn(

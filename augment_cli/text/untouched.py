@@ -27,6 +27,12 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 
+_PARTED_GAP = re.compile(
+    r"\b(?:of|between|than|approximately|the|an?|and|or|nor|per|in|by)\s+[,.;:)]", re.IGNORECASE
+)
+# Marks written to the word before, as in ordinary text, and with a space before, as treebanks have them.
+_ATTACHED, _PARTED = re.compile(r"\w[,.;:!?](?=\s|$)"), re.compile(r"\w\s+[,.;:!?](?=\s|$)")
+
 PROTECTED = 1  # number of the rules below, which stages note
 # What is one thing, and broken once a word of it changes: addresses, handles, hashtags, tags, entities, and
 # the markers of serialised tables.
@@ -78,8 +84,16 @@ def quotations(text: str) -> list[str]:
 
 def has_gap(texts: CodePoints) -> np.ndarray:
     """bool (n,): texts in which something is missing: `born in , was`, `more than .`, empty brackets."""
-    found = [_GAP.search(text) is not None for text in _strings(texts)]
+    found = [
+        (_PARTED_GAP if is_tokenised(text) else _GAP).search(text) is not None for text in _strings(texts)
+    ]
     return np.array(found, bool)
+
+
+def is_tokenised(text: str) -> bool:
+    """Whether the marks of a text stand by themselves, its last one too: `a good film , really .`"""
+    ends = re.search(r"\w\W*\s[.!?]\W*$", text) is not None
+    return ends and _PARTED.search(text) is not None and _ATTACHED.search(text) is None
 
 
 def _strings(texts: CodePoints) -> list[str]:

@@ -94,7 +94,7 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
     """Encode the pieces that are missing, and commit each part as it becomes complete."""
     # `progress` is called with the number of distinct texts done since the last call.
-    # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
+    # One worker feeds a GPU; a static encoder's tokeniser, most of the work, has a thread for each core.
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)

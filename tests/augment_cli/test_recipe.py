@@ -90,6 +90,30 @@ def test_a_key_beside_the_runs_is_refused(tmp_path, corpus, write_recipe):
     assert not (tmp_path / "store").exists()
 
 
+def test_a_rule_that_hardly_changes_the_corpus_is_left_out_and_said(tmp_path, write_recipe, command):
+    corpus = tmp_path / "requests.txt"
+    corpus.write_text("turn on the light\nplay some jazz\nopen the door\n" * 9, "utf-8")
+    own = write_recipe('augmentation = "dn"', 'augmentation = "rephrase"', head="least_changed = 0.05\n")
+    store = ("--store", tmp_path / "store")
+    said = command("run", own, "--corpus", corpus, *store).stderr
+    assert "dn: left out, as it would change 0.0% of this corpus" in said and "--least-changed 0" in said
+    made = augment_cli.open_store(tmp_path / "store").stages()
+    assert "rephrase" in made and "dn" not in made
+    command("run", own, "--least-changed", "0", *store)
+    assert augment_cli.open_store(tmp_path / "store").has("dn")
+    # What is there goes on.
+    assert augment_cli.run_recipe(own, tmp_path / "store", jobs=1).folders == ["dn", "rephrase"]
+
+
+@pytest.mark.parametrize("share", ["2", "true", '"much"'])
+def test_a_share_that_is_none_is_refused(tmp_path, corpus, write_recipe, share):
+    own = write_recipe('augmentation = "dn"', head=f"least_changed = {share}\n")
+    with pytest.raises(UsageError, match="must be a share"):
+        augment_cli.run_recipe(own, tmp_path / "store", corpus)
+    with pytest.raises(UsageError, match="least_changed=2: must be a share"):
+        augment_cli.run_recipe("default", tmp_path / "store", corpus, least_changed=2)
+
+
 def test_a_wrong_change_is_blamed_and_not_the_recipes_file(write_recipe):
     own = write_recipe('augmentation = "crop"', 'augmentation = "word-deletion"\nrate = 0.2')
     for change, wrong in (("word-deletion.rate=7", "--rate"), ("crop.draws=0", "draws = 0")):

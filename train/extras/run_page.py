@@ -33,17 +33,20 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
         panels.append(_panel(f"Dev score {measure}{decides}", scored, (measure,), best))
     panels += _cosines(events, best)
     last = max((event["step"] for event in events), default=0)
-    verdict = [f" Verdict: {event['message']}." for event in events if event["event"] == "verdict"][-1:]
+    verdict = [event for event in events if event["event"] == "verdict"][-1:]
+    gave_back = bool(verdict) and verdict[0]["outcome"] in ("same", "worse")
     return layout.render(
         _TEMPLATE.read_text("utf-8"),
         f"Training run {name}",
         {
-            "headline": "".join([f"{last:,} optimiser steps.", *verdict]),
+            "headline": f"{last:,} optimiser steps."
+            + "".join(f" Verdict: {one['message']}." for one in verdict),
             "warnings": [
                 (event["step"], event.get("message", "")) for event in events if event["event"] == "warning"
             ][:_MOST_WARNINGS],
             "panels": [panel for panel in panels if panel["names"]],
             "scores": [_score(measure, scored, best) for measure in names],
+            "kept": "the starting encoder" if gave_back else "its encoder",
             "best": "–" if best is None else f"{best:,}",
         },
     )
@@ -67,7 +70,7 @@ def losses_of(steps: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def best_step(scored: Sequence[dict[str, Any]]) -> int | None:
-    """The step whose encoder is in `best/`: of the deciding score's highest value, the first one."""
+    """The first step with the highest value of the score that decides; it may be within noise."""
     names = measures_of(scored)
     known = [event for event in scored if names and _is_number(event.get(names[0]))]
     return int(max(known, key=lambda event: float(event[names[0]]))["step"]) if known else None

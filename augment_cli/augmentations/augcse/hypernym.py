@@ -13,6 +13,8 @@ Differences from the original: inflected as the noun was, only the drawn place c
 occurrence as a substring, the noun is drawn for each sentence instead of by one fixed seed, and no
 language model filters the choice. What is a noun says the parse, where there is one. Common words are drawn
 less often, so that none makes up most of the edits.
+
+Changes 1 % of Wikipedia's sentences and hardly any question or request.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=9 if name == "hyponym" else 8,
+        version=10 if name == "hyponym" else 9,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         languages=("en",),

@@ -316,7 +316,7 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=6,
+    version=7,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),

@@ -178,7 +178,7 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
 
 YODA = Augmentation(
     name="yoda",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),

@@ -17,6 +17,9 @@ capital inside the sentence are never replaced, and each sentence draws for itse
 the inflection come from the cached parse where the store has one (`--parts-of-speech`), else from WordNet's
 counts and the word on the left; with a parse, parts of compounds (`source code`) and verbs with a particle
 are left alone. Pairs that read badly wherever they were met are on a list (`words/avoided_pairs.txt`).
+
+Changes 15 % of sentences of Wikipedia and books, 26 % of reviews, and 6 % of questions and requests;
+`--senses any` changes 95 %, most of them wrongly, and there is no setting between the two.
 """
 
 from __future__ import annotations
@@ -99,7 +102,7 @@ def _resolve(parameters: SynonymParameters, resources: Resources) -> dict[str, A
 
 SYNONYM = Augmentation(
     name="synonym",
-    version=5,
+    version=6,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     languages=("en",),

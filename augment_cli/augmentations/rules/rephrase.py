@@ -30,6 +30,7 @@ from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.places import Choice, Places
+from augment_cli.english.rephrasing.reported import reported
 from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices
 from augment_cli.resources.word_lists import word_list_digests
@@ -47,7 +48,7 @@ _LIST_TYPE = pa.list_(pa.string())
 
 # Kinds of rules; those of requests, phrases and words draw what they put in.
 _RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
-    "clauses": clauses,
+    "clauses": lambda grammar: [*clauses(grammar), *reported(grammar)],
     "voice": voices,
     "adverbials": adverbials,
     "nouns": nouns,
@@ -180,7 +181,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=6,
+    version=7,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),

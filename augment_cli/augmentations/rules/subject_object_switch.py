@@ -3,6 +3,9 @@
 AugCSE's SentenceSubjectObjectSwitch: of what `phrase-swap` exchanges, the subject and the object of one verb
 alone. The original exchanges the subtrees before and behind the root, whatever they are, without agreement
 or case.
+
+Changes 3 % of sentences of Wikipedia and books, 2 % of questions and hardly any request: few sentences have
+a subject and an object of one kind that may trade places. `--unlike` takes phrases of two kinds.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def radius_in_ranks(radius: str, terms: TermTable) -> int:
 
 
 def warnings(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
-    """What of the parameters does not do what one may think, given this vocabulary."""
+    """Warnings of parameters that do little, or too much, with this vocabulary."""
     terms = terms_of(resources)
     size, radius = len(terms), radius_in_ranks(parameters.radius, terms)
     if joins_background(parameters, terms):

@@ -297,7 +297,8 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     finite = grammar.has_child(grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD"))
     bare &= finite[heads] | grammar.is_tag(*FINITE, at=heads)
     speaker = grammar.child(grammar.is_dep(*SUBJECTS))[grammar.parents[heads]]
-    bare &= ~grammar.is_word(_OBJECTS, at=begin)  # "believed himself to be"
+    # "believed himself to be"; "that knew its secret was crushed"
+    bare &= ~grammar.is_word(_OBJECTS, at=begin) & ~grammar.is_tag("PRP$", at=begin)
     bare &= (speaker >= 0) & (speaker < grammar.parents[heads])  # `"It failed," said the minister`
     dropped, added = left[that], left[bare]
 

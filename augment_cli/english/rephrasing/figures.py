@@ -21,6 +21,8 @@ def figures(grammar: Grammar) -> list[Places]:
     return [
         _day_first(grammar),
         _month_first(grammar),
+        _month_of_year(grammar),
+        _year_named(grammar),
         _number_words(grammar),
         _centuries(grammar),
         _percent(grammar),
@@ -81,6 +83,41 @@ def _month_first(grammar: Grammar) -> Places:
         return [grammar.edit(day, day + 2, text + ("," if has_comma else ""))]
 
     return Places("date_month_first", PHRASE, [(found, found + 2)], (found, comma), write)
+
+
+def _month_of_year(grammar: Grammar) -> Places:
+    """`in May 2016` to `in May of 2016`."""
+    months, _, years = _pieces(grammar)
+    before = grammar.next_in_row(grammar.places, -1)
+    behind = grammar.next_in_row(grammar.places, 2)
+    joined = grammar.is_word(words("- – to and or /"), at=behind)
+    months &= grammar.is_word(words("in since until by during"), at=before) & (before < grammar.places)
+    found = np.flatnonzero(months & _after(grammar, years, 1) & ~joined & grammar.parses.whitespace)
+    return Places(
+        "month_of_year",
+        PHRASE,
+        [(found, found + 1)],
+        (found,),
+        lambda token: [grammar.put_behind(token, " of")],
+    )
+
+
+def _year_named(grammar: Grammar) -> Places:
+    """`In 1999, he left.` to `In the year 1999, he left.`"""
+    _, _, years = _pieces(grammar)
+    opens = np.zeros(len(grammar), bool)
+    opens[grammar.openings[np.diff(grammar.parses.offsets) > 0]] = True
+    opens &= grammar.is_word({"in"})
+    found = np.flatnonzero(
+        opens & _after(grammar, years & grammar.is_year, 1) & _after(grammar, grammar.is_comma, 2)
+    )
+    return Places(
+        "year_named",
+        PHRASE,
+        [(found, found + 1)],
+        (found,),
+        lambda token: [grammar.put_behind(token, " the year")],
+    )
 
 
 def _number_words(grammar: Grammar) -> Places:

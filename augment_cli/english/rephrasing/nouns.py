@@ -214,6 +214,10 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~(in_phrase & ((lower[anchor] == lower[found]) | (lower[before] == lower[behind])))
     good &= ~(grammar.is_pos("ADJ", at=found) & grammar.is_pos("ADP", at=behind))
     good &= ~(grammar.is_tag("NN", at=found) & ~has_own & grammar.is_word(_PARTICLES, at=behind))
+    # "is a society and the constitution guarantees": the second has a verb of its own.
+    good &= ~(
+        grammar.is_tag("VBD", "VBZ", "VBP", "MD", at=behind) & (partner >= grammar.roots[grammar.rows[found]])
+    )
     # A name of several parts (`the Department of Health and Education`) keeps their order.
     named = grammar.is_name[found]
     titled = grammar.is_word({"of", "for", "the", "by", "&"}, at=before) | grammar.is_pos("NOUN", at=before)

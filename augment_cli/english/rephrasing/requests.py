@@ -7,8 +7,6 @@ words that open a text, and ask the parse only how far a subject goes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -41,68 +39,12 @@ from augment_cli.english.rephrasing.frames import (
 )
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.lexicon import Draw
+from augment_cli.english.rephrasing.opened import Text
 from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
 from augment_cli.syntax.morphology import form_of_tag
 from augment_cli.syntax.tree import words
 
 _LONGEST = 28  # tokens
-
-
-@dataclass(frozen=True)
-class _Text:
-    """A text that a request or a question opens, word by word."""
-
-    grammar: Grammar
-    first: int
-    last: int  # the last word in front of the mark
-    mark: str
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words, in lower case."""
-        return [self.grammar.text(token).lower() for token in range(self.first, self.last + 1)]
-
-    @cached_property
-    def is_small(self) -> bool:
-        """Whether nothing in the text has a capital."""
-        text = self.grammar.text(self.first, self.last)
-        return text == text.lower()
-
-    def tag(self, place: int) -> str:
-        return self._of("tags", place)
-
-    def pos(self, place: int) -> str:
-        return self._of("pos", place)
-
-    def _of(self, kind: str, place: int) -> str:
-        strings = getattr(self.grammar.parses, kind)
-        return str(strings.values[strings.codes[self.first + place]])
-
-    def begins(self, *openings: str) -> int:
-        """How many words the longest of some openings has with which the text begins, or 0."""
-        own = self.words
-        lengths = [
-            len(opening.split()) for opening in openings if own[: len(opening.split())] == opening.split()
-        ]
-        return max(lengths, default=0)
-
-    def text(self, place: int, end: int | None = None) -> str:
-        """The text from a word on, up to and with another; a first word without its capital."""
-        last = self.last if end is None else self.first + end
-        return (
-            self.grammar.inward(self.first, last)
-            if place == 0
-            else self.grammar.text(self.first + place, last)
-        )
-
-    def told(self, frame: str, body: str) -> str:
-        """A frame around a body, written as the text is."""
-        text = frame.format(body)
-        if not self.is_small or self.grammar.text(self.first)[0].isupper():
-            text = " ".join(
-                "I" + word[1:] if word in ("i", "i'd", "i've") else word for word in text.split(" ")
-            )
-        return self.grammar.capital(text, self.first)
 
 
 def requests(grammar: Grammar, draw: Draw) -> list[Places]:
@@ -116,6 +58,7 @@ def requests(grammar: Grammar, draw: Draw) -> list[Places]:
         "question_embedded": [],
         "question_framed": [],
         "wish_reworded": [],
+        "condition_moved": [],
     }
     for text, number in zip(texts, uniform, strict=True):
         for rule, choices in _choices(text):
@@ -137,11 +80,12 @@ def _as_places(rule: str, places: list[tuple[int, int, list[Edit]]]) -> Places:
     return Places(rule, CLAUSE, [(first, last)], (edits,), lambda edits: edits)
 
 
-def _texts(grammar: Grammar) -> Iterator[_Text]:
+def _texts(grammar: Grammar) -> Iterator[Text]:
     """The texts that a word of a request or a question opens, up to the first mark that ends a sentence."""
     opening = grammar.openings[np.diff(grammar.parses.offsets) > 1]
     opens = grammar.is_word(
-        VERBS | NOUNS_TOO | QUESTION_WORDS | AUXILIARIES | frozenset(POLITE) | words("i may do let"), opening
+        VERBS | NOUNS_TOO | QUESTION_WORDS | AUXILIARIES | frozenset(POLITE) | words("i may do let if"),
+        opening,
     )
     is_end, heavy = grammar.is_word(ENDS), grammar.is_word(WEIGHT)
     for first in opening[opens].tolist():
@@ -151,7 +95,7 @@ def _texts(grammar: Grammar) -> Iterator[_Text]:
         mark = grammar.text(end) if end < stop else ""
         inner = end < stop - 1 and mark != "?"
         if 2 < end - first + 1 <= _LONGEST and not inner and not heavy[first:end].any() and mark != "!":
-            text = _Text(grammar, first, end - 1, mark)
+            text = Text(grammar, first, end - 1, mark)
             if not text.words[0].isupper() and not grammar.text(first, end - 1).isupper():
                 yield text
 
@@ -160,19 +104,20 @@ def _texts(grammar: Grammar) -> Iterator[_Text]:
 _Choices = list[tuple[str, int, str]]
 
 
-def _choices(text: _Text) -> Iterator[tuple[str, _Choices]]:
+def _choices(text: Text) -> Iterator[tuple[str, _Choices]]:
     """Rules that fit a text, with their results."""
     for rule, choices in (
         ("question_framed", _reframed(text)),
         ("request_framed", _requested(text)),
         ("question_embedded", _embedded(text)),
         ("wish_reworded", _reworded(text)),
+        ("condition_moved", _condition_moved(text)),
     ):
         if choices:
             yield rule, choices
 
 
-def _requested(text: _Text) -> _Choices:
+def _requested(text: Text) -> _Choices:
     """`turn it off`, `can you turn it off`, `i'd like you to turn it off`, with and without `please`."""
     able, wished = text.begins(*ABLE), text.begins(*WISHED)
     start = able or wished
@@ -222,7 +167,7 @@ def _requested(text: _Text) -> _Choices:
     return made
 
 
-def _reframed(text: _Text) -> _Choices:
+def _reframed(text: Text) -> _Choices:
     """`tell me how it works` to `i'd like to know how it works`."""
     start = text.begins(*TOLD)
     if (
@@ -234,7 +179,7 @@ def _reframed(text: _Text) -> _Choices:
     return _framed(text, text.text(start), start)
 
 
-def _framed(text: _Text, body: str, start: int = 0, is_thing: bool = False) -> _Choices:
+def _framed(text: Text, body: str, start: int = 0, is_thing: bool = False) -> _Choices:
     frames = ASKING if text.mark == "?" else TELLING if text.mark == "." else (*ASKING, *TELLING)
     old = " ".join(text.words[:start])
     whole = len(text.words) - 1
@@ -242,11 +187,11 @@ def _framed(text: _Text, body: str, start: int = 0, is_thing: bool = False) -> _
         (text.told(frame, body), whole, text.mark)
         for frame in frames
         if frame.format("").strip().replace("i'd", "i 'd") != old
-        and not (is_thing and frame == "do you know {}")
+        and not (frame == "do you know {}" and (is_thing or "know" in text.words))
     ]
 
 
-def _embedded(text: _Text) -> _Choices:
+def _embedded(text: Text) -> _Choices:
     """`where is the key` to `tell me where the key is`; `what is the price` also to `tell me the price`."""
     own = text.words
     if text.mark == ".":  # "What began as a joke ended in court." asks nothing
@@ -299,21 +244,19 @@ def _asks_twice(own: list[str]) -> bool:
     return not behind.isdisjoint(QUESTION_WORDS | AUXILIARIES | SUBJECTS)
 
 
-def _yes_or_no(text: _Text) -> _Choices:
+def _yes_or_no(text: Text) -> _Choices:
     """`is there a bus` to `do you know if there is a bus`."""
     own = text.words
     if own[0] not in AUXILIARIES or len(own) < 4:
         return []
-    if own[1] not in SUBJECTS and (own[0] not in BE or _subject_end(text, 1, "is") in (-1, len(own) - 1)):
+    if own[1] not in SUBJECTS and _subject_end(text, 1, own[0]) in (-1, len(own) - 1):
         return []
-    if own[1] == "you" or (
-        own[0] in ("can", "could", "would", "should", "may", "must", "will") and own[1] != "it"
-    ):
+    if own[1] == "you" or (own[0] in MODALS and own[1] in ("i", "we")):
         return []
     return _inverted(text, "if ", 0)
 
 
-def _inverted(text: _Text, opening: str, place: int) -> _Choices:
+def _inverted(text: Text, opening: str, place: int) -> _Choices:
     """A question with its verb behind the subject, where it is plain how far the subject goes."""
     own, verb = text.words, text.words[place]
     begin = place + 1
@@ -343,7 +286,7 @@ def _inverted(text: _Text, opening: str, place: int) -> _Choices:
     return _framed(text, opening + said)
 
 
-def _subject_end(text: _Text, begin: int, verb: str) -> int:
+def _subject_end(text: Text, begin: int, verb: str) -> int:
     """The last word of the subject that begins somewhere, or −1 where it is not plain."""
     own, grammar = text.words, text.grammar
     if begin >= len(own):
@@ -370,7 +313,7 @@ def _subject_end(text: _Text, begin: int, verb: str) -> int:
     return -1 if has_preposition or (behind and text.pos(end + 1) == "NOUN") else end
 
 
-def _reworded(text: _Text) -> _Choices:
+def _reworded(text: Text) -> _Choices:
     """`i want to leave` to `i'd like to leave`."""
     for size in (5, 4, 3, 2):
         others = REWORDED.get(tuple(text.words[:size]))
@@ -379,3 +322,34 @@ def _reworded(text: _Text) -> _Choices:
                 return []
             return [(text.told(other, ""), size - 1, text.mark) for other in others]
     return []
+
+
+def _condition_moved(text: Text) -> _Choices:
+    """`if i go there, do i need a visa` to `do i need a visa if i go there`, and back."""
+    own = text.words
+    if own.count("if") != 1 or not _THIRD.isdisjoint(own):
+        return []
+    whole, place = len(own) - 1, own.index("if")
+    if place == 0:
+        if own.count(",") != 1:
+            return []
+        comma = own.index(",")
+        if comma < 4 or comma > whole - 3 or own[comma + 1] not in QUESTION_WORDS | AUXILIARIES:
+            return []
+        return [(text.told("{}", f"{text.text(comma + 1)} {text.text(0, comma - 1)}"), whole, text.mark)]
+    opens = own[0] in QUESTION_WORDS | AUXILIARIES and own[place - 1] not in _BEFORE_IF and "," not in own
+    if (
+        not opens
+        or place < 4
+        or whole - place < 3
+        or text.mark not in ("?", "")
+        or own[place + 1] not in SUBJECTS
+    ):
+        return []
+    if not {"know", "tell", "see", "check", "ask", "mind", "wonder", "sure"}.isdisjoint(own[:place]):
+        return []
+    return [(text.told("{}", f"{text.text(place)}, {text.text(0, place - 1)}"), whole, text.mark)]
+
+
+_THIRD = words("he him his she her hers they them their it its that this then and or")
+_BEFORE_IF = words("as even only what and or but , know see")

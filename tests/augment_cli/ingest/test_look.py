@@ -102,3 +102,25 @@ def test_what_is_asked_for_is_looked_at(tmp_path, command):
     assert (
         "To go on: augment-cli ingest --corpus a.csv --text-column body --separator : --store store" in shown
     )
+
+
+_PARTED = "a good film , with a plot .\nthe end is weak .\nit works !\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (_PARTED, ["tokenised: 100%", "without capitals: 100%"]),
+        ("A good film, with a plot.\nThe end is weak.\nIt works!\n", []),
+        ("turn on the light\nplay some jazz\nI left.\n", ["without capitals: 67%"]),
+        ("我们去公园。\n天气很好。\n", []),
+    ],
+)
+def test_small_letters_and_spaces_before_marks_are_told(tmp_path, command, text, told):
+    file = tmp_path / "a.txt"
+    file.write_text(text, "utf-8")
+    notes = [note for note in augment_cli.look(file)["notes"] if note.startswith(("tokenised", "without c"))]
+    assert [note[: len(one)] for note, one in zip(notes, told, strict=True)] == told
+    said = command("ingest", "--corpus", file, "--store", tmp_path / "store").stderr
+    assert all(one in said for one in told)
+    assert ("without capitals" in said) == bool(told)

@@ -175,6 +175,25 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
     assert "harder than random: mean cosine" in " ".join(shown.stdout.split())
     table = command("stats", "--store", compared.path).stdout
     assert "random-sentence: as easy as random: mean" in table and "word-deletion: " not in table
+    copied = shutil.copytree(compared.path, tmp_path / "packed")
+    packed = command(
+        *(
+            "pack",
+            "--negative",
+            "near",
+            "--negative",
+            "random-sentence",
+            "--positive",
+            "word-deletion",
+            "--labels",
+            "kind",
+        ),
+        *("--store", copied),
+    )
+    made = " ".join(packed.stdout.split())
+    assert packed.returncode == 0, packed.stderr
+    assert "random-sentence: as easy as random: mean" in made and "a lower --beta" in made
+    assert "near: " not in made
     write_report(compared, tmp_path / "report.html")
     assert "Difficulty: as easy as random" in (tmp_path / "report.html").read_text("utf-8")
 

@@ -33,6 +33,9 @@ def test_it_has_loss_rate_scores_and_warnings():
     assert "Verdict:" not in page
     judged = [*EVENTS, {"event": "verdict", "step": 1000, "outcome": "better", "message": "better <b>"}]
     assert "1,000 optimiser steps. Verdict: better &lt;b&gt;." in as_page("una", judged)
+    assert "<code>best/</code> is its encoder" in as_page("una", judged)
+    within_noise = [*EVENTS, judged[-1] | {"outcome": "same"}]
+    assert "<code>best/</code> is the starting encoder" in as_page("una", within_noise)
     assert len(page) < 60_000  # a thousand steps are a few hundred points
 
 

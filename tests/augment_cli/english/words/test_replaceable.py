@@ -68,13 +68,16 @@ def test_gaps_are_told_from_sentences() -> None:
         "A  b.",
         "Of the, and so.",
     ]
+    broken += ["the hero of , really .", "a plot in , said the maker ."]
     whole = [
         "It is what we came for.",
         "At 3.5 km, he stopped.",
         "He came in, and left.",
         "So (as he said) it is.",
+        "a good film , really .",  # as treebanks have it
     ]
-    assert has_gap(CodePoints.of(pa.array(broken + whole))).tolist() == [True] * 5 + [False] * 4
+    expected = [True] * len(broken) + [False] * len(whole)
+    assert has_gap(CodePoints.of(pa.array(broken + whole))).tolist() == expected
 
 
 @pytest.mark.parametrize(

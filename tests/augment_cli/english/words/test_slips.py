@@ -73,8 +73,8 @@ def test_versions_tell_changed_outputs_apart():
         3: "contraction discourse-marker",
         4: "city-name crop entity-swap negation-removal random-insertion random-mixture word-deletion yoda",
         5: "colour gender-swap geographic-name negation synonym tense",
-        6: "rephrase summary",
-        7: "back-translate paraphrase subject-object-switch",
+        6: "summary",
+        7: "back-translate paraphrase rephrase subject-object-switch",
         8: "hypernym",
         9: "hyponym",
     }
