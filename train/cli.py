@@ -197,8 +197,8 @@ def _run(args: Arguments, typed: list[str]) -> int:
 
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
-    if args.paper:
-        part(_PAPERS).check(recipe, Store.open(args.store))
+    if args.paper and (said := part(_PAPERS).unlike_paper(recipe, Store.open(args.store))):
+        raise UsageError(said[0])
     ranks = join()
     try:
         check_batch(recipe, ranks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from augment_cli.errors import UsageError
 from augment_cli.runs.recipe import PAPERS, load, of_paper
 from augment_cli.store.store import Store
 from train.recipe import Recipe
@@ -12,12 +11,6 @@ def changes(recipe: str) -> tuple[str, ...]:
     """What `--paper` changes of a recipe; raises `UsageError` for one without a paper's texts."""
     stages = ",".join(one.stage for one in load(of_paper(recipe)))
     return {"sda": ("labels=kind",), "augcse": (f"discriminator.stages={stages}",)}.get(recipe, ())
-
-
-def check(recipe: Recipe, store: Store) -> None:
-    """Refuse texts that are not the paper's."""
-    if said := unlike_paper(recipe, store):
-        raise UsageError(said[0])
 
 
 def unlike_paper(recipe: Recipe, store: Store) -> list[str]:
