@@ -133,7 +133,7 @@ def _load(path: str, precision: str, options: ScoreOptions) -> Encoder:
         prompt_name=options.prompt_name or "",
     )
     if options.no_truncation:
-        encoder.max_length = longest_input(encoder.model, encoder.tokenizer)
+        encoder.max_length = longest_input(encoder.model.config, encoder.tokenizer)
     return encoder
 
 

@@ -116,7 +116,7 @@ class Encoder:
     def dimension(self) -> int:
         """Length of an embedding."""
         if (count := len(self.modules)) not in self._dimensions:
-            self._dimensions[count] = int(self._forward([[]]).shape[1])
+            self._dimensions[count] = int(self._quickest()([[0]]).shape[1])
         return self._dimensions[count]
 
     def encode_ids(
@@ -174,15 +174,19 @@ class Encoder:
 
     def _quickest(self) -> Callable[[Sequence[Sequence[int]]], Tensor]:
         """What encodes a batch without empty rows: BERT's layers without padding, or else the model."""
-        if not is_known(self.model) or self.unpooled:
+        if self.unpooled or (readable := self._packable()) is None:
             return self._forward
-        packed = PackedBert(self.model, self.pooling)
+        packed = PackedBert(readable, self.pooling)
 
         def forward(ids: Sequence[Sequence[int]]) -> Tensor:
             with torch.inference_mode():
                 return self._after_pooling(packed(ids, self.weights))
 
         return forward
+
+    def _packable(self) -> Any | None:
+        """What `PackedBert` can read in the model's place; None where it knows no such model."""
+        return self.model if is_known(self.model) else None
 
     def _after_pooling(self, vectors: Tensor) -> Tensor:
         for module in self.modules:

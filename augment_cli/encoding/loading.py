@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.encoder import Encoder, Precision, to_length_one
+from augment_cli.encoding.encoder import BATCH_TOKENS, Encoder, Precision, Progress, to_length_one
+from augment_cli.encoding.fast.stored import read_bert
 from augment_cli.encoding.layout import (
     DEFAULT_POOLING,
     Layout,
@@ -24,11 +28,11 @@ from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.packages import require
-from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import panics_as_errors, reason_of
-from augment_cli.neural.loading import alone, find_folder
+from augment_cli.models.reasons import reason_of
+from augment_cli.neural import fast
+from augment_cli.neural.loading import alone, find_folder, load_tokenizer
 
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -38,6 +42,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "GELU": torch.nn.functional.gelu,
     "Identity": lambda x: x,
 }
+_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 @alone
@@ -62,7 +67,7 @@ def load_encoder(
     """
     files = JsonFiles()
     folder, revision = find_folder(str(path_or_name), allow_download, "model", files)
-    if precision not in ("fp32", "bf16"):
+    if precision not in _TYPES:
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
     if is_lookup(folder):
@@ -77,21 +82,25 @@ def load_encoder(
         _try_out(static, folder)
         return static
     layout = read_layout(folder, files)
-    model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
-    longest = longest_input(model, tokenizer)
+    require("transformers", "safetensors")
+    config, dtype = files.settings(layout.transformer / "config.json"), _TYPES[precision]
+    tokenizer = load_tokenizer(layout.transformer)
+    stored = read_bert(layout.transformer, config, dtype) if device == "cpu" else None
+    model = _load_module(layout, dtype).to(device) if stored is None else None
+    longest = longest_input(SimpleNamespace(**config) if model is None else model.config, tokenizer)
     mode = canonical(pooling or layout.pooling or DEFAULT_POOLING)
     weights = _token_weights(mode, layout, counts, tokenizer)
     chosen = max_length or layout.max_length or longest
     if max_length is not None and (max_length < 1 or max_length > longest):
         raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
-    encoder = Encoder(
-        model=model.to(device).eval(),
+    encoder = _StoredEncoder(
+        model=model,
         tokenizer=tokenizer,
         pooling=mode,
         max_length=min(chosen, longest),
         digest=model_digest(folder, files),
         precision=precision,
-        modules=[_load_module(module) for module in layout.modules],
+        modules=[_load_step(module) for module in layout.modules],
         lower_case=layout.lower_case,
         prompt=layout.prompts.text(prompt_name, folder),
         prompts=layout.prompts,
@@ -99,8 +108,44 @@ def load_encoder(
         revision=revision,
         weights=weights,
     )
+    if stored is not None:
+        encoder.leave_unread(stored, functools.partial(_load_module, layout, dtype))
     _try_out(encoder, folder)
     return encoder
+
+
+class _StoredEncoder(Encoder):
+    """One that encodes with weights as they are stored until something asks for its `model`."""
+
+    def leave_unread(self, stored: Any, load: Callable[[], Any]) -> None:
+        """Let `model` be loaded by a function when something asks for it."""
+        self._stored, self._load = stored, load
+        del self.model
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "model":
+            raise AttributeError(f"an encoder has no {name}", name=name, obj=self)
+        self.model = self._load()
+        return self.model
+
+    @property
+    def _is_unread(self) -> bool:
+        return "model" not in vars(self)
+
+    def encode_ids(
+        self,
+        ids: Sequence[Sequence[int]],
+        *,
+        batch_tokens: int = BATCH_TOKENS,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The same, without a look at whether a model that nothing has asked for is in training."""
+        if self._is_unread:
+            return self._encode_sorted(ids, batch_tokens, progress)
+        return super().encode_ids(ids, batch_tokens=batch_tokens, progress=progress)
+
+    def _packable(self) -> Any | None:
+        return self._stored if self._is_unread and fast.is_on() else super()._packable()
 
 
 def _try_out(encoder: Encoder, folder: Path) -> None:
@@ -132,7 +177,7 @@ def _load_static(
         mode,
         max_length=max_length,
         digest=model_digest(folder, files),
-        modules=[_load_module(module) for module in layout.modules],
+        modules=[_load_step(module) for module in layout.modules],
         prompts=layout.prompts,
         weights=_token_weights(mode, Layout(folder), counts, tokenizer),
     )
@@ -157,8 +202,9 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
     return torch.from_numpy(counts.weights(kind))
 
 
-def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
-    require("transformers", "safetensors")
+@alone
+def _load_module(layout: Layout, dtype: torch.dtype) -> Any:
+    """transformers' module, in evaluation."""
     import transformers
 
     quiet = transformers.logging
@@ -166,20 +212,15 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     quiet.set_verbosity_error()
     quiet.disable_progress_bar()
     try:
-        options = {"local_files_only": True, "trust_remote_code": False}
-        with panics_as_errors():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
-        check_tokenizer(layout.transformer, tokenizer)
         model, report = transformers.AutoModel.from_pretrained(
             layout.transformer,
             dtype=dtype,
             use_safetensors=True,
             output_loading_info=True,
             return_dict=True,
-            **options,
+            local_files_only=True,
+            trust_remote_code=False,
         )
-    except BadInputError:
-        raise
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
         raise BadInputError(
             f"{layout.transformer} does not load: {reason_of(error)}; fetch or export the model again"
@@ -196,19 +237,19 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
             f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "
             "fetch or export the model again"
         )
-    return model, tokenizer
+    return model.eval()
 
 
-def longest_input(model: Any, tokenizer: Any) -> int:
-    """The most tokens a model takes, special tokens included."""
-    positions = getattr(model.config, "max_position_embeddings", None) or 512
+def longest_input(config: Any, tokenizer: Any) -> int:
+    """The most tokens a model of a configuration takes, special tokens included."""
+    positions = getattr(config, "max_position_embeddings", None) or 512
     # RoBERTa and its kin count positions from the padding id, so two of the table's rows are never reached.
-    if getattr(model.config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        positions -= (model.config.pad_token_id or 0) + 1
+    if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+        positions -= (config.pad_token_id or 0) + 1
     return int(min(positions, tokenizer.model_max_length))
 
 
-def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
+def _load_step(module: Module) -> Callable[[Tensor], Tensor]:
     if module.kind == "Normalize":
         return to_length_one
     weights = module.folder / "model.safetensors"

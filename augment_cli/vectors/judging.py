@@ -78,7 +78,7 @@ def _logits(
     from augment_cli.encoding.loading import longest_input
 
     tokenizer, weights = _load(model, precision)
-    limit = min(longest_input(weights, tokenizer), longest or sys.maxsize)
+    limit = min(longest_input(weights.config, tokenizer), longest or sys.maxsize)
     with tokenizing(model.path):
         encoded = tokenizer(
             list(texts), None if seconds is None else list(seconds), truncation=True, max_length=limit

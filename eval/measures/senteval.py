@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
+from torch.optim.adam import adam
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,17 @@ LEARNING_RATE = 1e-4
 BATCH = 32
 ITERATIONS = 1000
 VALIDATE_EVERY = 100
+# As a function: the class imports torch's compiler, which takes a second.
+_ADAM: dict[str, Any] = {
+    "fused": True,
+    "amsgrad": False,
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "lr": LEARNING_RATE,
+    "weight_decay": 0.0,
+    "eps": 1e-8,
+    "maximize": False,
+}
 
 
 @one_thread()
@@ -121,7 +133,8 @@ def train_and_predict(
     shape = len(names), x.shape[2]
     drawn = torch.stack([torch.rand(shape, generator=generator) for generator in generators])
     weight, bias = (drawn * 2 - 1) * shape[1] ** -0.5, torch.zeros(count, 1, len(names))
-    optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE, fused=True)
+    means, squares = ([torch.zeros_like(one) for one in (weight, bias)] for _ in range(2))
+    steps = [torch.zeros(()), torch.zeros(())]
     wanted = torch.nn.functional.one_hot(y, len(names)).float()
     best, kept = torch.full((count,), -1.0), (weight.clone(), bias.clone())
     order, every = torch.empty((count, 0), dtype=torch.long), torch.arange(count).unsqueeze(1)
@@ -133,8 +146,8 @@ def train_and_predict(
         chosen = x[every, rows]
         shares = torch.baddbmm(bias, chosen, weight.mT).softmax(dim=2)
         slope = (shares - wanted[every, rows]) / rows.shape[1]
-        weight.grad, bias.grad = torch.bmm(slope.mT, chosen), slope.sum(dim=1, keepdim=True)
-        optimizer.step()
+        slopes = [torch.bmm(slope.mT, chosen), slope.sum(dim=1, keepdim=True)]
+        adam([weight, bias], slopes, means, squares, [], steps, **_ADAM)
         if step % VALIDATE_EVERY == 0:
             answers = torch.baddbmm(bias, held, weight.mT).argmax(dim=2)
             accuracy = (answers == held_y).float().mean(dim=1)

@@ -83,7 +83,7 @@ def _fit(encoder: Encoder, recipe: Recipe, device: torch.device) -> None:
 
 def _check_length(encoder: Encoder, recipe: Recipe) -> None:
     # A longer text would end the run at whichever step meets it, in an index error of torch's.
-    limit = longest_input(encoder.model, encoder.tokenizer)
+    limit = longest_input(encoder.model.config, encoder.tokenizer)
     length = recipe.max_length
     longest = max((views.longest(length) for views in make_views(recipe)), default=length)
     if longest > limit:

@@ -45,6 +45,41 @@ def test_a_folder_of_each_layout_gives_what_sentence_transformers_gives(old_layo
     assert load_encoder(new_layout).pooling == "mean"
 
 
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_weights_as_stored_give_the_vectors_of_transformers_module_to_the_bit(
+    plain_model, sentences, precision
+):
+    encoder = load_encoder(plain_model, pooling="first-last+cls", precision=precision)
+    stored = encoder.encode(sentences)
+    assert {parameter.device.type for parameter in encoder.model.parameters()} == {"cpu"}  # it is loaded now
+    np.testing.assert_array_equal(encoder.encode(sentences), stored)
+
+
+def test_a_plain_bert_encodes_without_the_seconds_of_transformers_modules(plain_model):
+    code = (
+        "import sys; from augment_cli.encoding.loading import load_encoder;"
+        "load_encoder(sys.argv[1]).encode(['a heron waits']);"
+        "sys.exit('transformers.modeling_utils' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(plain_model)]).returncode == 0
+
+
+@pytest.mark.parametrize("changed", [{"hidden_act": "relu"}, {"layer_norm_eps": 1e-3}, "a prefix"])
+def test_a_bert_unlike_the_plain_one_gives_what_sentence_transformers_gives(
+    plain_model, sentences, tmp_path, changed
+):
+    from safetensors.torch import load_file, save_file
+
+    folder = shutil.copytree(plain_model, tmp_path / "unlike")
+    if changed == "a prefix":
+        tensors = {f"bert.{name}": tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    else:
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | changed))
+    np.testing.assert_allclose(load_encoder(folder).encode(sentences), theirs(folder, sentences), atol=2e-6)
+
+
 def test_pickled_weights_are_refused_by_name(plain_model, tmp_path):
     folder = shutil.copytree(plain_model, tmp_path / "pickled")
     (folder / "model.safetensors").unlink()
