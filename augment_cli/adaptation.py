@@ -332,7 +332,7 @@ def read_verdict(out: Path, start: str) -> Verdict:
         lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
         following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
     elif ended["outcome"] == "better":
-        following.append("more for topics and classes, not for finding the one text: the same command with --lookup")
+        following.append("more for topics and classes, not for search: the same command with --lookup")
     if (out / "run.html").is_file():
         following.append(f"training: {out / 'run.html'}")
     said = in_words(ended["outcome"], scores) or ended["message"]
