@@ -38,7 +38,7 @@ _ARTICLES = frozenset({"a", "an"})
 # "due to", "as opposed to": no adjectives that have an opposite.
 _FIXED = words("due opposed such own")
 # "ten years old", "six feet tall": nobody is ten years new.
-_MEASURES = words(
+MEASURES = words(
     "year years month months week weeks day days hour hours minute minutes foot feet inch inches mile miles "
     "metre metres meter meters kilometre kilometres kilometer kilometers m km cm mm ft"
 )
@@ -81,7 +81,7 @@ def _replace(
     maybe = np.flatnonzero(tags.among(_TAGS) & parses.pos.among({"ADJ"}))
     maybe = maybe[~_hyphenated(view, spans, maybe)]
     before = np.maximum(maybe - 1, 0)
-    measured = parses.lower_at(before).among(_MEASURES) & (view.rows[before] == view.rows[maybe])
+    measured = parses.lower_at(before).among(MEASURES) & (view.rows[before] == view.rows[maybe])
     # "in general", "at large": an adjective between a preposition and no noun.
     behind = view.behind(maybe)
     alone = parses.pos.among({"ADP"})[before] & (before < maybe)

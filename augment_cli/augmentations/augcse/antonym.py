@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augment_cli.augmentations.augcse.adjective_antonym import MEASURES
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
@@ -28,7 +29,10 @@ from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.lexical import ANTONYM_PARTS, antonyms
 from augment_cli.english.words.readings import reading_of_each_word
 from augment_cli.english.words.words import Words
+from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import ADJECTIVE
+
+_BE = ("is", "are", "was", "were")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,21 @@ class AntonymParameters:
     parts_of_speech: str = parts_of_speech_parameter()
 
 
+def _keeps(words: Words) -> np.ndarray:
+    """bool (N,): `three years old`, and what a question asks: `Is it normal?`, `how difficult is it`."""
+    size = len(words)
+    if not size:
+        return np.zeros(0, bool)
+    near = words.follows_space
+    before = np.append(False, words.among([*MEASURES, "how"])[:-1]) & near
+    opens = words.among(_BE) & ((words.positions == 0) | words.has_capital)
+    last = np.maximum.accumulate(np.where(opens, np.arange(size), -1))
+    asked = (last >= 0) & (words.rows[np.maximum(last, 0)] == words.rows)
+    # With a content word behind it is of a noun: "Is there an easy way".
+    behind = np.append(near[1:] & ~words.among(word_list("function_words"))[1:], False)
+    return before | (asked & ~behind)
+
+
 def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
     replacer = lexical.Replacer(antonyms(), resources.key("antonym/replacement"))
     key = resources.key("antonym/left")
@@ -56,7 +75,7 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
         reading = reading_of_each_word(words, parts, rows.parses)
-        eligible = replacer.eligible(reading)
+        eligible = replacer.eligible(reading) & ~_keeps(words)
         index = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[index], minlength=len(rows))
         even = (counts % 2 == 0) & (parameters.even != "keep")
@@ -75,7 +94,7 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
 
 ANTONYM = Augmentation(
     name="antonym",
-    version=2,
+    version=3,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); WordNet 3.0",
     languages=("en",),

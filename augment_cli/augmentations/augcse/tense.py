@@ -37,14 +37,17 @@ from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import (
     FIRST,
     FUTURE,
+    NOMINATIVES,
     OTHER,
     PAST,
     PRESENT,
     TENSES,
     THIRD,
     WILL,
+    asks_if_one_can,
     finite,
     in_tense,
+    is_headline,
     is_past_dated,
     with_mended_conjuncts,
 )
@@ -59,7 +62,8 @@ _NO_OTHER_TENSE = words("used ought let would should 'd ’d")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = ("", "not", "n't", "n’t")
 _NUMBERS = {word: number for number, word in enumerate(_NEGATIONS) if word}
-_NOMINATIVES = words("i you he she we they")
+# Behind these no present: "Someone steals my phone yesterday".
+_OVER = words("yesterday ago until till")
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,8 @@ def _transform(
         (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
         (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
+        (is_headline(view)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (asks_if_one_can(view, mains), Reason.QUESTION),
         ((view.is_doubtful[mains] & ~modal) | view.misread[mains], Reason.DOUBTFUL_PARSE),
     )
     rows, mains, modal = rows[good], mains[good], modal[good]
@@ -127,11 +133,13 @@ def _transform(
     other = np.where(current == PAST, PRESENT, PAST)
     drawn = np.where(dated & (drawn == FUTURE), other, drawn)
     target = drawn if wanted < 0 else np.full(len(rows), wanted)
+    is_over = view.any(parses.lower.among(_OVER))[rows] & (wanted < 0)
     good = refuse(
         reasons,
         rows,
         (target == current, Reason.SAME_TEXT),
         (dated & (target == FUTURE), Reason.RULE_DOES_NOT_APPLY),
+        (is_over & (target == PRESENT), Reason.RULE_DOES_NOT_APPLY),
     )
     targets = np.full(count, -1)
     targets[rows[good]] = target[good]
@@ -183,8 +191,9 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     expletive = view.with_child(view.roles == Role.EXPLETIVE)
     # "What rate will I get": a helper before its pronoun, whatever the parse makes of "rate".
     behind = view.behind(verbs)
-    asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
+    asks = view.parses.lower_at(behind).among(NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
     asks &= view.roles[verbs] == Role.AUXILIARY
+    asks |= view.is_be[verbs] & (view.roles[behind] == Role.EXPLETIVE) & (behind > verbs)  # "Is there a way"
     return ((subjects > verbs) & ~expletive[heads]) | asks | asks_with_do(view, verbs)
 
 
@@ -372,7 +381,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=5,
+    version=6,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

@@ -42,6 +42,7 @@ _WEAKER |= {"cannot": "may not", "certainly": "probably"}
 _DENYING = words("not cannot never hardly")
 _BEFORE = words("not n't very more most less so as too how if whether only")
 _WONDERING = words("how what why whether who")  # "What can I do" asks what "What should I do" asks
+_ASKED = words("ask asks asked asking wonder wonders wondered wondering know see tell")
 _HELPERS = words("to will would do does did may might can could only that")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
 _HEDGES = words("possibly perhaps well probably only")
@@ -78,10 +79,34 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         row, word = tokens.rows[place], tokens.lower[place]
         for turn in _turns(tokens, place, word):
             text = turn[0][2]
+            if _asks_either_way(tokens, row, word, text) or _came_to_nothing(tokens, place, word, text):
+                continue
             deny = not _DENYING.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
             yield turn
+
+
+def _asks_either_way(tokens: Tokens, row: int, word: str, text: str) -> bool:
+    """`Is it possible`, which asks what `Is it impossible` asks."""
+    asks = tokens.asks[row] or tokens.word(tokens.bounds[row], row) in {"is", "are", "was", "were"}
+    short, long = sorted((word, text), key=len)
+    return bool(asks) and long in {prefix + short for prefix in ("un", "im", "il")}
+
+
+def _came_to_nothing(tokens: Tokens, place: int, word: str, text: str) -> bool:
+    """Whether the sentence goes on that it did not come about: `tried …, but`, `might have …, if only`."""
+    row = tokens.rows[place]
+    if text == "must":
+        return tokens.word(place + 1, row) == "have" and "if" in tokens.words_of(row)
+    failed = tokens.denies_behind(place) or "but" in tokens.lower[place : tokens.bounds[row + 1]]
+    return word in {"tried", "attempted"} and text == "managed" and failed
+
+
+def _asked_if(tokens: Tokens, place: int) -> bool:
+    """`asked if I could`, which asks what `asked if I couldn't` asks."""
+    before = tokens.lower[max(tokens.bounds[tokens.rows[place]], place - 6) : place]
+    return not {"if", "whether"}.isdisjoint(before) and not _ASKED.isdisjoint(before)
 
 
 def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
@@ -89,7 +114,8 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
     follows = tokens.tag(place + 1, row)
     if tag == "MD" and word in _DENIED_MODALS and behind in {"not", "n't", "n’t"}:
-        if tokens.tag(place + 2, row) == "VB" and not tokens.denies_behind(place + 1):
+        free = not (tokens.denies_behind(place + 1) or _asked_if(tokens, place))
+        if tokens.tag(place + 2, row) == "VB" and free:
             yield from turns_of(place, place + 1, _DENIED_MODALS[word])
     elif tag == "MD" and word in _MODALS:
         yield from _modal(tokens, place, word)
@@ -208,7 +234,7 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
 
 MODALITY = Augmentation(
     name="modality",
-    version=1,
+    version=2,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     needs=frozenset({"parses"}),

@@ -42,8 +42,11 @@ _TIMES = words(
 # In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
 _BEFORE = words(
     "not n't nearly almost after at above in of first how as so too the these those a an very quite no for "
-    "what than well this that more if its his her their our my your other such"
+    "what than well this that more if its his her their our my your other such "
+    "like unlike among amongst"
 )
+# "by no means", "against all odds", "every nth line": an expression of its own.
+_SET = words("means odds costs accounts likelihood chase nth third fourth fifth")
 _BE = words("is are was were be been am")
 _DETERMINERS = words("the these those its his her their our my your")
 _PLURAL = {"NNS", "NNPS"}
@@ -70,6 +73,8 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
                 tokens, place, turn[0][2]
             ):
                 continue
+            if word == "no" and before in {"but", "by", "straight"}:
+                continue  # "an idea, but no money": "but some money" is no contrast
             if tokens.denied(place) or (word != "only" and before in {"-", "/"}):
                 continue
             yield turn
@@ -123,7 +128,11 @@ def _turns(tokens: Tokens, place: int, word: str, before: str, behind: str) -> I
         yield from turns_of(place, place, _BEFORE_OF[word])
         return
     near = {tokens.word(place + step, row) for step in (1, 2, 3)}
-    if (near & _TIMES and word != "no") or tokens.tag(place + 1, row) in {"CD", "DT", "JJR"}:
+    if (
+        behind in _SET
+        or (near & _TIMES and word != "no")
+        or tokens.tag(place + 1, row) in {"CD", "DT", "JJR"}
+    ):
         return
     noun = tokens.noun_behind(place)
     if word in _OF_PLURALS and noun in _PLURAL and tokens.tags[place] in {"DT", "PDT", "JJ", "JJS"}:
@@ -200,7 +209,7 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
 
 QUANTIFIER = Augmentation(
     name="quantifier",
-    version=1,
+    version=2,
     kind="negative",
     paper="none; quantifiers as in Richardson et al. 2020 (semantic fragments)",
     needs=frozenset({"parses"}),

@@ -98,8 +98,12 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     if behind in {"up", "off", "out", "down", "over", "back", "to", "each"} and tag.startswith("VB"):
         return
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    if (word == "stop" and "from" in rest) or before == "at":
+    if (word == "stop" and "from" in rest) or before in {"at", "jump", "kick", "head"}:
         return
+    if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
+        return  # "heart failure", "power failure"
+    if word == "later" and "MD" in tokens.tags[tokens.bounds[row] : place]:
+        return  # "will end ten days later"
     if word in {"send", "sent", "receive", "received"} and (
         not {"to", "by", "from", "for"}.isdisjoint(rest) or tokens.tag(place + 1, row) in {"PRP", "NNP"}
     ):  # "sent the king a letter", "received it from her"
@@ -128,7 +132,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     turn = [(place, place, _ANYWHERE[word])]
     if word in _TAKING:  # "add milk to the list", "remove milk from the list"
         old, new = _TAKING[word]
-        if new in rest or rest.count(old) > 1:
+        if new in rest or rest.count(old) > 1 or {"into", "onto"} & set(rest):
             return
         if old in rest:
             link = place + 1 + rest.index(old)
@@ -138,6 +142,12 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     yield turn
 
 
+_ORGANS = words("renal cardiac respiratory hepatic pulmonary")
+_WITH = words(
+    "concern concerns problem problems trouble troubles issue issues difficulty difficulties affair fight war "
+    "war interview relationship relations connection obsession dissatisfaction satisfaction link links"
+)
+_MANY = words("both some many most several few")
 _OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
 _POINTS = words(
     "north south east west northern southern eastern western northeast northwest southeast southwest"
@@ -166,6 +176,10 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         return
     if {"least", "slightest"} & set(_near(tokens, place)):
         return
+    if word in {"after", "before"} and _is_manner_or_lasts(tokens, place):
+        return
+    if word == "with" and (before in _WITH or behind in _MANY):
+        return
     deps = tokens.view.parses.deps
     if deps.values[deps.codes[place]] not in {"case", "prep", "mark"}:
         return
@@ -186,6 +200,14 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             yield [(place, place, _PREPOSITIONS[word])]
     elif not _is_fixed(tokens, place, word):
         yield [(place, place, _PREPOSITIONS[word])]
+
+
+def _is_manner_or_lasts(tokens: Tokens, place: int) -> bool:
+    """`after the Oriental fashion`; `after the update it no longer opens`, which cannot be so before it."""
+    row = tokens.rows[place]
+    near = {tokens.word(place + step, row) for step in range(1, 6)}
+    own = tokens.words_of(row)
+    return not near.isdisjoint({"fashion", "manner", "style"}) or "longer" in own or "anymore" in own
 
 
 def _is_fixed(tokens: Tokens, place: int, word: str) -> bool:

@@ -24,7 +24,7 @@ from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, CAPITALS, case_o
 _DENIALS = words(
     "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely cannot"
 )
-_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until slightest")
 _ASKING = words("who what which whose whom when where why how")
 
 Change = tuple[int, int, str]  # first and last token, what stands there instead; "" takes them out

@@ -102,6 +102,7 @@ _NO_PASSIVE = words(
 _EITHER = words("leave return move retire serve join win play attend run study enter lead")
 _YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
 _LAST_YEAR = 2025  # surely over, whenever the sentence is read
+NOMINATIVES = words("i you he she we they")
 _PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
 
 
@@ -118,6 +119,26 @@ def _past_years(values: tuple[str, ...]) -> list[str]:
     words_ = pa.array(values, pa.string())
     maybe = words_.filter(pc.match_substring_regex(words_, "[12]...")).to_pylist()
     return [word for word in maybe if any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))]
+
+
+def is_headline(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows without a mark at the end, an article, a pronoun or an auxiliary: `Poet dies at 74`."""
+    # "Dies" and "died" say the same in one, and "killed" may be either.
+    parses = view.parses
+    last = np.maximum(parses.offsets[1:] - 1, 0)
+    first = np.minimum(parses.offsets[:-1], max(len(view.roles) - 1, 0))
+    grammar = parses.tags.among({"DT", "PRP", "PRP$", "MD", "EX", "WDT", "WP", "WRB"})
+    ends = parses.forms.among({".", "!", "?"})[last]
+    small = parses.forms.where(lambda form: form[:1].islower())[first]
+    return ~(ends | small | view.any(grammar | view.auxiliaries | view.is_be))
+
+
+def asks_if_one_can(view: ClauseView, mains: np.ndarray) -> np.ndarray:
+    """bool (m,): `can you stop it` and `How can I go?`, which ask what `could` asks."""
+    parses = view.parses
+    can = parses.lower_at(mains).among({"can", "could"})
+    following = view.behind(mains)
+    return can & (parses.lower_at(following).among(NOMINATIVES) & (following > mains))
 
 
 def with_mended_conjuncts(view: ClauseView) -> ClauseView:
