@@ -102,7 +102,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"
-    if word == "later" and "MD" in tokens.tags[tokens.bounds[row] : place]:
+    if word == "later" and not _YET_TO_COME.isdisjoint(tokens.lower[tokens.bounds[row] : place]):
         return  # "will end ten days later"
     if word in {"send", "sent", "receive", "received"} and (
         not {"to", "by", "from", "for"}.isdisjoint(rest) or tokens.tag(place + 1, row) in {"PRP", "NNP"}
@@ -142,9 +142,10 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     yield turn
 
 
+_YET_TO_COME = words("will would shall should ought must 'll")
 _ORGANS = words("renal cardiac respiratory hepatic pulmonary")
 _WITH = words(
-    "concern concerns problem problems trouble troubles issue issues difficulty difficulties affair fight war "
+    "concern concerns problem problems trouble troubles issue issues difficulty difficulties affair fight "
     "war interview relationship relations connection obsession dissatisfaction satisfaction link links"
 )
 _MANY = words("both some many most several few")
