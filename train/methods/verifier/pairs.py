@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from augment_cli.augmentations.labels import entailment_of_stage, row_labels
 from augment_cli.errors import UsageError
 from augment_cli.ingest.options import GIVEN
 from augment_cli.store.store import Store
-from augment_cli.syntax.parses import PARSES_STAGE
-from augment_cli.syntax.tree import words
 from augment_cli.vectors.texts import rows_by_part
 from train.data.order import is_held_out
 from train.data.texts import CORPUS
@@ -29,13 +26,6 @@ _NEGATIONS = re.compile(
 _OTHER_TEXTS = ("random-sentence",)  # their texts say nothing of the row's
 # Whether these say the same depends on the sentence, but they turn nothing.
 _LOOSE = ("crop", "summary", "synonym", "uda")
-# What limits little: an adjective or adverb without one of these in its place.
-_LIMITING = words(
-    "not no never only all some any none few little less more most least many much almost nearly hardly "
-    "barely rarely seldom often always sometimes once first last second other same different former false "
-    "true own several both each every"
-)
-_PARSED = ("starts", "ends", "tags", "deps")  # of a stage of parses
 _MARK = re.compile(r"(?<=\w)([,.;:!?])(?=\s|$)")
 _THE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z][a-z])")  # in front of a consonant
 
@@ -97,8 +87,6 @@ def read_pairs(
             name: store.read_part(name, index, ["text"])["text"].take(places).to_pylist()
             for name in (CORPUS, *(stage.name for stage in stages))
         }
-        parsed = store.read_part(PARSES_STAGE, index, list(_PARSED)) if store.has(PARSES_STAGE) else None
-        parses = parsed.take(places).to_pylist() if parsed else []
         labels = {
             stage.name: [stage.label] * len(places) if found is None else found.take(places).to_pylist()
             for stage in stages
@@ -109,8 +97,6 @@ def read_pairs(
             row = {name: column[place] for name, column in texts.items() if column[place]}
             own = {name: labels[name][place] for name in row if name != CORPUS}
             pairs[is_held].extend(_of_row(row, own, stages, generator))
-            if parses and (shorter := _without_modifier(row[CORPUS], parses[place], generator)):
-                pairs[is_held].append(Pair(row[CORPUS], shorter, False, "modifier"))
             originals += [] if is_held else [row[CORPUS]]
     for turned, what in ((True, "turned sentences"), (False, "texts that say the same")):
         if any(all(pair.turned != turned for pair in part) for part in pairs):
@@ -156,24 +142,6 @@ def _of_row(
             if generator.random() < 0.7
         ]
     return pairs
-
-
-def _without_modifier(text: str, parse: dict[str, list[Any]], generator: np.random.Generator) -> str | None:
-    """The text without one adjective or adverb, which says less and turns nothing; None where it has none."""
-    starts, ends, tags, deps = (parse[name] for name in _PARSED)
-    lower = [text[start:end].lower() for start, end in zip(starts, ends, strict=True)]
-    found = [
-        place
-        for place in range(1, len(lower) - 1)
-        if (tags[place], deps[place]) in {("JJ", "amod"), ("RB", "advmod")}
-        and not {lower[place], lower[place - 1]} & _LIMITING
-        and lower[place + 1] not in {"-", ","}
-        and lower[place - 1] not in {"-", "a", "an"}
-    ]
-    if not found:
-        return None
-    place = generator.choice(found)
-    return text[: starts[place]] + text[starts[place + 1] :]
 
 
 def _negations(text: str) -> int:
