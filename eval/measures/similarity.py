@@ -9,7 +9,6 @@ from itertools import compress
 import numpy as np
 import scipy  # its `stats` loads when it is first used, and takes long to
 
-from augment_cli.tokenization.tokens import ALONE
 from eval.measures.geometry import unit
 
 
@@ -39,6 +38,8 @@ NEAREST = 10
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
     """A text's words in two random halves, each in its order; one without spaces by its characters."""
+    from augment_cli.tokenization.tokens import ALONE  # loads pyarrow, which `--help` does without
+
     words = text.split()
     is_spaced = len(words) > 1 and 2 * len(re.findall(ALONE, text)) <= len(text)
     parts, between = (words, " ") if is_spaced else (list(text), "")
