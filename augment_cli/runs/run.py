@@ -27,13 +27,8 @@ from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tfidf.term_table import TermTable
 
 Edit = tuple[int, int, str]  # start, end (code points, half-open), what stands there instead
-_OF_ANY_RUN = {
-    "draw",
-    "of",
-    "label",
-    "protected",
-    "protect",
-}  # recorded beside an augmentation's own parameters
+# What is recorded beside an augmentation's own parameters.
+_OF_ANY_RUN = {"draw", "of", "label", "protected", "protect"}
 _BE = re.compile(r"(?:^|\W)(am|is|are|was|were|be|been|being)$", re.IGNORECASE)
 # Of a subject with one of these, "not" may deny the quantifier: "All doors are not closed".
 _QUANTIFIED = re.compile(r"\b(all|every\w*|each|both|many|most|no|none|nobody|few|any\w*)\b", re.IGNORECASE)

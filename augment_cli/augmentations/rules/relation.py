@@ -56,6 +56,25 @@ _NO_PHRASE = words(
     "all regard respect regards exception that long it them him her me us you each one another case time "
     "course means doubt far this which whom"
 )
+_YET_TO_COME = words("will would shall should ought must 'll")
+_ORGANS = words("renal cardiac respiratory hepatic pulmonary")
+_WITH = words(
+    "concern concerns problem problems trouble troubles issue issues difficulty difficulties affair fight "
+    "war interview relationship relations connection obsession dissatisfaction satisfaction link links"
+)
+_MANY = words("both some many most several few")
+_OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
+_POINTS = words(
+    "north south east west northern southern eastern western northeast northwest southeast southwest"
+)
+_BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
+_TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
+_BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
+_AMOUNTS = words(
+    "price prices rate rates temperature temperatures level levels sales share shares number numbers "
+    "population profit profits cost costs income incomes output unemployment inflation demand stocks "
+    "percentage proportion production revenue revenues wages rents exports imports deaths"
+)
 
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -142,31 +161,10 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     yield turn
 
 
-_YET_TO_COME = words("will would shall should ought must 'll")
-_ORGANS = words("renal cardiac respiratory hepatic pulmonary")
-_WITH = words(
-    "concern concerns problem problems trouble troubles issue issues difficulty difficulties affair fight "
-    "war interview relationship relations connection obsession dissatisfaction satisfaction link links"
-)
-_MANY = words("both some many most several few")
-_OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
-_POINTS = words(
-    "north south east west northern southern eastern western northeast northwest southeast southwest"
-)
-_BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
-_TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
-_BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
-
-
 def _is_amount(tokens: Tokens, place: int, behind: str) -> bool:
     """Whether what rose or fell is an amount, as prices are, and not somebody or the sun."""
     row = tokens.rows[place]
-    amounts = words(
-        "price prices rate rates temperature temperatures level levels sales share shares number numbers "
-        "population profit profits cost costs income incomes output unemployment inflation demand stocks "
-        "percentage proportion production revenue revenues wages rents exports imports deaths"
-    )
-    return behind in _BEHIND_AMOUNTS and not amounts.isdisjoint(tokens.lower[tokens.bounds[row] : place])
+    return behind in _BEHIND_AMOUNTS and not _AMOUNTS.isdisjoint(tokens.lower[tokens.bounds[row] : place])
 
 
 def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:

@@ -183,6 +183,16 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     assert not (tmp_path / "new").exists()
 
 
+def test_the_networks_differ_and_their_mean_is_asked(made):
+    verifier = load_verifier(made)
+    first, second = (side_by_side([torch.randn(4, verifier.shape.dimension * 2)]) for _ in range(2))
+    with torch.inference_mode():
+        alone = [float(network(*first, *second)) for network in verifier.network]
+        together = float(verifier.network(*first, *second))
+    assert len(set(alone)) == verifier.shape.networks == 2
+    assert together == pytest.approx(sum(alone) / 2, abs=1e-5)
+
+
 def test_onnx_gives_the_same_logits_and_none_of_other_weights_stays(made, tmp_path):
     pytest.importorskip("onnx", reason="the extra onnx writes it")
     runtime = pytest.importorskip("onnxruntime", reason="the test asks it")
