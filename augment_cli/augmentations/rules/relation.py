@@ -5,7 +5,8 @@ without), the order of events (first and last, earlier and later, previous and n
 comparisons, directions and changes (north, increase, rise) are exchanged for it; `my card` becomes `her
 card`, and a question that asks why one that asks when. One place of a sentence is drawn; further draws take
 others. Words of names and titles, and phrases that mean something else (`look after`, `at first`, `over
-there`, `your best`), stay.
+there`, `your best`), stay. With `--deeds` it is what somebody does that turns (`created` to `destroyed`,
+`supporter` to `opponent`), by a wider list: for training, since half of such sentences are odd.
 
 Changes 26 % of Wikipedia's sentences, 17 % of questions and 34 % of requests.
 """
@@ -13,11 +14,16 @@ Changes 26 % of Wikipedia's sentences, 17 % of questions and 34 % of requests.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
-from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
+from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
+from augment_cli.english.inflection import inflected, plural
 from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.syntax.morphology import TAG_OF_FORM, VerbForm
 from augment_cli.syntax.tree import words
 
 
@@ -75,6 +81,15 @@ _AMOUNTS = words(
     "population profit profits cost costs income incomes output unemployment inflation demand stocks "
     "percentage proportion production revenue revenues wages rents exports imports deaths"
 )
+
+
+@dataclass(frozen=True)
+class RelationParameters:
+    """Parameters of the exchange of relations."""
+
+    deeds: bool = parameter(
+        False, "turn what is done instead, by a wider list: created to destroyed", later=True
+    )
 
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -265,6 +280,45 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         yield [(place, place, _ADJECTIVES[word])]
 
 
+_PARTICLES = words("up off out down over back away on to in into for with from that")
+
+
+@lru_cache(maxsize=1)
+def _deeds() -> dict[tuple[str, str], list[str]]:
+    """Of a word's form and its tag the same form of what is against it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for kind, one, other in word_table("opposite_deeds"):
+        for word, opposite in [(one, other), (other, one)][: 2 if kind.endswith("s") else 1]:
+            if kind == "nouns":
+                forms = [("NN", word, opposite), ("NNS", plural(word), plural(opposite))]
+            else:
+                head, space, rest = opposite.partition(" ")
+                forms = [
+                    (tag, inflected(word, form), f"{inflected(head, form)}{space}{rest}")
+                    for form, tag in TAG_OF_FORM.items()
+                    if form != VerbForm.MODAL
+                ]
+            for tag, own, text in forms:
+                if own and text:
+                    found.setdefault((own, tag), []).append(text)
+    return found
+
+
+def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
+    table = _deeds()
+    for place in tokens.among(frozenset(word for word, _ in table)):
+        row, tag = tokens.rows[place], tokens.tags[place]
+        others, own = table.get((tokens.lower[place], tag), []), tokens.words_of(row)
+        behind = tokens.word(place + 1, row)
+        if tokens.denied(place) or "-" in {tokens.word(place - 1, row), behind}:
+            continue
+        if tag.startswith("V") and behind in _PARTICLES:
+            continue
+        has_object = tokens.tag(place + 1, row) in {"DT", "PRP$", "PRP", "NN", "NNS", "NNP", "JJ", "CD"}
+        fitting = [text for text in others if text not in own and (has_object or " " not in text)]
+        yield from turns_of(place, place, fitting)
+
+
 RELATION = Augmentation(
     name="relation",
     version=2,
@@ -272,8 +326,11 @@ RELATION = Augmentation(
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=lambda parameters, resources: by_turns(_find, resources.key("relation")),
-    examples=("augment-cli relation", "augment-cli relation --draws 2"),
+    parameters=RelationParameters,
+    prepare=lambda parameters, resources: by_turns(
+        _find_deeds if parameters.deeds else _find, resources.key("relation")
+    ),
+    examples=("augment-cli relation", "augment-cli relation --deeds --name deeds"),
     meaning="altered",
     entailment=("other", "the order, place, direction or degree is the opposite one"),
 )

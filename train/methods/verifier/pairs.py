@@ -27,6 +27,9 @@ _OTHER_TEXTS = ("random-sentence",)  # their texts say nothing of the row's
 # Whether these say the same depends on the sentence, but they turn nothing.
 _LOOSE = ("crop", "summary", "synonym", "uda")
 _MARK = re.compile(r"(?<=\w)([,.;:!?])(?=\s|$)")
+_SOME = r"(?:an?|some|many|several|two|three)"
+_OPENS = re.compile(rf"(?:{_SOME}|the|one) (?=[a-z])", re.IGNORECASE)
+_THERE = re.compile(rf"\b(there (?:is|are|was|were)) {_SOME} ", re.IGNORECASE)
 _THE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z][a-z])")  # in front of a consonant
 
 
@@ -129,6 +132,9 @@ def _of_row(
     surface = _surface(text, generator)
     if surface != text:
         same.append(("surface", surface))
+    none = _THERE.sub(r"\1 no ", _OPENS.sub("No ", text, count=1) if _OPENS.match(text) else text, count=1)
+    if _negations(none) == _negations(text) + 1:
+        turned.append(("none", none))
     unturned = [*same, *loose]
     pairs += [Pair(text, other, False, kind) for kind, other in unturned]
     pairs += [Pair(text, other, True, kind) for kind, other in turned]

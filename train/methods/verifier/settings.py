@@ -19,7 +19,7 @@ class Settings:
     batch: int = parameter(64, "pairs of a step, half of them turned", minimum=2)
     learning_rate: float = parameter(2e-3, "highest learning rate", above=0)
     held_out: float = parameter(0.05, "share of the rows that are asked at the end", above=0, maximum=0.5)
-    width: int = parameter(128, "of the network's layers, a multiple of 4", minimum=4)
+    width: int = parameter(112, "of the network's layers, a multiple of 4", minimum=4)
     blocks: int = parameter(2, "of attention", minimum=1)
     networks: int = parameter(2, "networks that are trained one after the other and averaged", minimum=1)
     penalty: float = parameter(0.6, "taken from the cosine of a pair that is certainly turned", above=0)
