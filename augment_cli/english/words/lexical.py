@@ -24,8 +24,6 @@ from augment_cli.english.words.words import Words
 from augment_cli.resources.collocations import load_collocations
 from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import (
-    ADJECTIVE,
-    ADVERB,
     NOUN,
     PART_LETTERS,
     TAGS,
@@ -249,9 +247,6 @@ COLUMNS = word_edits.count_fields("replaced", "words")
 # tagged texts have both in this sense: without the second, `families` become `menages`.
 LEAST_WEIGHT = 0.2
 LEAST_COUNT = 3
-# A word has an antonym only in a sense that makes up this share of its uses.
-LEAST_SHARE = 0.2
-ANTONYM_PARTS = frozenset({ADJECTIVE, ADVERB})
 _SENSES_JUDGED = frozenset({NOUN, VERB})
 
 
@@ -284,19 +279,13 @@ def synonyms(senses: str) -> Relation:
 
 @lru_cache(maxsize=1)
 def antonyms() -> Relation:
-    """Readings of adjectives and adverbs, and the antonym of their most frequent sense that has one."""
+    """Readings of adjectives and adverbs, and the one opposite of each that `words/opposite_words.txt` has."""
     wordnet = load_wordnet()
-    sense, other = wordnet.antonyms.expand(np.arange(len(wordnet.sense_entries)))
-    part = wordnet.entry_parts[wordnet.sense_entries[sense]]
-    keep = np.isin(part, list(ANTONYM_PARTS)) & (wordnet.sense_shares[sense] >= LEAST_SHARE)
-    # nonmodern, nonmetamorphic: dictionaries have them, texts hardly ever.
-    keep &= ~pc.starts_with(wordnet.spellings, "non").to_numpy(zero_copy_only=False)[other]
-    sense, other = sense[keep], other[keep]
-    relation = inflected_relation(
-        wordnet,
-        "antonym",
-        wordnet.sense_entries[sense],
-        wordnet.sense_entries[other],
-        wordnet.sense_shares[sense] * (1 + wordnet.sense_counts[other]),
-    )
-    return draw_first(relation)
+    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
+    entries = {name: number for number, name in enumerate(names)}
+    pairs = [
+        tuple(entries[lemma, PART_LETTERS.index(letter)] for lemma in (word, other))
+        for letter, word, other, *_ in word_table("opposite_words")
+    ]
+    sources, targets = np.array(pairs, np.int64).T
+    return draw_first(inflected_relation(wordnet, "antonym", sources, targets, np.ones(len(sources))))
