@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.draws import uniform
@@ -48,9 +49,9 @@ _MEASURES = words_of(
     "year years month months week weeks day days hour hours minute minutes foot feet inch inches mile miles "
     "metre metres meter meters kilometre kilometres kilometer kilometers m km cm mm ft"
 )
+_AGED = "(?i)-(year|month|week|day|hour)s?$"  # "a 10-month old baby"
 # In front of it: "how difficult is it", "more safe than", "as good as", "one of the young and old".
 _BEFORE = words_of("how more most less least as no and or yet but nor versus vs neither either both")
-_POINTED = words_of("this that it these those he she they")
 _BEHIND = words_of("and or yet but nor as versus vs")
 
 
@@ -92,6 +93,8 @@ def _keeps(words: Words) -> np.ndarray:
         return np.zeros(0, bool)
     follows = np.append(near[1:], False)
     before = np.append(False, words.among(_MEASURES | _BEFORE)[:-1]) & near
+    aged = pc.match_substring_regex(words.strings, _AGED).to_numpy(zero_copy_only=False)
+    before |= np.append(False, aged[:-1]) & near
     behind = np.append(words.among(_BEHIND)[1:], False) & follows
     matches = _kept_phrases().find(words)
     fixed = np.zeros(size, bool)
@@ -105,11 +108,11 @@ def _keeps(words: Words) -> np.ndarray:
     further = np.minimum(ends + 1, len(values) - 1)
     marks = np.isin(values, [ord(mark) for mark in "-/&+#"])
     tied = marks[ends] | (marks[further] & (values[ends] == ord(" "))) | marks[np.maximum(words.flat_starts - 1, 0)]
-    # What a question asks: "Is it normal?"; with a content word behind it is of a noun: "Is there an easy way".
+    # What a question asks: "Is it normal?", "Is this a good idea?", not "Is there an easy way?".
     opens = words.among(_BE) & ((words.positions == 0) | words.has_capital)
     last = np.maximum.accumulate(np.where(opens, np.arange(size), -1))
     asked = (last >= 0) & (words.rows[np.maximum(last, 0)] == words.rows)
-    asked &= ~content | words.among(_POINTED)[np.minimum(last + 1, size - 1)]  # "Is this a good idea"
+    asked &= ~(content & words.among(("there",))[np.minimum(last + 1, size - 1)])
     return before | behind | fixed | tied | asked
 
 
@@ -119,7 +122,9 @@ def candidates(
     """Readings of words (N,), and bool (N,): those that may be turned, as their opposites fit there."""
     reading = reading_of_each_word(words, parts, rows.parses)
     eligible = replacer.eligible(reading) & ~_keeps(words)
-    return reading, replacer.fitting(rows, words, reading, eligible)
+    # "The best way" is said so often that no other way would fit, and "the worst way" reads well.
+    utmost = eligible & words.among(("best", "worst"))
+    return reading, replacer.fitting(rows, words, reading, eligible) | utmost
 
 
 def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:

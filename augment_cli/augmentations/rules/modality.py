@@ -111,6 +111,8 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
         return True
     if "help" in {tokens.word(place + 1, row), tokens.word(place + 2, row)}:
         return True
+    if text == "cannot" and not {"if", "whether", "when"}.isdisjoint(before):  # "tell me if it will rain"
+        return True
     if text == "must":
         if tokens.asks[row] and (before[:1] and before[0] in _HELPED or "me" in own):  # "Can a user give me a plan?"
             return True
@@ -162,7 +164,7 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             yield from turns_of(place, place + 1, _HAVE_TO[word])
     elif word in _BEFORE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
         passive = tag == "VBN" and before not in {"have", "has", "had"}
-        told = tokens.lower[max(tokens.bounds[row], place - 4) : place]
+        told = tokens.lower[max(tokens.bounds[row], place - 2) : place]
         if passive == (word in _PASSIVES) and not (passive and _BE.isdisjoint(told)):  # "help required to build"
             yield from turns_of(place, place, _BEFORE_TO[word])
     elif word in {"able", "unable"} and behind != "to":

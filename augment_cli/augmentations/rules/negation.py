@@ -378,6 +378,9 @@ class Negation:
         first = parses.offsets[rows]
         opens = (verbs == first) | ((verbs == first + 1) & (view.verb_forms[verbs] == VerbForm.MODAL))
         lost = asks & opens & parses.tags.among(_NOMINAL)[behind]
+        # "what time are the movies playing", of which the parse makes a statement
+        asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
+        lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         return places
 

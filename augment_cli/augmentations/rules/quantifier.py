@@ -35,7 +35,7 @@ _BOUNDS = {
 }
 _BOUND = alternatives("quantifiers", "bound")
 _TIMES = words(
-    "year years day days time times week weeks month months hour hours night morning evening summer winter "
+    "decades centuries year years day days time times week weeks month months hour hours night morning evening summer winter "
     "season minute minutes seconds second decade century generation weekend other way ways one case thing sort kind"
 )
 # In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
@@ -45,7 +45,7 @@ _BEFORE = words(
     "like unlike among amongst"
 )
 # "by no means", "against all odds", "every nth line": an expression of its own.
-_SET = words("means odds costs accounts likelihood chase nth third fourth fifth couple few other such longer doubt")
+_SET = words("means odds costs accounts likelihood chase nth third fourth fifth couple few other such longer doubt things fours sorts kinds")
 _WANTING = words("want wants need like please wish find looking play add show list give let let's can could would")
 _NAMING = words("including especially particularly like such save except namely but unless")
 _BE = words("is are was were be been am")
@@ -72,6 +72,8 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
                 continue  # "All birds cannot fly" says one of two things
             if deny and (before in {"and", "or", "between"} or _is_wanted(tokens, place)):
                 continue
+            if deny and not _tells(tokens, place):
+                continue
             if _goes_on(tokens, place) and (deny or word in _DENIED):
                 continue
             if (word.startswith(("some", "several")) or before == "a") and _presents(
@@ -93,6 +95,14 @@ def _is_wanted(tokens: Tokens, place: int) -> bool:
     return asked and tokens.tags[place] in {"DT", "NN", "JJ", "PDT", "PRP"}
 
 
+def _tells(tokens: Tokens, place: int) -> bool:
+    """Whether a finite verb is there, and nothing behind speaks of them: not `all names, and they are right`."""
+    row = tokens.rows[place]
+    own = range(tokens.bounds[row], tokens.bounds[row + 1])
+    finite = any(tokens.tags[other] in {"VBZ", "VBD", "VBP", "MD"} for other in own)
+    return finite and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
+
+
 def _goes_on(tokens: Tokens, place: int) -> bool:
     """Whether some of them are named behind: `no attempts, including two`, `no one, especially fans`."""
     row = tokens.rows[place]
@@ -108,6 +118,8 @@ def _presents(tokens: Tokens, place: int, text: str) -> bool:
         if every:
             return tokens.asks[row] or behind not in {"VBZ", "VBD", "MD"}
         return tokens.tag(place - 1, row) == "IN" or before in {"or", *_BE} or behind in {"JJ", "DT"}
+    if every and tokens.word(place + 1, row) != "of" and not _is_subject(tokens, place):
+        return True
     return every and (behind == "JJ" or tokens.asks[row] or before in _BE or before in {"have", "has", "had", "me"})
 
 
@@ -127,6 +139,8 @@ def _turns(tokens: Tokens, place: int, word: str, before: str, behind: str) -> I
             yield from turns_of(place, place + 1, _BOUNDS[word, behind])
         return
     if word in _BOUND and tokens.tag(place + 1, row) in {"CD", "$"} and behind != "one":
+        if word == "over" and tokens.word(place + 2, row) in _TIMES and tokens.word(place + 3, row) not in {"old", "ago"}:
+            return  # "he wrote it over two years"
         if before not in {"the", "no", "in", "of", "just"} | _BEFORE - {"for", "than"}:
             yield from turns_of(place, place, _BOUND[word])
         return
@@ -208,7 +222,8 @@ def _alone(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]
             return
     elif tokens.tags[place] in {"NN", "PRP"}:  # the subject: "nobody came"; not "see nobody come"
         deps = tokens.view.parses.deps
-        if not deps.values[deps.codes[place]].startswith("nsubj") or tokens.tag(place + 1, row)[:2] not in {"VB", "MD"}:
+        subject = deps.values[deps.codes[place]].startswith("nsubj") and tokens.tag(place + 1, row)[:2] in {"VB", "MD"}
+        if not subject or not tokens.word(place + 2, row)[:1].isalnum():
             return
     yield from turns_of(place, place, _ALONE[word])
 

@@ -144,7 +144,9 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     taking = word in {"sold", "bought", "raise", "lower", "raised", "lowered"} and tag in {"VB", "VBP", "VBD"}
     if taking and tokens.tag(place + 1, row) not in {"DT", "PRP$", "NN", "NNS", "JJ", "CD", "PRP"}:
         return  # "it sold poorly", "the beef I can raise"
-    if before in {"sooner", "or", "believed", "thought"}:
+    if before in {"sooner", "or", "believed", "thought"} or behind in {"one", "ones"}:
+        return
+    if word == "succeeded" and (tag == "VBN" or behind == "by"):
         return
     if (word == "support" and tag == "NN") or (word in {"love", "hate", "buy"} and tag == "NN"):
         return

@@ -1,4 +1,4 @@
-"""Whose something is, and what a question asks: `my card` to `her card`, `why did it` to `when did it`."""
+"""Whose something is, and what a question asks: `my card` to `her card`, `why did it` to `when did it`, `how` to `why`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _TIMED = words(
     "today now yesterday tomorrow tonight year week month day ever still always before after when while "
     "during often usually"
 )
-_ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",)}
+_ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",), "how": ("why",)}
+_MANNER = words("pronounce spell say call treat deal react respond describe define rate compare calculate come")
 
 
 def owners(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -82,9 +83,21 @@ def question_words(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             continue
         if not set(_ASKED).isdisjoint(own[1:]) or own[-1] in {"at", "in", "on", "from"}:
             continue
+        if word == "how":
+            if verb not in _MANNER:
+                yield _reason(tokens, place, helper)
+            continue
         others = _fitting(word, own, helper)
         if others:
             yield [(place, place, others[int(draw(place) * len(others))])]
+
+
+def _reason(tokens: Tokens, place: int, helper: str) -> Turn:
+    """`how does it work` to `why does it work`; `how can I move it` to `why should I move it`."""
+    who = tokens.word(place + 2, tokens.rows[place])
+    if who in {"i", "we"} or (who in {"you", "one"} and helper in {"can", "could"}):
+        return [(place, place + 1, "why should")]
+    return [(place, place, "why")]
 
 
 def _fitting(word: str, own: list[str], helper: str) -> tuple[str, ...]:
