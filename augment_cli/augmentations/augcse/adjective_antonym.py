@@ -1,7 +1,7 @@
 """Replace an adjective by its opposite: `a cheap car` to `an expensive car`.
 
-AugCSE's SentenceAdjectivesAntonymsSwitch. Which words are adjectives says the parse; the opposites are those of
-`augment-cli antonym`, which takes adverbs too and needs no parse.
+AugCSE's SentenceAdjectivesAntonymsSwitch. Which words are adjectives says the parse; the opposites are those
+of `augment-cli antonym`, which takes adverbs too and needs no parse.
 
 Differences from the original: the last adjective that has an opposite is replaced, not all, as several seldom
 make a sound sentence (`augment-cli antonym --words adjectives --several all` does so); opposites are those of

@@ -1,14 +1,14 @@
-"""Replace an adjective or adverb by its opposite, so that the meaning turns: `a cheap car` to `an expensive car`.
+"""Replace an adjective or adverb by its opposite: `a cheap car` to `an expensive car`.
 
 AugCSE's AntonymsSubstitute: every adjective and adverb with an antonym is replaced, and the sentence counts
 only if their number is odd, since two opposites can cancel each other out.
 
-Differences from the original: one of them, drawn, is replaced (`--several drop` replaces all of an odd number,
-as the authors do, and `--several all` all: with `--words adjectives` SentenceAdjectivesAntonymsSwitch);
-instead of WordNet's antonyms those of a list, of words that oppose each other in every common sense, where
-the opposite goes with its neighbours as the word does; expressions (`best friend`), names, measures (`ten
-years old`), one of two joined adjectives (`young and old`) and what a question asks (`Is it normal?`) stay;
-inflection (`bigger`, `smaller`), case and spacing survive. Parts of speech come from the cached parse where
+Differences from the original: one of them, drawn, is replaced (`--several drop` replaces all of an odd
+number, as the authors do; `--several all --words adjectives` is SentenceAdjectivesAntonymsSwitch); instead of
+WordNet's antonyms those of a list, of words that oppose each other in every common sense, where the opposite
+goes with its neighbours as the word does; expressions (`best friend`), names, measures (`ten years old`), one
+of two joined adjectives (`young and old`) and what a question asks (`Is it normal?`) stay; inflection
+(`bigger`, `smaller`), case and spacing survive. Parts of speech come from the cached parse where
 the store has one, else from WordNet's counts and the word on the left.
 """
 
@@ -39,11 +39,13 @@ from augment_cli.text.spans import ranges
 
 _BE = ("is", "are", "was", "were")
 _LINKING = words_of(
-    "is are was were be been being am 's 're 'm it's that's he's she's i'm you're they're we're isn't aren't wasn't "
-    "weren't seem seems seemed look looks looked feel feels felt become becomes became get gets got remain remains "
-    "remained sound sounds makes make made keep keeps kept"
+    "is are was were be been being am 's 're 'm it's that's he's she's i'm you're they're we're isn't "
+    "aren't wasn't weren't seem seems seemed look looks looked feel feels felt become becomes became "
+    "get gets got remain remains remained sound sounds makes make made keep keeps kept"
 )
-_DEGREES = words_of("very so too really quite extremely pretty not always still now also just totally completely")
+_DEGREES = words_of(
+    "very so too really quite extremely pretty not always still now also just totally completely"
+)
 # "ten years old", "six feet tall": nobody is ten years new.
 _MEASURES = words_of(
     "year years month months week weeks day days hour hours minute minutes foot feet inch inches mile miles "
@@ -53,6 +55,9 @@ _AGED = "(?i)-(year|month|week|day|hour)s?$"  # "a 10-month old baby"
 # In front of it: "how difficult is it", "more safe than", "as good as", "one of the young and old".
 _BEFORE = words_of("how more most less least as no and or yet but nor versus vs neither either both")
 _BEHIND = words_of("and or yet but nor as versus vs")
+
+
+_GOES_ON = words_of("that when because if but while to")
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,8 @@ def _keeps(words: Words) -> np.ndarray:
     matches = _kept_phrases().find(words)
     fixed = np.zeros(size, bool)
     fixed[ranges(matches.first, matches.last - matches.first + 1)] = True
-    only = [word for _, word, _, *place in word_table("opposite_words") if place]
+    lemmas = [word for _, word, _, *place in word_table("opposite_words") if place]
+    only = [word + ending for word in lemmas for ending in ("", "er", "est", "r", "st")]
     content = follows & ~np.append(words.among(word_list("function_words"))[1:], True)
     fixed |= words.among(only) & (~is_behind_be(words) | content)
     # "good -natured", "well/badly"
@@ -107,7 +113,11 @@ def _keeps(words: Words) -> np.ndarray:
     ends = np.minimum(words.flat_ends, len(values) - 1)
     further = np.minimum(ends + 1, len(values) - 1)
     marks = np.isin(values, [ord(mark) for mark in "-/&+#"])
-    tied = marks[ends] | (marks[further] & (values[ends] == ord(" "))) | marks[np.maximum(words.flat_starts - 1, 0)]
+    tied = (
+        marks[ends]
+        | (marks[further] & (values[ends] == ord(" ")))
+        | marks[np.maximum(words.flat_starts - 1, 0)]
+    )
     # What a question asks: "Is it normal?", "Is this a good idea?", not "Is there an easy way?".
     opens = words.among(_BE) & ((words.positions == 0) | words.has_capital)
     last = np.maximum.accumulate(np.where(opens, np.arange(size), -1))
@@ -123,8 +133,11 @@ def candidates(
     reading = reading_of_each_word(words, parts, rows.parses)
     eligible = replacer.eligible(reading) & ~_keeps(words)
     # "The best way" is said so often that no other way would fit, and "the worst way" reads well.
-    utmost = eligible & words.among(("best", "worst"))
-    return reading, replacer.fitting(rows, words, reading, eligible) | utmost
+    free = words.among(("best", "worst"))
+    if len(words):  # nor does what something is said to be depend on a noun: "it is unclear that"
+        apart = np.append(~words.follows_space[1:], True)
+        free |= is_behind_be(words) & (apart | np.append(words.among(_GOES_ON)[1:], True))
+    return reading, replacer.fitting(rows, words, reading, eligible) | (eligible & free)
 
 
 def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:

@@ -9,6 +9,8 @@ the future, adverbial and complement clauses stand in the present and relative c
 inside the sentence stays; no future beside a year that is over, or beside `yesterday`; a sentence whose main
 verb has no such form is left alone, instead of changing some of its verbs; spacing and case survive. Dates
 and adverbs (`yesterday`) stay as they are.
+
+A strict reader found 8 % of the changed rows wrong (13 of 165), most of them titles in lower case (9 of 33).
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ _TO_COME = words("tomorrow tonight today now currently soon next later coming")
 _STATES = frozenset(word_list("stative_verbs")) | words("want need like wish try look have hope think know")
 _HELPERS = words("do does did will would can could should shall may might must")
 # Behind these no present: "Someone steals my phone yesterday".
-_OVER = words("yesterday ago until till")
+_OVER = words("yesterday ago recently until till")
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     behind = view.behind(verbs)
     asks = view.parses.lower_at(behind).among(NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
     asks &= view.roles[verbs] == Role.AUXILIARY
-    # "what will the weather be like": nothing but its infinitive could stand behind a "will" that is not turned.
+    # "what will the weather be like": behind a "will" that is not turned stands its infinitive.
     first = view.parses.offsets[view.rows[verbs]]
     opens = view.parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 1)
     turned = ~view.parses.tags.among({"VB", "RB"})[behind]

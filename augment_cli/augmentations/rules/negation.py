@@ -350,7 +350,7 @@ class Negation:
         self.edits.replace(rows[index], before, before, helpers, of_verbs[index])
 
     def _is_helped(self, rows: np.ndarray) -> np.ndarray:
-        """bool (m,): questions that begin with a helper, so that no verb of theirs is finite: `Do other cats have`."""
+        """bool (m,): questions that begin with a helper, so that no other verb is finite: `Do cats have`."""
         lower = self.view.parses.lower_at(self.view.parses.offsets[rows])
         return self.asks[rows] & lower.among(_HELPERS)
 

@@ -1,4 +1,4 @@
-"""Whose something is, and what a question asks: `my card` to `her card`, `why did it` to `when did it`, `how` to `why`."""
+"""Whose something is, and what a question asks: `my card` to `her card`, `how did it` to `why did it`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _TIMED = words(
     "during often usually"
 )
 _ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",), "how": ("why",)}
-_MANNER = words("pronounce spell say call treat deal react respond describe define rate compare calculate come")
+_WORKING = words("work live happen sleep grow survive")
+_MANNER = words(
+    "pronounce spell say call treat deal react respond describe define rate compare calculate come"
+)
 
 
 def owners(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -79,7 +82,8 @@ def question_words(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             continue
         own = tokens.words_of(row)
         verb = _verb(tokens, place + 2, helper)
-        if not verb or verb in _STATES or not _NOT_ASKED.isdisjoint(own) or own.count(","):
+        works = word == "how" and verb in _WORKING
+        if not verb or (verb in _STATES and not works) or not _NOT_ASKED.isdisjoint(own) or own.count(","):
             continue
         if not set(_ASKED).isdisjoint(own[1:]) or own[-1] in {"at", "in", "on", "from"}:
             continue

@@ -279,7 +279,7 @@ def synonyms(senses: str) -> Relation:
 
 @lru_cache(maxsize=1)
 def antonyms() -> Relation:
-    """Readings of adjectives and adverbs, and the one opposite of each that `words/opposite_words.txt` has."""
+    """Readings of adjectives and adverbs, and the opposite of each in `words/opposite_words.txt`."""
     wordnet = load_wordnet()
     names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
     entries = {name: number for number, name in enumerate(names)}
