@@ -36,11 +36,12 @@ _PREPOSITIONS = _pairs(
 )
 _ANYWHERE = {row[0]: row[1] for row in word_table("opposite_relations")}
 _BY_TAG = {  # tags that such a word must have, where another use of it has no opposite
-    "VBD": "increased opened closed won gained fell rose arrived included raised supported defeated",
+    "VBD": "increased improved reduced opened closed won gained fell rose arrived included raised supported "
+    "defeated",
     "VB VBP NN": "increase decrease love hate buy sell send",
     "VBZ": "likes dislikes",
     "VB VBP": "allow accept reject reduce raise enable disable start stop cancel delete remove add lock "
-    "unlock block receive lend support oppose",
+    "unlock block receive lend",
     "VBD VBN": "loved opposed received sent bought sold",
     "NN RB JJ": "beginning defeat victory inside outside upper",
 }
@@ -153,7 +154,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word == "succeeded" and (tag == "VBN" or behind == "by"):
         return
-    if (word == "support" and tag == "NN") or (word in {"love", "hate", "buy"} and tag == "NN"):
+    if word in {"love", "hate", "buy"} and tag == "NN":
         return
     if word in {"won", "gained"} and behind in {"on", "for"}:
         return
@@ -220,7 +221,12 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             and behind != "being"
         ):
             yield [(place, place, _PREPOSITIONS[word])]
-    elif word in {"above", "below", "inside", "outside"} and follows not in {"DT", "PRP$", "CD", "NNP"}:
+    elif word in {"above", "below", "inside", "outside", "near"} and follows not in {
+        "DT",
+        "PRP$",
+        "CD",
+        "NNP",
+    }:
         return
     elif not _is_fixed(tokens, place, word):
         yield [(place, place, _PREPOSITIONS[word])]
