@@ -48,7 +48,7 @@ def test_what_stands_in_for_what_can_be_changed() -> None:
 @pytest.mark.slow
 def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
     """The shipped pipeline parses once, and every member of the set finds its parse."""
-    lines = ["The dogs do not chase the cat in Paris.", "However, an old red mill burned in 1901."] * 3
+    lines = ["The dogs do not chase the cat in Paris.", "However, a small red mill burned in 1901."] * 3
     (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")
     with Session(tmp_path / "store", Engine(1)) as session:
         session.ingest([tmp_path / "corpus.txt"])
@@ -58,7 +58,7 @@ def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
         texts = {stage: session.store.read(stage)["text"].to_pylist() for stage in folders}
     assert texts["negation-removal"][0] == "The dogs chase the cat in Paris."
     assert texts["yoda"][0] is not None
-    assert texts["adjective-antonym"][1] == "However, a new red mill burned in 1901."
+    assert texts["adjective-antonym"][1] == "However, a large red mill burned in 1901."
     assert all(len(column) == len(lines) for column in texts.values())
 
 

@@ -17,7 +17,7 @@ from tests.helpers.golden_folders import GOLDEN, TODAY, VERSIONS, made
 
 # Stages that go on today, with the options that CHANGELOG.md names where defaults changed. An augmentation
 # whose version rises, or one of whose lists changes, is taken off here, and named there.
-_CHANGED = ("aa", "rephrase", "synonym", "uda", "yoda")
+_CHANGED = ("aa", "entity-swap", "rephrase", "synonym", "uda", "yoda")
 REUSED = {
     "0.1.0": [
         "ingest --corpus sentences.txt --part-rows 12 --max-rejects 0.1",

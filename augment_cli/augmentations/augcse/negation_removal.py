@@ -32,7 +32,8 @@ from augment_cli.syntax.tree import words
 
 _AUXILIARIES = words("am are can could had has have is may might must shall should was were will would")
 _IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
-_STAYS_BEFORE = words("only just merely simply necessarily least until so")
+# "don't worry"; and adverbs that are also verbs: "did not even slow down".
+_STAYS_BEFORE = words("only just merely simply necessarily least until so worry even still quite always")
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
@@ -83,7 +84,7 @@ def _reaches_polar(words: Words, index: int) -> bool:
         if not words.follows_space[place]:
             return False
         word = distinct[codes[place]].as_py()
-        if word in _POLAR or (before, word) == ("at", "all"):
+        if word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}:
             return True
         before = word
     return False
@@ -138,7 +139,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=4,
+    version=5,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

@@ -7,7 +7,7 @@ denial, since it asks the same either way. With `--weaker` the sentence may also
 `will` to `might`), which it does imply: these rows are labelled *neither*. With `--failed` the main verb of a
 statement counts, too: `He left` to `He refused to leave`.
 
-Changes 12 % of Wikipedia's sentences (32 % with `--failed`), 4 % of questions and 16 % of requests.
+Changes 12 % of prose, 4 % of questions and 7 % of requests.
 """
 
 from __future__ import annotations
@@ -44,6 +44,13 @@ _BEFORE = words("not n't very more most less so as too how if whether only")
 _WONDERING = words("how what why whether who")  # "What can I do" asks what "What should I do" asks
 _ASKED = words("ask asks asked asking wonder wonders wondered wondering know see tell")
 _HELPERS = words("to will would do does did may might can could only that")
+_HELPED = words("do does did is are was were will")
+_BE = words("is are was were be been being am 's 're 'm get gets got not")
+_REASONS = words("because due since so as")
+_WISHED = words("know die be ask say thank understand see find learn make report")
+_CHOOSING = words("anytime anywhere anything any ever also even easily either whenever whatever")
+_LEAVE = words("way ways place most best option options how where place can't so hope hoping")
+_ANYBODY = words("anyone anybody someone somebody there it")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
 _HEDGES = words("possibly perhaps well probably only")
 # By the verb's form: of anything; of somebody; of one thing or several.
@@ -84,7 +91,42 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             deny = not _DENYING.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
+            if _is_free(tokens, place, text) or (tokens.asks[row] and text.startswith("certainly")):
+                continue
             yield turn
+
+
+def _is_free(tokens: Tokens, place: int, text: str) -> bool:
+    """Whether the sentence says that one may or will: `listen anytime`, `a way to pay`, `help laughing`."""
+    row = tokens.rows[place]
+    before, own = tokens.lower[tokens.bounds[row] : place], tokens.words_of(row)
+    if text in {"refuse", "refuses", "refused"}:  # "when I tried", "I want to die. How …"
+        verb = tokens.word(place + 2, row)
+        rest = tokens.lower[place + 2 : tokens.bounds[row + 1]]
+        again = not {".", "?", "!", "but", "and"}.isdisjoint(rest[:-1])
+        return again or not {"when", "if", "unless", "while"}.isdisjoint(before) or verb in _WISHED
+    if own.count("as") > 1:  # "as easily as they can"
+        return True
+    if text in {"can", "able"} and not _REASONS.isdisjoint(own):  # "I can't come because it rains"
+        return True
+    if "never" in text and not {"before", "until"}.isdisjoint(before[-4:]):  # "before he could leave"
+        return True
+    if "help" in {tokens.word(place + 1, row), tokens.word(place + 2, row)}:
+        return True
+    if text in {"cannot", "will never"} and not {"if", "whether", "when"}.isdisjoint(
+        before
+    ):  # "tell me if it will rain"
+        return True
+    if text == "must":
+        helped = "me" in own or not _HELPED.isdisjoint(before[:1])
+        if tokens.asks[row] and helped:  # "Can a user give me a plan?"
+            return True
+        return (
+            not _CHOOSING.isdisjoint(own)
+            or not _LEAVE.isdisjoint(before)
+            or tokens.word(place + 1, row) in _ANYBODY
+        )
+    return False
 
 
 def _asks_either_way(tokens: Tokens, row: int, word: str, text: str) -> bool:
@@ -124,11 +166,19 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif before in _BEFORE or tokens.denied(place):
         return
     elif word in _HAVE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
-        if before not in _HELPERS and tag in {"VBZ", "VBP", "VBD"}:
+        own = tokens.lower[max(tokens.bounds[row], place - 6) : place]
+        own += [tokens.word(place + 2, row)]
+        meant = {"say", "admit", "agree", "before", "how", "what", "until", "whatever", "all"}.isdisjoint(
+            own
+        )  # "what they had to say"
+        if meant and before not in _HELPERS and tag in {"VBZ", "VBP", "VBD"}:
             yield from turns_of(place, place + 1, _HAVE_TO[word])
     elif word in _BEFORE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
         passive = tag == "VBN" and before not in {"have", "has", "had"}
-        if passive == (word in _PASSIVES):
+        told = tokens.lower[max(tokens.bounds[row], place - 2) : place]
+        if passive == (word in _PASSIVES) and not (
+            passive and _BE.isdisjoint(told)
+        ):  # "help required to build"
             yield from turns_of(place, place, _BEFORE_TO[word])
     elif word in {"able", "unable"} and behind != "to":
         return
@@ -143,8 +193,12 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     """A modal verb with its infinitive behind, or in front of its subject."""
     row = tokens.rows[place]
     before = {tokens.word(place - step, row) for step in range(1, 7)}
-    if tokens.denied(place) or not _WONDERING.isdisjoint(before) or before & {"as", "than"}:
+    if tokens.denied(place) or not _WONDERING.isdisjoint(before) or before & {"as", "than", "few", "little"}:
         return
+    if tokens.word(place + 1, row) in {"undoubtedly", "surely", "always", "never", "easily"}:
+        return
+    if {"before", "until", "like"} & {tokens.word(tokens.bounds[row], row), tokens.word(place + 1, row)}:
+        return  # "Before he could speak", "would like"
     if tokens.word(place + 1, row) in _HEDGES:
         return
     steps = 1 + (tokens.tag(place + 1, row) == "RB")
@@ -153,7 +207,12 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     if behind == "VB":
         for text in _MODALS[word]:
             adverb = steps == 2 and text in {"had to", "could never", "will never", "would never"}
-            if not adverb and not (perfect and text in {"had to", "need not"}):
+            by_itself = text == "must" and tokens.word(place + 1, row) == "be"  # "this can be caused by"
+            if (
+                not adverb
+                and not (by_itself and word == "can")
+                and not (perfect and text in {"had to", "need not"})
+            ):
                 yield [(place, place, text)]
     elif (
         tokens.asks[row]
@@ -234,7 +293,7 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
 
 MODALITY = Augmentation(
     name="modality",
-    version=2,
+    version=3,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     needs=frozenset({"parses"}),

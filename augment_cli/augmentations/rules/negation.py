@@ -67,6 +67,7 @@ _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
 _LIGHT = _NOMINATIVES | words("it there one everyone everybody someone somebody anyone anybody")
+_NOMINAL = words("DT PRP$ NN NNS NNP NNPS JJ CD")
 _HELPERS = words("do does did am is are was were can could will would may might must shall should")
 
 
@@ -216,6 +217,8 @@ class Negation:
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
+        compared = is_no & parses.tags.among({"JJR", "RBR"})[following]  # "is no better than"
+        others[tokens[compared]] = True
         others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
         return removable, others
 
@@ -230,7 +233,7 @@ class Negation:
             following = self._form(place + 1).lower() if place + 1 < end else ""
             compared = following in _AFTER_NO or (place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"})
             bound = (word == "any" and compared) or (word in _SOME and place == token + 1 < begin + 3)
-            if word in _POLAR or (word, following) == ("at", "all") or bound:
+            if word in _POLAR or (word, following) in {("at", "all"), ("least", "bit")} or bound:
                 return None
             if word in _SOME:
                 found.append(place)
@@ -253,7 +256,7 @@ class Negation:
                 self._put(row, int(parses.starts[place]), int(parses.ends[place]), text)
             helper = token - 1 if token > begin and word not in {"no", "never"} else -1
             name = self._form(helper).lower() if helper >= 0 else ""
-            if name in _DO and self._remove_do(row, helper, token, end):
+            if name in _DO and not self.asks[row] and self._remove_do(row, helper, token, end):
                 continue
             if name in _STEMS:
                 full = in_case(_STEMS[name], case_of(self._form(helper)))
@@ -322,6 +325,7 @@ class Negation:
             rows,
             (~special & (subjects < 0), Reason.NO_SUBJECT),
             (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
+            (~special & self._is_helped(rows), Reason.QUESTION),
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
             (view.misread[verbs], Reason.DOUBTFUL_PARSE),
@@ -345,16 +349,23 @@ class Negation:
         before = parses.starts[verbs[index] - 1]
         self.edits.replace(rows[index], before, before, helpers, of_verbs[index])
 
+    def _is_helped(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): questions that begin with a helper, so that no other verb is finite: `Do cats have`."""
+        lower = self.view.parses.lower_at(self.view.parses.offsets[rows])
+        return self.asks[rows] & lower.among(_HELPERS)
+
     def _behind_subject(self, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
         """int64 (m,): what "not" follows: the subject of a turned verb, else the verb; −1 if nobody knows."""
         view, parses = self.view, self.view.parses
         rows = view.rows[verbs]
         last = parses.offsets[rows + 1] - 1
         behind = np.minimum(verbs + 1, last)
-        asked = self._before_pronoun[verbs] & self.asks[rows]
+        asks = self.asks[rows]
+        asked = self._before_pronoun[verbs] & asks
         stays = (subjects < verbs) | (behind == verbs)
         # "is there not", "is it not": a pronoun is a whole subject.
         light = parses.lower.among(_LIGHT) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
+        asked |= asks & light[behind] & (behind > verbs)  # "Is it possible"
         expletive = view.roles[subjects] == Role.EXPLETIVE
         places = np.select([asked, stays, light[behind], expletive], [behind, verbs, behind, verbs], -1)
         rest = np.flatnonzero(places < 0)
@@ -363,7 +374,14 @@ class Negation:
         ends = right >= last[rest]
         ends |= parses.pos.among({"PUNCT"})[np.minimum(right + 1, last[rest])]
         places[rest[~ends]] = right[~ends]
-        places[asks_with_do(view, verbs) & (places == verbs)] = -1
+        # "what will the weather be like": a subject behind, whatever the parse says.
+        first = parses.offsets[rows]
+        opens = (verbs == first) | ((verbs == first + 1) & (view.verb_forms[verbs] == VerbForm.MODAL))
+        lost = asks & opens & parses.tags.among(_NOMINAL)[behind]
+        # "what time are the movies playing", of which the parse makes a statement
+        asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
+        lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
+        places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         return places
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
@@ -406,7 +424,7 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=5,
+    version=6,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

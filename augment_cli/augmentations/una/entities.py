@@ -44,7 +44,7 @@ _KINDS = 100_000  # more than any kind's number
 _LETTER = LOWER | UPPER
 _ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
 # What a number is said of that has only a few of it.
-_FIXED = "half quarter world party person degree degrees"
+_FIXED = "half quarter world party person degree degrees star stars point points"
 _WHEN = (
     "in of on until till by since from to through and or early late mid during between before after last next"
 )
@@ -102,6 +102,7 @@ class EntityContext:
         plain = number & ~is_year(kinds)
         alone &= ~(plain & ((spaced & self._ranges[ids[before]]) | (behind & self._ranges[ids[after]])))
         alone &= ~(plain & first & (kinds < WORDS))  # the number of a paragraph
+        alone &= ~(plain & ((spaced & number[before]) | (behind & number[after])))  # `2 3 5 trichlorophenol`
         owner = np.isin(texts.values[np.minimum(ends, len(texts.values) - 1)], [ord("'"), ord("’")])
         alone &= ~(number & owner)  # `the 747's wings`
         # `Manchester, New Hampshire`
@@ -148,6 +149,13 @@ def _glued(
     owned = np.isin(right, [ord("'"), ord("’")]) & ((further == ord("s")) | (classes[further] & _LETTER == 0))
     tied_left = (starts > low) & (np.isin(left, marks) | (classes[left] & _LETTER > 0))
     tied_right = (ends < high) & ((np.isin(right, marks) & ~owned) | (classes[right] & _LETTER > 0))
+    # `1 . 2` of a text in tokens
+    points = values == ord(".")
+    spaced = points & (np.roll(values, 1) == ord(" ")) & (np.roll(values, -1) == ord(" "))
+    digits = (values >= ord("0")) & (values <= ord("9"))
+    split = spaced & np.roll(digits, 2) & np.roll(digits, -2)
+    tied_left |= (starts > low + 1) & split[np.maximum(starts - 2, 0)]
+    tied_right |= (ends + 1 < high) & split[np.minimum(ends + 1, last)]
     return tied_left | tied_right
 
 

@@ -1,4 +1,4 @@
-"""Whose something is, and what a question asks: `my card` to `her card`, `why did it` to `when did it`."""
+"""Whose something is, and what a question asks: `my card` to `her card`, `how did it` to `why did it`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ _TIMED = words(
     "today now yesterday tomorrow tonight year week month day ever still always before after when while "
     "during often usually"
 )
-_ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",)}
+_ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",), "how": ("why",)}
+_WORKING = words("work live happen sleep grow survive")
+_MANNER = words(
+    "pronounce spell say call treat deal react respond describe define rate compare calculate come"
+)
 
 
 def owners(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -78,13 +82,26 @@ def question_words(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             continue
         own = tokens.words_of(row)
         verb = _verb(tokens, place + 2, helper)
-        if not verb or verb in _STATES or not _NOT_ASKED.isdisjoint(own) or own.count(","):
+        works = word == "how" and verb in _WORKING
+        if not verb or (verb in _STATES and not works) or not _NOT_ASKED.isdisjoint(own) or own.count(","):
             continue
         if not set(_ASKED).isdisjoint(own[1:]) or own[-1] in {"at", "in", "on", "from"}:
+            continue
+        if word == "how":
+            if verb not in _MANNER:
+                yield _reason(tokens, place, helper)
             continue
         others = _fitting(word, own, helper)
         if others:
             yield [(place, place, others[int(draw(place) * len(others))])]
+
+
+def _reason(tokens: Tokens, place: int, helper: str) -> Turn:
+    """`how does it work` to `why does it work`; `how can I move it` to `why should I move it`."""
+    who = tokens.word(place + 2, tokens.rows[place])
+    if who in {"i", "we"} or (who in {"you", "one"} and helper in {"can", "could"}):
+        return [(place, place + 1, "why should")]
+    return [(place, place, "why")]
 
 
 def _fitting(word: str, own: list[str], helper: str) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ _EITHER = words("leave return move retire serve join win play attend run study e
 _YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
 _LAST_YEAR = 2025  # surely over, whenever the sentence is read
 NOMINATIVES = words("i you he she we they")
-_PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
+_PAST_WORDS = words("yesterday ago recently formerly previously originally then bc bce")
 
 
 def is_past_dated(view: ClauseView) -> np.ndarray:

@@ -249,9 +249,8 @@ COLUMNS = word_edits.count_fields("replaced", "words")
 # tagged texts have both in this sense: without the second, `families` become `menages`.
 LEAST_WEIGHT = 0.2
 LEAST_COUNT = 3
-# A word has an antonym only in a sense that makes up this share of its uses.
+# A word has an antonym of WordNet only in a sense that makes up this share of its uses.
 LEAST_SHARE = 0.2
-ANTONYM_PARTS = frozenset({ADJECTIVE, ADVERB})
 _SENSES_JUDGED = frozenset({NOUN, VERB})
 
 
@@ -284,19 +283,27 @@ def synonyms(senses: str) -> Relation:
 
 @lru_cache(maxsize=1)
 def antonyms() -> Relation:
+    """Readings of adjectives and adverbs, and the opposite of each in `words/opposite_words.txt`."""
+    wordnet = load_wordnet()
+    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
+    entries = {name: number for number, name in enumerate(names)}
+    pairs = [
+        tuple(entries[lemma, PART_LETTERS.index(letter)] for lemma in (word, other))
+        for letter, word, other, *_ in word_table("opposite_words")
+    ]
+    sources, targets = np.array(pairs, np.int64).T
+    return draw_first(inflected_relation(wordnet, "antonym", sources, targets, np.ones(len(sources))))
+
+
+@lru_cache(maxsize=1)
+def wordnet_antonyms() -> Relation:
     """Readings of adjectives and adverbs, and the antonym of their most frequent sense that has one."""
     wordnet = load_wordnet()
     sense, other = wordnet.antonyms.expand(np.arange(len(wordnet.sense_entries)))
-    part = wordnet.entry_parts[wordnet.sense_entries[sense]]
-    keep = np.isin(part, list(ANTONYM_PARTS)) & (wordnet.sense_shares[sense] >= LEAST_SHARE)
+    entries, shares = wordnet.sense_entries, wordnet.sense_shares
+    keep = np.isin(wordnet.entry_parts[entries[sense]], [ADJECTIVE, ADVERB]) & (shares[sense] >= LEAST_SHARE)
     # nonmodern, nonmetamorphic: dictionaries have them, texts hardly ever.
     keep &= ~pc.starts_with(wordnet.spellings, "non").to_numpy(zero_copy_only=False)[other]
     sense, other = sense[keep], other[keep]
-    relation = inflected_relation(
-        wordnet,
-        "antonym",
-        wordnet.sense_entries[sense],
-        wordnet.sense_entries[other],
-        wordnet.sense_shares[sense] * (1 + wordnet.sense_counts[other]),
-    )
-    return draw_first(relation)
+    weights = shares[sense] * (1 + wordnet.sense_counts[other])
+    return draw_first(inflected_relation(wordnet, "antonym", entries[sense], entries[other], weights))

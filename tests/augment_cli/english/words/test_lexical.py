@@ -211,12 +211,13 @@ def test_rates_and_limits() -> None:
     assert len(set(coin)) > 2
 
 
-def test_antonyms_are_odd_in_number() -> None:
-    texts = ["A tall man met a short man and a good woman on a cold day.", "A tall man met a good woman."]
-    texts *= 20
-    counts = augment("antonym", texts)["replaced"].to_pylist()
-    assert all(count % 2 == 1 for count in counts)
-    assert set(augment("antonym", texts, even="drop")["replaced"].to_pylist()) <= {0, 1, 3, 5}
+def test_one_antonym_is_put_in_or_an_odd_number_or_all() -> None:
+    texts = ["He bought a cheap car in a dirty garage."] * 20
+    one = augment("antonym", texts)
+    assert set(one["replaced"].to_pylist()) == {1}
+    assert len(set(one["text"].to_pylist())) == 2  # either of them
+    assert set(augment("antonym", texts, several="drop")["replaced"].to_pylist()) == {0}
+    assert set(augment("antonym", texts, several="all")["replaced"].to_pylist()) == {2}
 
 
 def test_insertions_are_counted_and_leave_the_words_in_order() -> None:

@@ -70,11 +70,11 @@ def test_versions_tell_changed_outputs_apart():
     names = {
         1: "una",
         2: "dn",
-        3: "contraction discourse-marker uda",
-        4: "city-name crop entity-swap negation-removal random-insertion random-mixture word-deletion",
-        5: "colour gender-swap geographic-name negation yoda",
-        6: "synonym tense",
-        7: "back-translate paraphrase rephrase subject-object-switch summary",
+        3: "adjective-antonym contraction discourse-marker modality quantifier quantity relation uda",
+        4: "antonym city-name crop random-insertion random-mixture word-deletion",
+        5: "colour entity-swap gender-swap geographic-name negation-removal yoda",
+        6: "negation synonym",
+        7: "back-translate paraphrase rephrase subject-object-switch summary tense",
         9: "hypernym",
         10: "hyponym",
     }
