@@ -12,7 +12,8 @@ from augment_cli.syntax.tree import words
 _FREE = words("during after before since until despite throughout following")
 _TIMED = words("in on at")
 _BACKWARD = words("in on at by from")
-_CONJUNCTIONS = words("when after before although though because if while since until once whereas unless")
+_MOVING = words("in on at with from for under within without throughout across behind beneath")
+_CONJUNCTIONS = words("as when after before although though because if while since until once whereas unless")
 _SPATIAL = words("in at near from to by for with against under on")
 _CONTRASTING = words("although though while whereas despite")
 _ABSTRACT = words(
@@ -27,6 +28,18 @@ _OBJECTS_BEHIND = words(
     "look take name run go come chase ask inquire call seek model pattern appear bring put"
 )
 _OCCASIONS = words("hour minute instant occasion case point situation stage date birthday anniversary")
+# "as he said": no time. "did as he was told": no time either.
+_COMPARED = words("say tell do be have know see expect describe mention promise think act look treat serve seem")
+# A place is what these are about, or it says where to.
+_PLACED = words(
+    "bear live die lie sit stand reside settle arrive land locate situate base find remain stay be place put set "
+    "hold move go come live enter travel result participate appear include end begin station write publish kill specialise specialize invest "
+    "believe engage interest involve succeed fail star act educate bury"
+)
+_PHRASAL = words(
+    "word example instance hand part sum short turn return contrast conclusion truth course consequence view opinion "
+    "spite accordance case sense matter effect fact addition comparison general particular regard respect way"
+)
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -37,6 +50,8 @@ def adverbials(grammar: Grammar) -> list[Places]:
     return [
         _final_to_front(grammar),
         _front_to_final(grammar),
+        _phrase_to_final(grammar),
+        _place_to_front(grammar),
         _exchanged(grammar),
         _there(grammar),
         _however(grammar),
@@ -66,6 +81,11 @@ def _moves(
     linked = grammar.is_word(_CONJUNCTIONS) & grammar.is_pos("SCONJ", "ADV")
     has_subject = grammar.has_child(grammar.is_dep("nsubj", "nsubj:pass", "expl"))
     adverbial = clause[heads] & linked[left] & has_subject[heads] & (right - left < _LONGEST_CLAUSE)
+    parents = grammar.parents[heads]
+    told = grammar.is_lemma(_COMPARED, heads) | grammar.is_lemma(_COMPARED, parents)
+    told |= grammar.is_word(words("if though well long soon far"), left + 1) | ~grammar.is_tag("VBD", at=heads)
+    told |= ~grammar.is_tag("VBD", at=parents) | ~grammar.is_pos("VERB", at=heads)
+    adverbial &= ~(grammar.is_word({"as"}, left) & told)
     phrase &= grammar.count(grammar.asks, left, right) == 0  # "during which he left"
     no_comma = grammar.count(grammar.is_comma, left, right) == 0
     return whole & no_comma & (phrase | adverbial)
@@ -145,6 +165,51 @@ def _front_to_final(grammar: Grammar) -> Places:
     return Places(
         "front_adverbial_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends, links), write
     ).where(good)
+
+
+def _phrase_to_final(grammar: Grammar) -> Places:
+    """`On one side, the coin has an eagle.` to `The coin has an eagle on one side.`: behind a short, plain rest."""
+    good_rows = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
+    heads = np.flatnonzero(_is_oblique(grammar) & good_rows[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    begins, ends = grammar.subject_spans[0][rows], grammar.ends[rows]
+    good = (left == grammar.openings[rows]) & (right < grammar.roots[rows]) & grammar.is_pos("ADP", at=left)
+    comma = grammar.is_comma[grammar.next_in_row(right)]
+    good &= (begins == right + 2) & comma & grammar.is_word(_MOVING, left)
+    good &= ~grammar.is_lemma(_PHRASAL | _ABSTRACT, heads) & ~grammar.is_time[heads] & (right - left < _LONGEST)
+    good &= grammar.count(grammar.is_mark | grammar.is_verb | grammar.asks, left, right) == 0
+    inner = grammar.is_mark | grammar.is_pos("ADP", "SCONJ", "CCONJ", "PART") | grammar.is_tag("VBG", "VBN", "RP")
+    inner |= (grammar.is_verb & ~grammar.of_root & (grammar.places != grammar.roots[grammar.rows])) | grammar.is_time
+    good &= (grammar.count(inner, begins, ends) == 0) & (ends - begins < _LONGEST_REST)
+
+    def write(opening: int, end: int, begin: int, last: int) -> list[Edit]:
+        subject = grammar.in_front(begin, begin, opening)
+        return [
+            grammar.edit(opening, begin, subject),
+            grammar.put_behind(last, f" {grammar.inward(opening, end)}"),
+        ]
+
+    return Places(
+        "front_phrase_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write
+    ).where(good)
+
+
+def _place_to_front(grammar: Grammar) -> Places:
+    """`The plant is common in Guinea.` to `In Guinea, the plant is common.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    heads = np.flatnonzero(_is_oblique(grammar) & grammar.is_name & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    good = (left > roots) & (right == grammar.ends[rows]) & grammar.is_word({"in"}, left)
+    good &= (right - left < 5) & grammar.is_whole(heads, left, right) & ~grammar.is_time[heads]
+    good &= ~grammar.is_lemma(_PLACED, roots) & (grammar.subjects[rows] >= 0)
+    good &= ~grammar.rows_with(grammar.is_tag("JJS", "RBS") | grammar.is_word(words("first only last")))[rows]
+    good &= grammar.count(grammar.is_mark | grammar.is_verb, roots + 1, right) == 0
+    good &= grammar.count(grammar.is_pos("ADP", "SCONJ", "CCONJ"), roots + 1, left - 1) == 0
+    first = grammar.openings[rows]
+    return _to_front(grammar, "place_to_front", left, left, right, first).where(good)
 
 
 def _exchanged(grammar: Grammar) -> Places:

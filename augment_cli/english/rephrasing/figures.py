@@ -11,6 +11,11 @@ from augment_cli.text.numbers import cardinal, ordinal
 
 _MONTHS = words("January February March April May June July August September October November December")
 _NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
+_FIGURES = {cardinal(number): str(number) for number in [*range(3, 21), *range(30, 100, 10)]}
+_MEASURED = words(
+    "year month week day hour minute second mile foot inch yard metre meter kilometre kilometer acre pound dollar "
+    "franc shilling guinea ton tonne percent point goal game match season episode volume chapter page seat"
+)
 _ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
@@ -24,6 +29,7 @@ def figures(grammar: Grammar) -> list[Places]:
         _month_of_year(grammar),
         _year_named(grammar),
         _number_words(grammar),
+        _number_figures(grammar),
         _centuries(grammar),
         _percent(grammar),
     ]
@@ -145,6 +151,23 @@ def _number_words(grammar: Grammar) -> Places:
         return [grammar.edit(token, token, grammar.capital(text, token))]
 
     return Places("number_in_words", PHRASE, [(found, found)], (found,), write)
+
+
+def _number_figures(grammar: Grammar) -> Places:
+    """`three miles` to `3 miles`."""
+    tokens = np.flatnonzero(grammar.is_word(_FIGURES) & grammar.is_dep("nummod"))
+    nouns = grammar.parents[tokens]
+    before, behind = grammar.next_in_row(tokens, -1), grammar.next_in_row(tokens)
+    good = grammar.is_tag("NNS", at=nouns) & (behind == nouns) & grammar.is_lemma(_MEASURED, nouns)
+    good &= (before < tokens) & ~grammar.is_pos("NUM", "PUNCT", at=before) & grammar.parses.whitespace[tokens]
+    further = grammar.next_in_row(nouns)
+    good &= ~grammar.is_word(words("or to and"), before) & ~grammar.is_word(words("or to and -"), further)
+    good &= ~grammar.is_pos("NUM", at=further)  # "five feet eight"
+
+    def write(token: int) -> list[Edit]:
+        return [grammar.edit(token, token, _FIGURES[grammar.text(token).lower()])]
+
+    return Places("number_in_figures", PHRASE, [(tokens, tokens)], (tokens,), write).where(good)
 
 
 def _centuries(grammar: Grammar) -> Places:

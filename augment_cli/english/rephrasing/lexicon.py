@@ -66,6 +66,7 @@ class _Patterns(Trie):
         forms, parses = grammar.parses.forms, grammar.parses
         exact = forms.map(lambda form: self.symbols.get(form, -1), np.int64)
         slots = parses.pos.map(lambda pos: self.symbols.get(f"<{pos}>", -1), np.int64)
+        slots[grammar.is_year] = self.symbols.get("<NUM>", -1)  # "the 1980s", a noun to the parser
         opening = parses.lower.map(lambda form: self.symbols.get(form, -1), np.int64)
         first = np.flatnonzero(np.diff(parses.rows, prepend=-1))
         begins = exact.copy()
@@ -121,6 +122,9 @@ def phrases(grammar: Grammar, draw: Draw) -> Places:
     # `did not leave because …`: the other conjunction would not be denied.
     causal = np.array([entry.pattern[0] == "because" for entry in known], bool)[numbers]
     good &= ~(causal & grammar.is_negated[grammar.rows[first]])
+    # "the best of all the plays": one "of" is enough.
+    whole = np.array([entry.pattern[0] in ("all", "half") for entry in known], bool)[numbers]
+    good &= ~(whole & inside & grammar.is_word(words("of for above after at"), before))
     good &= _conditions(grammar, first, behind, [known[number].condition for number in numbers.tolist()])
     keep = np.flatnonzero(good)
     # Places come by their first token, the longest first: the others at the same place go.

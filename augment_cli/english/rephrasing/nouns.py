@@ -17,6 +17,7 @@ _SETTLEMENTS = words(
 )
 _QUANTITIES = words("all every each any some most many few several no both another other")
 _PARTICLES = words("into onto to up down off over out back")
+_INDEFINITE = words("all everything anything something nothing")
 _ORDERED = words("former latter respectively both either between")
 
 
@@ -43,6 +44,7 @@ def _to_possessive(grammar: Grammar) -> Places:
     good &= ~grammar.parses.lower_at(right).where(lambda word: word.endswith("s"))
     article = np.maximum(nouns - 1, 0)
     good &= grammar.is_word({"the"}, article) & (grammar.rows[article] == grammar.rows[nouns])
+    good &= ~grammar.is_name[grammar.next_in_row(article, -1)]  # "Ann the daughter of Bea"
     behind = grammar.next_in_row(right)
     good &= ~grammar.is_name[behind] | (behind == right)
     good &= ~grammar.is_word({"'s", "’s", "-", "and", "'"}, behind) & ~grammar.is_comma[behind]
@@ -151,8 +153,31 @@ def _relatives(grammar: Grammar) -> list[Places]:
         Places(
             "relative_pronoun_dropped", PHRASE, own, (found, found), lambda *span: [grammar.drop(*span)]
         ).where(dropped),
+        _pronoun_put_in(grammar),
         _expanded(grammar),
     ]
+
+
+def _pronoun_put_in(grammar: Grammar) -> Places:
+    """`the book he wrote` to `the book that he wrote`."""
+    verbs = np.flatnonzero(grammar.is_dep("acl:relcl") & grammar.is_finite)
+    left, right = grammar.trimmed(verbs)
+    nouns = grammar.parents[verbs]
+    subjects = grammar.child(grammar.is_dep(*SUBJECTS))[verbs]
+    before = grammar.next_in_row(left, -1)
+    good = (subjects == left) & grammar.is_pos("PRON", at=left) & (before == left - 1) & (nouns <= before)
+    good &= grammar.is_tag("PRP", at=left) & ~grammar.is_word({"it"}, left)
+    good &= grammar.is_pos("NOUN", at=before) | grammar.is_word(_INDEFINITE, before)
+    good &= (nouns == before) & (grammar.count(grammar.asks, left, right) == 0)
+    # "In the air he found the cure", "my heart I gave": a phrase in front of a main clause looks the same.
+    good &= ~grammar.has_child(grammar.is_dep("obj") | grammar.is_tag("PRP$", "WP$", "WDT", "WP"))[verbs]
+    own = grammar.has_child(grammar.is_tag("PRP$", "WP$", "WDT", "WP") & (grammar.places < grammar.parents))
+    good &= ~own[nouns] & ~grammar.is_lemma(words("rest other time"), nouns)
+    good &= (grammar.parents[nouns] < nouns) | grammar.is_dep(*SUBJECTS, at=nouns)
+
+    return Places(
+        "relative_pronoun_put_in", PHRASE, [(left, left)], (left,), lambda token: [grammar.put_before(token, "that ")]
+    ).where(good)
 
 
 def _expanded(grammar: Grammar) -> Places:
