@@ -30,6 +30,7 @@ _TAGS = {
 _BOUND_BEFORE = words(
     "so as how too very no not - even best once much far quite more most less least rather just well only"
 )
+_ORDINAL = words("first second third last next same best worst least most much few little well")
 _QUANTITIES = words("many several various much different")
 _QUOTES = words("\" “ ‘ ' `` «")
 _COMPARED = words("as than enough")
@@ -242,7 +243,12 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & (before < found))
     good &= ~grammar.is_word({"as", "than", "enough"}, behind) & ~grammar.is_name[behind]
     good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
-    good &= ~(grammar.is_word({"very"}, found) & grammar.is_pos("NOUN", at=behind))  # that very day
+    # "that very day", "the very first"
+    ordinal = grammar.is_pos("NOUN", at=behind) | grammar.is_word(_ORDINAL, behind)
+    good &= ~(grammar.is_word({"very"}, found) & ordinal)
+    # "is required to", "was comprised of": no passive of "need" and of verbs with a preposition says this.
+    phrasal = {lemma for (lemma, pos), others in table.items() if pos == "VERB" and " " in others[0]} | {"require"}
+    good &= ~(grammar.is_lemma(phrasal, found) & (grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind)))
     good &= ~(grammar.is_name[before] & (before < found))
     good &= ~_in_fixed_phrase(grammar)[found]
     # "finished eighth": only what one finishes is completed.

@@ -15,6 +15,8 @@ from augment_cli.syntax.tree import words
 _NO_PURPOSE = words(
     "live grow wake awake turn return come go rise survive prove happen stand stop use say be have take cost need "
     "require cause allow force lead help ask tell order get want expect enable persuade urge invite leave teach "
+    "oblige inspire motivate constrain compel encourage prompt drive push challenge hire train recruit elect "
+    "appoint select choose instruct command warn remind advise allow permit forbid prepare "
     "believe make like seem appear begin continue try wish hope fail know find see feel think consider mean"
 )
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")
@@ -40,6 +42,7 @@ def predicates(grammar: Grammar) -> list[Places]:
     return [
         _purpose(grammar),
         _no_to_not_any(grammar),
+        *_modals(grammar),
         *_manners(grammar),
         *_particles(grammar),
         _dative(grammar),
@@ -53,11 +56,12 @@ def _purpose(grammar: Grammar) -> Places:
     left, _ = grammar.trimmed(heads)
     verbs = grammar.parents[heads]
     before = grammar.next_in_row(marks, -1)
-    good = (marks == left) & (heads == marks + 1) & grammar.is_pos("VERB", at=verbs)
+    right = grammar.trimmed(heads)[1]
+    good = (marks == left) & (heads == marks + 1) & (right > heads) & grammar.is_pos("VERB", at=verbs)
     good &= ~grammar.is_lemma(_NO_PURPOSE, verbs) & ~grammar.is_lemma(_OUTCOMES, heads)
     behind = (verbs < marks - 1) & ~grammar.is_word(_BOUND_TO, before) & ~grammar.is_mark[before]
     behind &= ~grammar.is_lemma(_NOUNS_OF_ACTS, before) & ~grammar.is_pos("ADJ", "ADV", at=before)
-    behind &= ~grammar.rows_with(grammar.is_word({"too", "enough", "so"}))[grammar.rows[heads]]
+    behind &= ~grammar.rows_with(grammar.is_word({"too", "enough", "so", "it"}))[grammar.rows[heads]]
     in_front = (marks == before) & (verbs > heads)
     good &= behind | in_front
 
@@ -97,6 +101,40 @@ def _no_to_not_any(grammar: Grammar) -> Places:
 
     spans = [(helpers, helpers), (tokens, tokens)]
     return Places("no_to_not_any", PHRASE, spans, (tokens, verbs, helpers, do), write).where(good)
+
+
+def _modals(grammar: Grammar) -> list[Places]:
+    """`He must leave.` to `He has to leave.`, `He could not move.` to `He was unable to move.`, `should` to `ought to`."""
+    tokens = np.flatnonzero(grammar.is_word(words("must could should")) & grammar.is_tag("MD") & grammar.is_dep("aux"))
+    verbs = grammar.parents[tokens]
+    subjects = grammar.child(grammar.is_dep("nsubj"))[verbs]
+    good = (subjects >= 0) & (subjects < tokens) & grammar.is_tag("VB", at=verbs) & ~grammar.asks[subjects]
+    good &= ~grammar.is_lemma(words("be have do help like"), verbs) & (grammar.is_pos("VERB", at=verbs))
+    good &= ~grammar.is_word(words("it there this that who which what one nothing everything"), subjects)
+    behind = grammar.next_in_row(tokens)
+    conditional = words("if lest unless whether though that than wish ?")
+    plain = ~grammar.rows_with(grammar.is_word(conditional))[grammar.rows[tokens]]
+    bare = good & (behind == verbs)
+    negated = good & grammar.is_word({"not"}, behind) & (verbs == behind + 1)
+    plural = grammar.is_plural(subjects) | grammar.is_word({"i"}, subjects)
+    several = grammar.is_plural(subjects)
+    have = np.where(plural, "have to", "has to")
+    unable = np.where(several, "were unable to", "was unable to")
+    # "I should think" is another "should".
+    others = ~grammar.is_word({"i", "we"}, subjects)
+
+    def put(token: int, last: int, text: str) -> list[Edit]:
+        return [grammar.edit(token, last, str(text))]
+
+    def places(rule: str, last: np.ndarray, texts: np.ndarray, mask: np.ndarray) -> Places:
+        return Places(rule, PHRASE, [(tokens, last)], (tokens, last, texts), put).where(mask)
+
+    must, could = grammar.is_word({"must"}, tokens), grammar.is_word({"could"}, tokens)
+    return [
+        places("must_to_have_to", tokens, have, bare & must),
+        places("could_not_to_unable", behind, unable, negated & could & plain),
+        places("should_to_ought_to", tokens, np.full(len(tokens), "ought to"), bare & ~must & ~could & plain & others),
+    ]
 
 
 def _manners(grammar: Grammar) -> list[Places]:
