@@ -95,8 +95,10 @@ def _contractions() -> tuple[PhraseTable, list[str], list[str]]:
         if subject != "it":  # nobody writes "it'd"
             table[f"{subject} had"] = (f"{subject}'d", "participle")
             table[f"{subject} would"] = (f"{subject}'d", "verb")
-    for subject in ("there", "that", "what", "who"):
+    for subject in ("there", "that", "what", "who", "where", "how", "here", "when"):
         table[f"{subject} is"] = (f"{subject}'s", "")
+    for modal in ("would", "could", "should", "might", "must"):
+        table[f"{modal} have"] = (f"{modal}'ve", "participle")
     return PhraseTable(list(table)), [value[0] for value in table.values()], [v[1] for v in table.values()]
 
 

@@ -40,6 +40,12 @@ _PHRASAL = words(
     "word example instance hand part sum short turn return contrast conclusion truth course consequence view opinion "
     "spite accordance case sense matter effect fact addition comparison general particular regard respect way"
 )
+# What follows from the main clause, or comes later, cannot stand in front.
+_RESULTS = words(
+    "lead cause make result leave kill become allow give bring force mean prompt help ensure create end win lose "
+    "include accord follow begin start finish reach reduce increase destroy injure earn receive enable turn prove "
+    "show establish set put provide produce mark add replace succeed depend range vary return arrive die join"
+)
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -52,6 +58,7 @@ def adverbials(grammar: Grammar) -> list[Places]:
         _front_to_final(grammar),
         _phrase_to_final(grammar),
         _place_to_front(grammar),
+        _participle_to_front(grammar),
         _exchanged(grammar),
         _there(grammar),
         _however(grammar),
@@ -143,8 +150,8 @@ def _front_to_final(grammar: Grammar) -> Places:
     rows = grammar.rows[heads]
     roots, ends = grammar.roots[rows], grammar.ends[rows]
     begins = grammar.subject_spans[0][rows]
-    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 2)
-    good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+    comma = grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 1 + comma)
     good &= _moves(grammar, heads, left, right, _BACKWARD)
     good &= ends - begins < _LONGEST_REST
     # Nothing behind may take the adverbial for its own: no other verb, no comma, no other time.
@@ -176,7 +183,7 @@ def _phrase_to_final(grammar: Grammar) -> Places:
     begins, ends = grammar.subject_spans[0][rows], grammar.ends[rows]
     good = (left == grammar.openings[rows]) & (right < grammar.roots[rows]) & grammar.is_pos("ADP", at=left)
     comma = grammar.is_comma[grammar.next_in_row(right)]
-    good &= (begins == right + 2) & comma & grammar.is_word(_MOVING, left)
+    good &= (begins == right + 1 + comma) & grammar.is_word(_MOVING, left)
     good &= ~grammar.is_lemma(_PHRASAL | _ABSTRACT, heads) & ~grammar.is_time[heads] & (right - left < _LONGEST)
     good &= grammar.count(grammar.is_mark | grammar.is_verb | grammar.asks, left, right) == 0
     inner = grammar.is_mark | grammar.is_pos("ADP", "SCONJ", "CCONJ", "PART") | grammar.is_tag("VBG", "VBN", "RP")
@@ -210,6 +217,26 @@ def _place_to_front(grammar: Grammar) -> Places:
     good &= grammar.count(grammar.is_pos("ADP", "SCONJ", "CCONJ"), roots + 1, left - 1) == 0
     first = grammar.openings[rows]
     return _to_front(grammar, "place_to_front", left, left, right, first).where(good)
+
+
+def _participle_to_front(grammar: Grammar) -> Places:
+    """`He left the house, taking his hat.` to `Taking his hat, he left the house.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    heads = np.flatnonzero(grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG") & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    good = (left == heads) & (left > roots + 1) & (right == grammar.ends[rows]) & grammar.is_comma[left - 1]
+    good &= grammar.is_whole(heads, left, right) & ~grammar.is_lemma(_RESULTS, heads)
+    good &= grammar.is_tag("VBD", at=roots) & grammar.is_pos("VERB", at=roots)
+    # One clause, whose subject does both.
+    other = (grammar.is_verb & ~grammar.of_root) | grammar.is_comma
+    good &= (grammar.count(other, roots + 1, left - 2) == 0) & (right - left < _LONGEST_CLAUSE)
+    good &= grammar.count(grammar.is_comma | grammar.is_tag(*FINITE, "MD"), left, right) == 0
+    good &= ~grammar.rows_with(grammar.of_root & grammar.is_dep("conj", "aux:pass", "expl"))[rows]
+    good &= grammar.is_pos("PRON", "PROPN", at=grammar.subjects[rows])
+    first = grammar.openings[rows]
+    return _to_front(grammar, "participle_to_front", left - 1, left, right, first).where(good)
 
 
 def _exchanged(grammar: Grammar) -> Places:

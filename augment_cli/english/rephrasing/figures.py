@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 
@@ -28,6 +28,8 @@ def figures(grammar: Grammar) -> list[Places]:
         _month_first(grammar),
         _month_of_year(grammar),
         _year_named(grammar),
+        _year_named_inside(grammar),
+        _in_to_during(grammar),
         _number_words(grammar),
         _number_figures(grammar),
         _centuries(grammar),
@@ -124,6 +126,35 @@ def _year_named(grammar: Grammar) -> Places:
         (found,),
         lambda token: [grammar.put_behind(token, " the year")],
     )
+
+
+def _year_named_inside(grammar: Grammar) -> Places:
+    """`He left in 1999.` to `He left in the year 1999.`: a small change, for where there is no other."""
+    _, _, years = _pieces(grammar)
+    found = np.flatnonzero(grammar.is_word({"in"}) & _after(grammar, years & grammar.is_year, 1))
+    behind = grammar.next_in_row(found, 2)
+    good = (found > grammar.openings[grammar.rows[found]]) & (behind == found + 2)
+    good &= grammar.is_word(words(". , ;"), behind) | grammar.is_pos("ADP", at=behind)
+    good &= ~grammar.is_word(words("to between"), behind) & ~grammar.is_year[grammar.next_in_row(found, 3)]
+    found = found[good]
+    return Places(
+        "year_named", WORD, [(found, found + 1)], (found,), lambda token: [grammar.put_behind(token, " the year")]
+    )
+
+
+def _in_to_during(grammar: Grammar) -> Places:
+    """`in the 1970s` to `during the 1970s`."""
+    decade = grammar.is_year & grammar.parses.lower.where(lambda word: word.endswith("0s"))
+    ordinal = grammar.parses.lower.where(lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th")))
+    article = _after(grammar, grammar.is_word({"the"}), 1)
+    decades = _after(grammar, decade, 2)
+    centuries = _after(grammar, ordinal, 2) & _after(grammar, grammar.is_word({"century"}), 3)
+    found = np.flatnonzero(grammar.is_word({"in"}) & grammar.is_dep("case") & article & (decades | centuries))
+
+    def write(token: int) -> list[Edit]:
+        return [grammar.edit(token, token, grammar.capital("during", token))]
+
+    return Places("in_to_during", PHRASE, [(found, found + 1)], (found,), write)
 
 
 def _number_words(grammar: Grammar) -> Places:

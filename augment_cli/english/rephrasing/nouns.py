@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.english.rephrasing.grammar import SUBJECTS, Grammar
-from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, WORD, Edit, Places
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.tree import words
 
-_RELATIVE = words("which that who")
+_RELATIVE = words("which that who whom")
 _OWN = ("det", "nmod:poss", "amod", "compound", "nummod", "flat")
 _SETTLEMENTS = words(
     "village town city municipality commune hamlet settlement suburb neighbourhood neighborhood lake "
     "mountain hill church castle park school island museum hospital cemetery railway station airport"
 )
 _QUANTITIES = words("all every each any some most many few several no both another other")
+# A name's own: "Newton's law" is no law that Newton has.
+_EPONYMOUS = words(
+    "disease syndrome law theorem paradox equation constant principle algorithm method test rule lemma conjecture "
+    "inequality day eve comet function space group number algebra sake house place day's way share turn own"
+)
 _PARTICLES = words("into onto to up down off over out back")
 _INDEFINITE = words("all everything anything something nothing")
 _ORDERED = words("former latter respectively both either between")
@@ -28,6 +33,9 @@ def nouns(grammar: Grammar) -> list[Places]:
         _from_possessive(grammar),
         *_relatives(grammar),
         _partners(grammar),
+        _partners_of_one(grammar),
+        _names_swapped(grammar),
+        _which_to_sentence(grammar),
         _list_order(grammar),
         _located(grammar),
     ]
@@ -64,19 +72,20 @@ def _without_further(grammar: Grammar, nouns: np.ndarray, right: np.ndarray) -> 
 
 def _from_possessive(grammar: Grammar) -> Places:
     """`France's capital` to `the capital of France`."""
-    owned = grammar.is_lemma(frozenset(word_list("owned_nouns"))) & grammar.is_pos("NOUN")
+    owned = grammar.is_tag("NN", "NNS") & ~grammar.is_lemma(_EPONYMOUS)
     names = np.flatnonzero(grammar.is_dep("nmod:poss") & grammar.is_name & owned[grammar.parents])
     left, right = grammar.trimmed(names)
     nouns = grammar.parents[names]
     good = grammar.is_tag("POS", at=right) & grammar.is_word({"'s", "’s"}, right) & (right - left <= 3)
     good &= grammar.count(grammar.is_name, left, right - 1) == right - left
+    good &= ~grammar.is_word(words("mr mrs miss ms dr mr. mrs. ms. dr."), left)
     good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
     before = np.maximum(left - 1, 0)
     same = grammar.rows[before] == grammar.rows[left]
     bound = grammar.is_pos("DET", "ADJ", "PROPN", "NUM", "CCONJ", at=before) | grammar.is_word(
         {"of", ","}, before
     )
-    good &= ~(bound & same & (before < left))
+    good &= ~(bound & same & (before < left)) & ~grammar.is_pos("NOUN", at=before)
     behind = grammar.next_in_row(nouns)
     good &= ~grammar.is_name[behind] & ~grammar.is_word({"of", ",", "-", "and"}, behind)
     good &= ~grammar.is_dep("compound", at=nouns) & ~grammar.is_pos("NOUN", at=behind) | (behind == nouns)
@@ -118,7 +127,7 @@ def _relatives(grammar: Grammar) -> list[Places]:
     reduced &= ~(participle & grammar.is_word({"to", "as"}, at=grammar.next_in_row(verbs)))
     reduced &= ~grammar.has_child(grammar.is_dep("conj", "aux"))[verbs]
 
-    human = grammar.is_word({"who"}, found)
+    human = grammar.is_word({"who", "whom"}, found)
     exchanged = (
         grammar.parses.whitespace[found]
         & follows
@@ -127,6 +136,8 @@ def _relatives(grammar: Grammar) -> list[Places]:
         & (before == nouns)
         & grammar.is_pos("NOUN", at=nouns)
     )
+    persons = follows & human & ~set_off & (before == nouns) & grammar.parses.whitespace[found]
+    persons &= grammar.is_pos("NOUN", at=nouns) & grammar.is_dep(*SUBJECTS, at=found)
     exchanged &= grammar.is_dep("nsubj", "nsubj:pass", "obj", at=found) & ~grammar.is_pos("ADP", at=before)
     exchanged &= ~grammar.is_lemma(
         words("person man woman people child player one those all thing way time"), nouns
@@ -148,6 +159,10 @@ def _relatives(grammar: Grammar) -> list[Places]:
         ).where(reduced),
         Places("relative_pronoun", PHRASE, own, (found, grammar.is_word({"that"}, found)), other).where(
             exchanged
+        ),
+        # `the man who came` to `the man that came`
+        Places("person_pronoun", WORD, own, (found,), lambda token: [grammar.edit(token, token, "that")]).where(
+            persons
         ),
         # `the book that he wrote` to `the book he wrote`
         Places(
@@ -208,7 +223,7 @@ def _partners(grammar: Grammar) -> Places:
     good = (pos[found] == pos[partner]) & (tags[found] == tags[partner]) & (partner < found)
     good &= grammar.is_word({"and", "or"}, left) & (left == partner + 1) & (right == found)
     counts = np.bincount(grammar.parents[np.flatnonzero(joined)], minlength=len(grammar))
-    good &= (counts[partner] == 1) & (found - left <= 3)
+    good &= (counts[partner] == 1) & (found - left <= 4)
     own = grammar.child(grammar.is_dep(*_OWN))
     in_front = (own[partner] >= 0) & (own[partner] < partner)
     first = np.where(in_front, np.minimum(grammar.edges[0][own[partner]], partner), partner)
@@ -253,9 +268,7 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~named | (pairs_of_names[grammar.rows[found]] == 1)
     noun_behind = grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found)
     good &= ~noun_behind & ~grammar.is_tag("VBN", "VBG", at=behind)
-    pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
-    fixed = frozenset(word_list("fixed_pairs"))
-    good &= ~np.array([pair in fixed for pair in pairs], bool)
+    good &= ~_is_fixed(grammar, partner, found)
     good &= (
         ~grammar.is_tag("JJR", "JJS", at=found)
         & ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
@@ -268,6 +281,79 @@ def _partners(grammar: Grammar) -> Places:
     return Places("partners_swapped", PHRASE, [(first, found)], (first, partner, left, found), write).where(
         good
     )
+
+
+def _partners_of_one(grammar: Grammar) -> Places:
+    """`his hopes and fears` to `his fears and hopes`: two bare nouns behind one article or owner."""
+    found = np.flatnonzero(grammar.is_dep("conj") & grammar.is_pos("NOUN"))
+    partner = grammar.parents[found]
+    tags = grammar.parses.tags.codes
+    good = (found == partner + 2) & (tags[found] == tags[partner]) & grammar.is_pos("NOUN", at=partner)
+    good &= grammar.is_word({"and", "or"}, np.maximum(found - 1, 0)) & (grammar.trimmed(found)[1] == found)
+    determiner = grammar.next_in_row(partner, -1)
+    good &= grammar.is_word(words("the his her its their my our your these those"), determiner)
+    good &= (grammar.parents[determiner] == partner) & (determiner < partner)
+    good &= np.bincount(grammar.parents[grammar.is_dep("conj")], minlength=len(grammar))[partner] == 1
+    good &= ~grammar.rows_with(grammar.is_word(_ORDERED))[grammar.rows[found]]
+    behind = grammar.next_in_row(found)
+    good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "ADV", at=behind)
+    good &= ~grammar.is_word({"-", "/", "of", "(", "'s", "’s"}, at=behind)
+    good &= ~grammar.is_tag("VBN", "VBG", at=behind) & ~grammar.is_lemma({"other"}, found)
+    good &= ~_is_fixed(grammar, partner, found)
+
+    def write(first: int, last: int) -> list[Edit]:
+        return [grammar.edit(first, first, grammar.text(last)), grammar.edit(last, last, grammar.text(first))]
+
+    return Places("partners_of_one_swapped", PHRASE, [(partner, found)], (partner, found), write).where(good)
+
+
+def _names_swapped(grammar: Grammar) -> Places:
+    """`with Ann Lee and Bob Dean` to `with Bob Dean and Ann Lee`."""
+    links = np.flatnonzero(grammar.is_word({"and"}) & grammar.is_pos("CCONJ"))
+    name = grammar.is_name
+    left, right = links - 1, grammar.next_in_row(links)
+    count = len(grammar)
+    begins = np.append(True, ~(name[:-1] & (grammar.rows[1:] == grammar.rows[:-1])))[:count]
+    first_of = np.maximum.accumulate(np.where(begins & name, grammar.places, -1))
+    ends = np.append(~(name[1:] & (grammar.rows[1:] == grammar.rows[:-1])), True)[:count]
+    last_of = np.minimum.accumulate(np.where(ends & name, grammar.places, count)[::-1])[::-1]
+    good = name[np.maximum(left, 0)] & name[right] & (right > links)
+    first, last = first_of[np.maximum(left, 0)], np.minimum(last_of[right], count - 1)
+    first = np.maximum(first, 0)
+    before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
+    # Two names of two words are those of two persons; one name may be half of a country's, or of a firm's.
+    good &= (left - first == 1) & (last - right == 1) & (before < first)
+    good &= grammar.is_word(words("with by between of from against for to including under like"), before)
+    good &= grammar.is_word(words(". ; )"), behind) | grammar.is_pos("ADP", "AUX", "VERB", at=behind)
+    good &= ~grammar.rows_with(grammar.is_word(_ORDERED | {"respective"}))[grammar.rows[links]]
+    good &= ~grammar.is_tag("VBN", "VBG", at=behind)
+
+    def write(begin: int, link: int, end: int) -> list[Edit]:
+        text = f"{grammar.text(link + 1, end)} {grammar.text(link)} {grammar.text(begin, link - 1)}"
+        return [grammar.edit(begin, end, text)]
+
+    return Places("names_swapped", PHRASE, [(first, last)], (first, links, last), write).where(good)
+
+
+def _which_to_sentence(grammar: Grammar) -> Places:
+    """`They took a bus, which left at ten.` to `They took a bus. It left at ten.`"""
+    found = np.flatnonzero(grammar.is_word({"which"}) & grammar.is_dep(*SUBJECTS))
+    verbs = grammar.parents[found]
+    nouns = grammar.parents[verbs]
+    rows = grammar.rows[found]
+    left, right = grammar.trimmed(verbs)
+    good = grammar.is_dep("acl:relcl", at=verbs) & (left == found) & (right == grammar.ends[rows])
+    good &= (nouns == found - 2) & grammar.is_comma[np.maximum(found - 1, 0)] & grammar.is_pos("NOUN", at=nouns)
+    good &= grammar.is_plain[rows] & (grammar.roots[rows] < nouns)
+    good &= grammar.count(grammar.asks, grammar.openings[rows], right) == 1
+    good &= ~grammar.rows_with(grammar.is_dep("ccomp", "advcl"))[rows]
+    good &= grammar.is_tag("VBD", "VBZ", "VBP", "MD", at=grammar.next_in_row(found)) & ~grammar.is_negated[rows]
+    pronouns = np.where(grammar.is_tag("NNS", at=nouns), "They", "It")
+
+    def write(token: int, pronoun: str) -> list[Edit]:
+        return [(grammar.stops[token - 2], grammar.stops[token], f". {pronoun}")]
+
+    return Places("which_to_sentence", CLAUSE, [(found - 1, found)], (found, pronouns), write).where(good)
 
 
 def _list_order(grammar: Grammar) -> Places:
@@ -307,6 +393,13 @@ def _list_order(grammar: Grammar) -> Places:
         return [grammar.edit(first, end, text)]
 
     return Places("list_reordered", PHRASE, [(begin, last)], (begin, item, link, last), write).where(good)
+
+
+def _is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """bool (m,): pairs of words whose order use has fixed: `bread and butter`."""
+    pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
+    fixed = frozenset(word_list("fixed_pairs"))
+    return np.array([pair in fixed for pair in pairs], bool)
 
 
 def _words(grammar: Grammar, tokens: np.ndarray) -> list[str]:

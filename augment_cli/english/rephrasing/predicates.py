@@ -110,7 +110,7 @@ def _modals(grammar: Grammar) -> list[Places]:
     subjects = grammar.child(grammar.is_dep("nsubj"))[verbs]
     good = (subjects >= 0) & (subjects < tokens) & grammar.is_tag("VB", at=verbs) & ~grammar.asks[subjects]
     good &= ~grammar.is_lemma(words("be have do help like"), verbs) & (grammar.is_pos("VERB", at=verbs))
-    good &= ~grammar.is_word(words("it there this that who which what one nothing everything"), subjects)
+    good &= ~grammar.is_word(words("it there this that who which what nothing everything"), subjects)
     behind = grammar.next_in_row(tokens)
     conditional = words("if lest unless whether though that than wish ?")
     plain = ~grammar.rows_with(grammar.is_word(conditional))[grammar.rows[tokens]]
