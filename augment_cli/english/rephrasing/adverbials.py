@@ -63,6 +63,7 @@ def adverbials(grammar: Grammar) -> list[Places]:
         _there(grammar),
         _however(grammar),
         _source_last(grammar),
+        _source_first(grammar),
         _adverb_to_front(grammar),
         _adverb_inside(grammar),
     ]
@@ -289,7 +290,8 @@ def _there(grammar: Grammar) -> Places:
     rows = grammar.rows[heads]
     roots = grammar.roots[rows]
     own = grammar.of_root[heads]
-    of_thing = (grammar.parents[grammar.parents[heads]] == roots) & grammar.is_name[heads]
+    of_thing = (grammar.parents[grammar.parents[heads]] == roots) | (grammar.parents[heads] == roots)
+    of_thing &= grammar.is_name[heads] | grammar.is_tag("DT", "PRP$", at=np.minimum(left + 1, len(grammar) - 1))
     good = (left > roots + 1) & (right == grammar.ends[rows]) & (own | of_thing)
     good &= ~grammar.is_lemma(_ABSTRACT, at=heads)
     good &= grammar.is_word(words("in on at near"), left) & grammar.is_whole(heads, left, right)
@@ -347,6 +349,18 @@ def _source_last(grammar: Grammar) -> Places:
         ]
 
     return Places("source_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(good)
+
+
+def _source_first(grammar: Grammar) -> Places:
+    """`The plan failed, according to Ann.` to `According to Ann, the plan failed.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital
+    heads = np.flatnonzero(_is_oblique(grammar) & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    good = (left > grammar.roots[rows]) & (right == grammar.ends[rows]) & grammar.is_word({"according"}, left)
+    good &= grammar.is_comma[left - 1] & (grammar.count(grammar.is_comma, left, right) == 0)
+    first = grammar.openings[rows]
+    return _to_front(grammar, "source_to_front", left - 1, left, right, first).where(good)
 
 
 def _adverb_to_front(grammar: Grammar) -> Places:

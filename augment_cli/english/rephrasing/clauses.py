@@ -157,12 +157,14 @@ def _pronouns(grammar: Grammar) -> list[Places]:
     forms = grammar.parses.lower.codes
     pronoun = grammar.is_word(_PRONOUNS, subjects) & (subjects >= 0)
     pronoun &= grammar.subject_spans[0][rows] == grammar.subject_spans[1][rows]
-    good = pronoun & grammar.is_word({"and"}, links) & (links > grammar.roots[rows]) & (links < heads)
+    good = pronoun & grammar.is_word({"and", "but"}, links) & (links > grammar.roots[rows]) & (links < heads)
     good &= ~grammar.is_word({"not", "n't"}, heads - 1) & (grammar.trimmed(heads)[1] == grammar.ends[rows])
     helped = grammar.rows_with(grammar.of_root & grammar.is_dep("aux", "aux:pass"))
     same = grammar.parses.tags.codes
     bare = (own < 0) & ~helped[rows] & (same[heads] == same[grammar.roots[rows]])
     bare &= grammar.is_tag("VBD", "VBZ", at=heads) & (heads == links + 1)
+    behind = grammar.next_in_row(links)
+    bare |= (own < 0) & grammar.is_tag(*FINITE, "MD", at=behind) & grammar.is_pos("AUX", at=behind)
     repeated = (own == links + 1) & (forms[np.maximum(own, 0)] == forms[subjects]) & (heads > own)
     in_front = np.maximum(links - 1, 0)
     repeated &= ~grammar.is_comma[in_front] & (grammar.trimmed(heads)[0] == links)

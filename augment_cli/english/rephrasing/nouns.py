@@ -21,6 +21,20 @@ _EPONYMOUS = words(
     "disease syndrome law theorem paradox equation constant principle algorithm method test rule lemma conjecture "
     "inequality day eve comet function space group number algebra sake house place day's way share turn own"
 )
+_DETERMINERS = words("the this that his her their its my our your")
+_OWNERS = words(
+    "king queen emperor empress prince princess duke count captain colonel general doctor president minister mayor "
+    "bishop pope priest judge king's father mother brother sister son daughter wife husband uncle aunt grandfather "
+    "grandmother master mistress man woman boy girl child baby lady gentleman stranger soldier sailor poet author "
+    "artist painter singer teacher student country city town village state nation government company church school "
+    "university club team family party army band ship island region district world author owner host"
+)
+_PARTITIVE = words(
+    "end rest part most one some number member kind sort side top bottom middle half majority piece pair group list "
+    "back front edge centre center beginning start course case north south east west corner use way time name age man "
+    "woman idea word thought fear sight love picture portrait story house sake role title area inside outside lady "
+    "gentleman son daughter king queen president image view face likeness likes hope benefit matter question"
+)
 _PARTICLES = words("into onto to up down off over out back")
 _INDEFINITE = words("all everything anything something nothing")
 _ORDERED = words("former latter respectively both either between")
@@ -31,6 +45,8 @@ def nouns(grammar: Grammar) -> list[Places]:
     return [
         _to_possessive(grammar),
         _from_possessive(grammar),
+        _of_owner(grammar),
+        _owner_behind(grammar),
         *_relatives(grammar),
         _partners(grammar),
         _partners_of_one(grammar),
@@ -97,6 +113,54 @@ def _from_possessive(grammar: Grammar) -> Places:
         return [grammar.edit(begin, noun, text)]
 
     return Places("possessive_to_of", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
+
+
+def _of_owner(grammar: Grammar) -> Places:
+    """`the house of the king` to `the king's house`: an owner of a list, with nothing behind."""
+    heads = np.flatnonzero(grammar.is_dep("nmod") & grammar.is_lemma(_OWNERS) & grammar.is_tag("NN"))
+    left, right = grammar.trimmed(heads)
+    nouns = grammar.parents[heads]
+    low, high = grammar.trimmed(nouns)
+    good = grammar.is_word({"of"}, left) & (left == nouns + 1) & (right == heads) & (heads - left <= 3)
+    good &= grammar.is_word(_DETERMINERS, np.minimum(left + 1, len(grammar) - 1)) & (high == heads)
+    good &= grammar.is_word({"the"}, low) & (nouns - low <= 2) & grammar.is_tag("NN", "NNS", at=nouns)
+    good &= ~grammar.is_lemma(_PARTITIVE, nouns) & ~grammar.is_tag("JJS", at=low + 1)
+    inner = grammar.is_mark | grammar.is_verb | grammar.is_name | grammar.is_pos("NUM", "CCONJ")
+    good &= grammar.count(inner, low, heads) == 0
+    behind = grammar.next_in_row(heads)
+    good &= ~grammar.is_word({"'s", "’s", "-", "and", "or"}, behind) & ~grammar.is_pos("NOUN", "PROPN", at=behind)
+    good &= ~grammar.is_comma[behind] & ~grammar.has_child(grammar.is_dep("conj"))[nouns]
+
+    def write(begin: int, preposition: int, end: int) -> list[Edit]:
+        owner = grammar.capital(grammar.text(preposition + 1, end), begin)
+        return [grammar.edit(begin, end, f"{owner}'s {grammar.text(begin + 1, preposition - 1)}")]
+
+    return Places("owner_in_front", PHRASE, [(low, heads)], (low, left, heads), write).where(good)
+
+
+def _owner_behind(grammar: Grammar) -> Places:
+    """`the king's house` to `the house of the king`."""
+    heads = np.flatnonzero(grammar.is_dep("nmod:poss") & grammar.is_tag("NN") & ~grammar.is_time)
+    left, right = grammar.trimmed(heads)
+    nouns = grammar.parents[heads]
+    good = grammar.is_word({"'s", "’s"}, right) & (right == heads + 1) & (heads - left <= 2)
+    good &= grammar.is_word(_DETERMINERS, left) & grammar.is_tag("NN", "NNS", at=nouns)
+    good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
+    good &= _without_further(grammar, nouns, nouns) & (grammar.trimmed(nouns)[0] == left)
+    good &= ~grammar.is_lemma(_EPONYMOUS, nouns) & ~grammar.is_dep("compound", at=nouns)
+    good &= ~grammar.is_lemma(words("one other self"), heads) & ~grammar.is_tag("JJS", "JJR", at=right + 1)
+    inner = grammar.is_mark & ~grammar.is_tag("POS") | grammar.is_verb | grammar.is_pos("NUM", "CCONJ")
+    good &= grammar.count(inner, left, nouns) == 0
+    before, behind = grammar.next_in_row(left, -1), grammar.next_in_row(nouns)
+    good &= ~grammar.is_word({"of"}, before) & ~grammar.is_word({"of", "-", "and", "or", "own"}, behind)
+    good &= ~grammar.is_pos("NOUN", "PROPN", "VERB", at=behind) | grammar.is_tag("VBD", "VBZ", "MD", at=behind)
+
+    def write(begin: int, mark: int, noun: int) -> list[Edit]:
+        article = grammar.capital("the", begin)
+        owner = grammar.inward(begin, mark - 1)
+        return [grammar.edit(begin, noun, f"{article} {grammar.text(mark + 1, noun)} of {owner}")]
+
+    return Places("owner_behind", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
 
 
 def _relatives(grammar: Grammar) -> list[Places]:

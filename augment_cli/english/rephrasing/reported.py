@@ -15,7 +15,7 @@ _SAID = words(
     "continued added shouted retorted repeated demanded inquired enquired responded declared interrupted "
     "rejoined suggested agreed explained protested insisted called sighed roared screamed yelled sobbed gasped "
     "growled grumbled laughed faltered stammered pleaded begged urged ordered commanded announced admitted "
-    "assented ventured pursued resumed began ejaculated queried says asks replies"
+    "thought croaked squeaked snapped snarled hissed assented ventured pursued resumed began ejaculated queried says asks replies"
 )
 # One quotation, by its marks: in front of its speaker, behind, and around.
 _BEFORE = re.compile(r"""(["“'‘])([^"“”]+?)([,?!])(["”'’]) """)
@@ -30,12 +30,18 @@ _LONGEST = 5  # words of the one who speaks
 
 def reported(grammar: Grammar) -> list[Places]:
     """Places where the one who speaks and the verb of speaking change places."""
-    verbs = np.flatnonzero(grammar.is_word(_SAID) & grammar.is_tag("VBD", "VBZ"))
+    # Behind a quotation and in front of its subject any verb is one of speaking: `croaked the old man`.
+    quoting = grammar.is_word(_QUOTES, grammar.next_in_row(grammar.places, -1)) & grammar.is_tag("VBD")
+    quoting &= (grammar.edges[1] > grammar.places) & grammar.is_pos("VERB") & grammar.has_child(
+        grammar.is_dep(*SUBJECTS) & (grammar.places > grammar.parents)
+    )
+    verbs = np.flatnonzero((grammar.is_word(_SAID) & grammar.is_tag("VBD", "VBZ")) | quoting)
     child = grammar.child(grammar.is_dep(*SUBJECTS))[verbs]
     verbs, heads = verbs[child >= 0], child[child >= 0]
     left, right = grammar.trimmed(heads)
     behind = (left == verbs + 1) & _is_free(grammar, verbs - 1, right + 1)
     before = (right == verbs - 1) & _is_free(grammar, left - 1, verbs + 1) & ~grammar.is_pos("PRON", at=heads)
+    before &= left - 1 > grammar.openings[grammar.rows[verbs]]  # `"My son said so."`
     inner = grammar.is_mark | grammar.is_verb | grammar.asks
     plain = (right - left < _LONGEST) & (grammar.count(inner, left, right) == 0)
     plain &= grammar.is_whole(heads, left, right) & ~grammar.is_pos("DET", at=heads)
