@@ -11,6 +11,14 @@ from augment_cli.syntax.tree import words
 
 _FREE = words("during after before since until despite throughout following")
 _TIMED = words("in on at")
+_LASTING = words("in on at for within throughout by")
+# With these verbs "with" says whom or what.
+_WITH = words(
+    "fill cover provide meet agree deal begin start end associate work compare combine replace speak talk live marry "
+    "fight play travel mix supply share help equip connect link identify charge cooperate collaborate compete do go "
+    "come stay be have stand sign remain quarrel argue join unite part continue concern content please fall trade "
+    "familiarize interfere coincide correspond finish open close agree beg reason leave take bring credit present"
+)
 _BACKWARD = words("in on at by from")
 _MOVING = words("in on at with from for under within without throughout across behind beneath")
 _CONJUNCTIONS = words("as when after before although though because if while since until once whereas unless")
@@ -38,7 +46,7 @@ _PLACED = words(
 )
 _PHRASAL = words(
     "word example instance hand part sum short turn return contrast conclusion truth course consequence view opinion "
-    "spite accordance case sense matter effect fact addition comparison general particular regard respect way"
+    "spite accordance case sense matter effect place end fact addition comparison general particular regard respect way"
 )
 # What follows from the main clause, or comes later, cannot stand in front.
 _RESULTS = words(
@@ -129,13 +137,20 @@ def _final_to_front(grammar: Grammar) -> Places:
     roots = grammar.roots[rows]
     before = left - 1
     comma = grammar.is_comma[before]
-    good = (left > roots) & (right == grammar.ends[rows]) & _moves(grammar, heads, left, right, _TIMED)
+    how = grammar.is_word({"with", "without"}, left) & grammar.is_pos("NOUN", at=heads) & ~comma
+    how &= (right - left < 5) & grammar.is_whole(heads, left, right) & ~grammar.is_lemma(_WITH, roots)
+    how &= grammar.is_tag("VBD", at=roots) & (grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0)
+    how &= grammar.is_pos("PRON", "PROPN", at=grammar.subjects[rows]) & (left > roots + 1)
+    good = (left > roots) & (right == grammar.ends[rows])
+    good &= _moves(grammar, heads, left, right, _LASTING) | how
     # A clause in between could be what the adverbial belongs to.
     other = grammar.is_verb & (~grammar.of_root | ~grammar.is_dep("aux", "aux:pass", "cop"))
     good &= grammar.count(other, roots + 1, before) == 0
     good &= grammar.count(grammar.is_comma | grammar.is_word({"only"}), roots, before - comma) == 0
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
+    # "He wondered if it rained": what he wondered, and no condition.
+    good &= ~(grammar.is_word({"if"}, left) & grammar.is_lemma(words("wonder ask know see doubt inquire"), roots))
     bound = grammar.is_time[before - comma] | grammar.is_lemma(_OCCASIONS, at=before - comma)
     good &= ~grammar.is_word({"before", "after", "since", "until", "when"}, left) | ~bound
     first = grammar.openings[rows]

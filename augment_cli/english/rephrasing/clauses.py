@@ -75,8 +75,9 @@ def _parted(grammar: Grammar) -> list[Places]:
 
     spans = [(first, first), (last + 1, links)]
     return [
+        # What stands in front of the subject is said of both clauses.
         _two_sentences(grammar, "clauses_to_sentences", last, after).where(
-            good & grammar.is_word({"and"}, links)
+            good & grammar.is_word({"and"}, links) & grammar.opens_with_subject[rows]
         ),
         Places("but_to_however", CLAUSE, [(last + 1, links)], (last, links), however).where(parted),
         Places("but_to_although", CLAUSE, spans, (first, last, links), although).where(is_but),

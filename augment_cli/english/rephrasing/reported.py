@@ -21,23 +21,25 @@ _SAID = words(
 _BEFORE = re.compile(r"""(["“'‘])([^"“”]+?)([,?!])(["”'’]) """)
 _BEHIND_SPEAKER = re.compile(r"""[,:] (["“'‘])([^"“”]+?)([.?!])(["”'’])""")
 _CONTINUED = re.compile(r"""([,.]) ["“'‘]([^"“”]+["”'’])""")
-_MANNER = re.compile(r"(,? (?:to|in|with|at|from|\w+ly|again|\w+ing)\b[^,;:\"“”‘()]{2,60})\.")
+_MANNER = re.compile(r"(,? (?:to|in|with|at|from|\w+ly|again|\w+ing)\b[^,;:\"“”‘()]{0,60})\.")
+_JOINING = words("and but or for so if when as though because while unless until since")
 _PAIRS = {'"': '"', "“": "”", "'": "'", "‘": "’"}
 _QUOTES = words("\" ” ’ ' »")
+_MARKS = words(", ? !")
 _BEHIND = words(". , ;") | _QUOTES | words("“ ‘")
 _LONGEST = 5  # words of the one who speaks
 
 
 def reported(grammar: Grammar) -> list[Places]:
     """Places where the one who speaks and the verb of speaking change places."""
-    # Behind a quotation and in front of its subject any verb is one of speaking: `croaked the old man`.
+    # Behind a quotation with its mark any verb is one of speaking, and what the parse takes for its object speaks.
     quoting = grammar.is_word(_QUOTES, grammar.next_in_row(grammar.places, -1)) & grammar.is_tag("VBD")
-    quoting &= (grammar.edges[1] > grammar.places) & grammar.is_pos("VERB") & grammar.has_child(
-        grammar.is_dep(*SUBJECTS) & (grammar.places > grammar.parents)
-    )
-    verbs = np.flatnonzero((grammar.is_word(_SAID) & grammar.is_tag("VBD", "VBZ")) | quoting)
-    child = grammar.child(grammar.is_dep(*SUBJECTS))[verbs]
-    verbs, heads = verbs[child >= 0], child[child >= 0]
+    quoting &= grammar.is_pos("VERB") & grammar.is_word(_MARKS, grammar.next_in_row(grammar.places, -2))
+    own = grammar.child(grammar.is_dep(*SUBJECTS))
+    other = grammar.child(grammar.is_dep("obj") & ~grammar.is_pos("PRON"))
+    own = np.where((own < 0) & quoting, other, own)
+    verbs = np.flatnonzero((own >= 0) & (quoting | (grammar.is_word(_SAID) & grammar.is_tag("VBD", "VBZ"))))
+    heads = own[verbs]
     left, right = grammar.trimmed(heads)
     behind = (left == verbs + 1) & _is_free(grammar, verbs - 1, right + 1)
     before = (right == verbs - 1) & _is_free(grammar, left - 1, verbs + 1) & ~grammar.is_pos("PRON", at=heads)
@@ -88,7 +90,9 @@ def _moved(grammar: Grammar, verb: int, first: int, last: int) -> str | None:
             return f"{told}{'.' if mark == ',' else mark}{quoted[4]}"
         goes_on = _CONTINUED.fullmatch(after)
         if goes_on and _is_one(goes_on[2][:-1], quoted[1]):
-            if mark == "," and (goes_on[1] == "." or goes_on[2][0].islower()):
+            # "The mill," said Ann, "is on fire": the comma may be the speaker's alone.
+            own = goes_on[2].split(" ")[0] in _JOINING
+            if mark == "," and (goes_on[1] == "." or own):
                 mark = goes_on[1]
             elif mark == "," or goes_on[1] == ",":
                 return None
