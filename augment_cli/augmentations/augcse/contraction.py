@@ -232,7 +232,7 @@ def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepare
 
 CONTRACTION = Augmentation(
     name="contraction",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     languages=("en",),

@@ -50,7 +50,12 @@ _LIST_TYPE = pa.list_(pa.string())
 
 # Kinds of rules; those of requests, phrases and words draw what they put in.
 _RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
-    "clauses": lambda grammar: [*clauses(grammar), *openings(grammar), *predicates(grammar), *reported(grammar)],
+    "clauses": lambda grammar: [
+        *clauses(grammar),
+        *openings(grammar),
+        *predicates(grammar),
+        *reported(grammar),
+    ],
     "voice": voices,
     "adverbials": adverbials,
     "nouns": nouns,
@@ -183,7 +188,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=7,
+    version=8,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),

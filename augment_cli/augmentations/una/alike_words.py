@@ -49,7 +49,9 @@ class AlikeReplacement(NaturalReplacement):
         self._others = pa.array([other for _, others in entries for other in others], pa.string())
         self._offsets = offsets_from_lengths(np.array([len(others) for _, others in entries], np.int64))
         stays = [phrase for phrase, *others in word_table(_LIST) if others == _STAYS]
-        self._phrases = PhraseTable([*stays, *(phrase for phrase in word_list(_FIXED) if phrase not in stays)])
+        self._phrases = PhraseTable(
+            [*stays, *(phrase for phrase in word_list(_FIXED) if phrase not in stays)]
+        )
 
     def __call__(self, rows: Rows) -> Outcome:
         """Replace some words of some rows."""

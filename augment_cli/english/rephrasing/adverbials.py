@@ -37,7 +37,9 @@ _OBJECTS_BEHIND = words(
 )
 _OCCASIONS = words("hour minute instant occasion case point situation stage date birthday anniversary")
 # "as he said": no time. "did as he was told": no time either.
-_COMPARED = words("say tell do be have know see expect describe mention promise think act look treat serve seem")
+_COMPARED = words(
+    "say tell do be have know see expect describe mention promise think act look treat serve seem"
+)
 # A place is what these are about, or it says where to.
 _PLACED = words(
     "bear live die lie sit stand reside settle arrive land locate situate base find remain stay be place put set "
@@ -99,7 +101,9 @@ def _moves(
     adverbial = clause[heads] & linked[left] & has_subject[heads] & (right - left < _LONGEST_CLAUSE)
     parents = grammar.parents[heads]
     told = grammar.is_lemma(_COMPARED, heads) | grammar.is_lemma(_COMPARED, parents)
-    told |= grammar.is_word(words("if though well long soon far"), left + 1) | ~grammar.is_tag("VBD", at=heads)
+    told |= grammar.is_word(words("if though well long soon far"), left + 1) | ~grammar.is_tag(
+        "VBD", at=heads
+    )
     told |= ~grammar.is_tag("VBD", at=parents) | ~grammar.is_pos("VERB", at=heads)
     adverbial &= ~(grammar.is_word({"as"}, left) & told)
     phrase &= grammar.count(grammar.asks, left, right) == 0  # "during which he left"
@@ -139,7 +143,9 @@ def _final_to_front(grammar: Grammar) -> Places:
     comma = grammar.is_comma[before]
     how = grammar.is_word({"with", "without"}, left) & grammar.is_pos("NOUN", at=heads) & ~comma
     how &= (right - left < 5) & grammar.is_whole(heads, left, right) & ~grammar.is_lemma(_WITH, roots)
-    how &= grammar.is_tag("VBD", at=roots) & (grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0)
+    how &= grammar.is_tag("VBD", at=roots) & (
+        grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
+    )
     how &= grammar.is_pos("PRON", "PROPN", at=grammar.subjects[rows]) & (left > roots + 1)
     good = (left > roots) & (right == grammar.ends[rows])
     good &= _moves(grammar, heads, left, right, _LASTING) | how
@@ -150,7 +156,9 @@ def _final_to_front(grammar: Grammar) -> Places:
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
     # "He wondered if it rained": what he wondered, and no condition.
-    good &= ~(grammar.is_word({"if"}, left) & grammar.is_lemma(words("wonder ask know see doubt inquire"), roots))
+    good &= ~(
+        grammar.is_word({"if"}, left) & grammar.is_lemma(words("wonder ask know see doubt inquire"), roots)
+    )
     bound = grammar.is_time[before - comma] | grammar.is_lemma(_OCCASIONS, at=before - comma)
     good &= ~grammar.is_word({"before", "after", "since", "until", "when"}, left) | ~bound
     first = grammar.openings[rows]
@@ -200,10 +208,16 @@ def _phrase_to_final(grammar: Grammar) -> Places:
     good = (left == grammar.openings[rows]) & (right < grammar.roots[rows]) & grammar.is_pos("ADP", at=left)
     comma = grammar.is_comma[grammar.next_in_row(right)]
     good &= (begins == right + 1 + comma) & grammar.is_word(_MOVING, left)
-    good &= ~grammar.is_lemma(_PHRASAL | _ABSTRACT, heads) & ~grammar.is_time[heads] & (right - left < _LONGEST)
+    good &= (
+        ~grammar.is_lemma(_PHRASAL | _ABSTRACT, heads) & ~grammar.is_time[heads] & (right - left < _LONGEST)
+    )
     good &= grammar.count(grammar.is_mark | grammar.is_verb | grammar.asks, left, right) == 0
-    inner = grammar.is_mark | grammar.is_pos("ADP", "SCONJ", "CCONJ", "PART") | grammar.is_tag("VBG", "VBN", "RP")
-    inner |= (grammar.is_verb & ~grammar.of_root & (grammar.places != grammar.roots[grammar.rows])) | grammar.is_time
+    inner = (
+        grammar.is_mark | grammar.is_pos("ADP", "SCONJ", "CCONJ", "PART") | grammar.is_tag("VBG", "VBN", "RP")
+    )
+    inner |= (
+        grammar.is_verb & ~grammar.of_root & (grammar.places != grammar.roots[grammar.rows])
+    ) | grammar.is_time
     good &= (grammar.count(inner, begins, ends) == 0) & (ends - begins < _LONGEST_REST)
 
     def write(opening: int, end: int, begin: int, last: int) -> list[Edit]:
@@ -213,9 +227,9 @@ def _phrase_to_final(grammar: Grammar) -> Places:
             grammar.put_behind(last, f" {grammar.inward(opening, end)}"),
         ]
 
-    return Places(
-        "front_phrase_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write
-    ).where(good)
+    return Places("front_phrase_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(
+        good
+    )
 
 
 def _place_to_front(grammar: Grammar) -> Places:
@@ -238,7 +252,9 @@ def _place_to_front(grammar: Grammar) -> Places:
 def _participle_to_front(grammar: Grammar) -> Places:
     """`He left the house, taking his hat.` to `Taking his hat, he left the house.`"""
     chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
-    heads = np.flatnonzero(grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG") & chosen[grammar.rows])
+    heads = np.flatnonzero(
+        grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG") & chosen[grammar.rows]
+    )
     left, right = grammar.trimmed(heads)
     rows = grammar.rows[heads]
     roots = grammar.roots[rows]
@@ -306,7 +322,9 @@ def _there(grammar: Grammar) -> Places:
     roots = grammar.roots[rows]
     own = grammar.of_root[heads]
     of_thing = (grammar.parents[grammar.parents[heads]] == roots) | (grammar.parents[heads] == roots)
-    of_thing &= grammar.is_name[heads] | grammar.is_tag("DT", "PRP$", at=np.minimum(left + 1, len(grammar) - 1))
+    of_thing &= grammar.is_name[heads] | grammar.is_tag(
+        "DT", "PRP$", at=np.minimum(left + 1, len(grammar) - 1)
+    )
     good = (left > roots + 1) & (right == grammar.ends[rows]) & (own | of_thing)
     good &= ~grammar.is_lemma(_ABSTRACT, at=heads)
     good &= grammar.is_word(words("in on at near"), left) & grammar.is_whole(heads, left, right)

@@ -138,14 +138,20 @@ def _year_named_inside(grammar: Grammar) -> Places:
     good &= ~grammar.is_word(words("to between"), behind) & ~grammar.is_year[grammar.next_in_row(found, 3)]
     found = found[good]
     return Places(
-        "year_named", WORD, [(found, found + 1)], (found,), lambda token: [grammar.put_behind(token, " the year")]
+        "year_named",
+        WORD,
+        [(found, found + 1)],
+        (found,),
+        lambda token: [grammar.put_behind(token, " the year")],
     )
 
 
 def _in_to_during(grammar: Grammar) -> Places:
     """`in the 1970s` to `during the 1970s`."""
     decade = grammar.is_year & grammar.parses.lower.where(lambda word: word.endswith("0s"))
-    ordinal = grammar.parses.lower.where(lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th")))
+    ordinal = grammar.parses.lower.where(
+        lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th"))
+    )
     article = _after(grammar, grammar.is_word({"the"}), 1)
     decades = _after(grammar, decade, 2)
     centuries = _after(grammar, ordinal, 2) & _after(grammar, grammar.is_word({"century"}), 3)

@@ -248,8 +248,10 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     good &= ~(grammar.is_word({"very"}, found) & ordinal)
     # "is required to", "was comprised of": no passive of "need" and of verbs with a preposition says this.
     phrasal = {lemma for (lemma, pos), others in table.items() if pos == "VERB" and " " in others[0]}
-    phrasal |= {"require", "possess", "inhabit", "glance"}
-    good &= ~(grammar.is_lemma(phrasal, found) & (grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind)))
+    phrasal |= {"require", "possess", "inhabit", "glance", "depart"}
+    good &= ~(
+        grammar.is_lemma(phrasal, found) & (grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind))
+    )
     good &= ~(grammar.is_name[before] & (before < found))
     good &= ~(grammar.is_word({"large"}, found) & grammar.is_word({"at"}, before))
     good &= ~_in_fixed_phrase(grammar)[found]

@@ -128,7 +128,9 @@ def _of_owner(grammar: Grammar) -> Places:
     inner = grammar.is_mark | grammar.is_verb | grammar.is_name | grammar.is_pos("NUM", "CCONJ")
     good &= grammar.count(inner, low, heads) == 0
     behind = grammar.next_in_row(heads)
-    good &= ~grammar.is_word({"'s", "’s", "-", "and", "or"}, behind) & ~grammar.is_pos("NOUN", "PROPN", at=behind)
+    good &= ~grammar.is_word({"'s", "’s", "-", "and", "or"}, behind) & ~grammar.is_pos(
+        "NOUN", "PROPN", at=behind
+    )
     good &= ~grammar.is_comma[behind] & ~grammar.has_child(grammar.is_dep("conj"))[nouns]
 
     def write(begin: int, preposition: int, end: int) -> list[Edit]:
@@ -153,7 +155,9 @@ def _owner_behind(grammar: Grammar) -> Places:
     good &= grammar.count(inner, left, nouns) == 0
     before, behind = grammar.next_in_row(left, -1), grammar.next_in_row(nouns)
     good &= ~grammar.is_word({"of"}, before) & ~grammar.is_word({"of", "-", "and", "or", "own"}, behind)
-    good &= ~grammar.is_pos("NOUN", "PROPN", "VERB", at=behind) | grammar.is_tag("VBD", "VBZ", "MD", at=behind)
+    good &= ~grammar.is_pos("NOUN", "PROPN", "VERB", at=behind) | grammar.is_tag(
+        "VBD", "VBZ", "MD", at=behind
+    )
 
     def write(begin: int, mark: int, noun: int) -> list[Edit]:
         article = grammar.capital("the", begin)
@@ -225,9 +229,9 @@ def _relatives(grammar: Grammar) -> list[Places]:
             exchanged
         ),
         # `the man who came` to `the man that came`
-        Places("person_pronoun", WORD, own, (found,), lambda token: [grammar.edit(token, token, "that")]).where(
-            persons
-        ),
+        Places(
+            "person_pronoun", WORD, own, (found,), lambda token: [grammar.edit(token, token, "that")]
+        ).where(persons),
         # `the book that he wrote` to `the book he wrote`
         Places(
             "relative_pronoun_dropped", PHRASE, own, (found, found), lambda *span: [grammar.drop(*span)]
@@ -255,7 +259,11 @@ def _pronoun_put_in(grammar: Grammar) -> Places:
     good &= (grammar.parents[nouns] < nouns) | grammar.is_dep(*SUBJECTS, at=nouns)
 
     return Places(
-        "relative_pronoun_put_in", PHRASE, [(left, left)], (left,), lambda token: [grammar.put_before(token, "that ")]
+        "relative_pronoun_put_in",
+        PHRASE,
+        [(left, left)],
+        (left,),
+        lambda token: [grammar.put_before(token, "that ")],
     ).where(good)
 
 
@@ -407,11 +415,15 @@ def _which_to_sentence(grammar: Grammar) -> Places:
     rows = grammar.rows[found]
     left, right = grammar.trimmed(verbs)
     good = grammar.is_dep("acl:relcl", at=verbs) & (left == found) & (right == grammar.ends[rows])
-    good &= (nouns == found - 2) & grammar.is_comma[np.maximum(found - 1, 0)] & grammar.is_pos("NOUN", at=nouns)
+    good &= (
+        (nouns == found - 2) & grammar.is_comma[np.maximum(found - 1, 0)] & grammar.is_pos("NOUN", at=nouns)
+    )
     good &= grammar.is_plain[rows] & (grammar.roots[rows] < nouns)
     good &= grammar.count(grammar.asks, grammar.openings[rows], right) == 1
     good &= ~grammar.rows_with(grammar.is_dep("ccomp", "advcl"))[rows]
-    good &= grammar.is_tag("VBD", "VBZ", "VBP", "MD", at=grammar.next_in_row(found)) & ~grammar.is_negated[rows]
+    good &= (
+        grammar.is_tag("VBD", "VBZ", "VBP", "MD", at=grammar.next_in_row(found)) & ~grammar.is_negated[rows]
+    )
     pronouns = np.where(grammar.is_tag("NNS", at=nouns), "They", "It")
 
     def write(token: int, pronoun: str) -> list[Edit]:

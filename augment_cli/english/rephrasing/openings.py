@@ -79,7 +79,9 @@ def _and_dropped(grammar: Grammar, first: np.ndarray, joins: np.ndarray) -> Plac
 
     def write(token: int) -> list[Edit]:
         text = grammar.text(token + 1)
-        return [grammar.edit(token, token + 1, upper_first(text) if grammar.text(token)[0].isupper() else text)]
+        return [
+            grammar.edit(token, token + 1, upper_first(text) if grammar.text(token)[0].isupper() else text)
+        ]
 
     return Places("opening_and_dropped", PHRASE, [(first, first + 1)], (first,), write).where(good)
 
@@ -97,4 +99,6 @@ def _then_inside(grammar: Grammar, rows: np.ndarray, bare: np.ndarray) -> Places
         subject = grammar.in_front(begin, begin, opening)
         return [grammar.edit(opening, begin, subject), grammar.put_behind(end, " then")]
 
-    return Places("then_inside", CLAUSE, [(first, left), (right, right)], (first, left, right), write).where(good)
+    return Places("then_inside", CLAUSE, [(first, left), (right, right)], (first, left, right), write).where(
+        good
+    )

@@ -105,7 +105,9 @@ def _no_to_not_any(grammar: Grammar) -> Places:
 
 def _modals(grammar: Grammar) -> list[Places]:
     """`He must leave.` to `He has to leave.`, `He could not move.` to `He was unable to move.`, `should` to `ought to`."""
-    tokens = np.flatnonzero(grammar.is_word(words("must could should")) & grammar.is_tag("MD") & grammar.is_dep("aux"))
+    tokens = np.flatnonzero(
+        grammar.is_word(words("must could should")) & grammar.is_tag("MD") & grammar.is_dep("aux")
+    )
     verbs = grammar.parents[tokens]
     subjects = grammar.child(grammar.is_dep("nsubj"))[verbs]
     good = (subjects >= 0) & (subjects < tokens) & grammar.is_tag("VB", at=verbs) & ~grammar.asks[subjects]
@@ -133,7 +135,12 @@ def _modals(grammar: Grammar) -> list[Places]:
     return [
         places("must_to_have_to", tokens, have, bare & must),
         places("could_not_to_unable", behind, unable, negated & could & plain),
-        places("should_to_ought_to", tokens, np.full(len(tokens), "ought to"), bare & ~must & ~could & plain & others),
+        places(
+            "should_to_ought_to",
+            tokens,
+            np.full(len(tokens), "ought to"),
+            bare & ~must & ~could & plain & others,
+        ),
     ]
 
 
@@ -161,7 +168,9 @@ def _manners(grammar: Grammar) -> list[Places]:
     after = grammar.next_in_row(end)
     early = alone & (tokens == verbs - 1) & (has_object | (objects < 0))
     early &= (grammar.is_mark[after] & (after > end)) | grammar.is_pos("ADP", at=after)
-    early &= ~grammar.is_mark[grammar.next_in_row(tokens, -1)] & (tokens > grammar.openings[grammar.rows[tokens]])
+    early &= ~grammar.is_mark[grammar.next_in_row(tokens, -1)] & (
+        tokens > grammar.openings[grammar.rows[tokens]]
+    )
     early &= grammar.child(grammar.is_dep("compound:prt"))[verbs] < 0
 
     def forward(token: int, verb: int) -> list[Edit]:
@@ -178,7 +187,9 @@ def _manners(grammar: Grammar) -> list[Places]:
 
 def _particles(grammar: Grammar) -> list[Places]:
     """`She picked up the book.` to `She picked the book up.`, and back."""
-    tokens = np.flatnonzero(grammar.is_dep("compound:prt") & grammar.is_word(words("up down off out on back in away")))
+    tokens = np.flatnonzero(
+        grammar.is_dep("compound:prt") & grammar.is_word(words("up down off out on back in away"))
+    )
     verbs = grammar.parents[tokens]
     objects = grammar.child(grammar.is_dep("obj"))[verbs]
     left, right = grammar.trimmed(np.maximum(objects, 0))
@@ -212,9 +223,13 @@ def _dative(grammar: Grammar) -> Places:
     left, right = grammar.trimmed(np.maximum(things, 0))
     good = grammar.is_lemma(_GIVING, verbs) & (things > persons) & (low == verbs + 1) & (left == high + 1)
     good &= (high - low < 3) & (right - left < 6) & grammar.is_tag("DT", "PRP$", at=left)
-    good &= grammar.is_pos("NOUN", at=np.maximum(things, 0)) & ~grammar.is_lemma(_GIVEN, np.maximum(things, 0))
+    good &= grammar.is_pos("NOUN", at=np.maximum(things, 0)) & ~grammar.is_lemma(
+        _GIVEN, np.maximum(things, 0)
+    )
     good &= grammar.count(grammar.is_mark | grammar.is_verb | grammar.asks, low, right) == 0
-    good &= grammar.is_mark[grammar.next_in_row(right)] | grammar.is_pos("CCONJ", at=grammar.next_in_row(right))
+    good &= grammar.is_mark[grammar.next_in_row(right)] | grammar.is_pos(
+        "CCONJ", at=grammar.next_in_row(right)
+    )
 
     def write(begin: int, middle: int, thing: int, end: int) -> list[Edit]:
         return [grammar.edit(begin, end, f"{grammar.text(thing, end)} to {grammar.text(begin, middle)}")]

@@ -54,7 +54,9 @@ def reported(grammar: Grammar) -> list[Places]:
             return [grammar.edit(begin, end, f"{grammar.text(begin + 1, end)} {grammar.text(verb)}")]
         return [grammar.edit(begin, end, f"{grammar.text(verb)} {grammar.text(begin, end - 1)}")]
 
-    whole = [_moved(grammar, *span) for span in zip(verbs.tolist(), first.tolist(), last.tolist(), strict=True)]
+    whole = [
+        _moved(grammar, *span) for span in zip(verbs.tolist(), first.tolist(), last.tolist(), strict=True)
+    ]
     moves = plain & np.array([text is not None for text in whole], bool)
     opening = grammar.openings[grammar.rows[verbs]]
     end = grammar.parses.offsets[1:][grammar.rows[verbs]] - 1
@@ -70,7 +72,7 @@ def reported(grammar: Grammar) -> list[Places]:
         ).where(moves),
         Places("speaker_and_verb", PHRASE, [(first, last)], (first, last, verbs), turn).where(
             (behind | before) & plain
-        )
+        ),
     ]
 
 
@@ -98,7 +100,13 @@ def _moved(grammar: Grammar, verb: int, first: int, last: int) -> str | None:
                 return None
             return f"{told}{mark} {goes_on[2]}"
     quoted = _BEHIND_SPEAKER.fullmatch(after)
-    if not before and quoted and verb == last and _PAIRS[quoted[1]] == quoted[4] and _is_one(quoted[2], quoted[1]):
+    if (
+        not before
+        and quoted
+        and verb == last
+        and _PAIRS[quoted[1]] == quoted[4]
+        and _is_one(quoted[2], quoted[1])
+    ):
         mark = "," if quoted[3] == "." else quoted[3]
         text = f"{quoted[1]}{quoted[2]}{mark}{quoted[4]} {grammar.inward(first, last)}."
         return text if quoted[2][0].isupper() else None
