@@ -2,8 +2,8 @@
 
 A term of similar weight is any word, and the sentence is broken; the least important token is the final
 full stop in nineteen of twenty sentences. So the arithmetic chooses among the words that another one can
-stand for in nearly any sentence, by a list of forms. WordNet's synonyms, as likely as its counts make them, were
-wrong in one of eight rows, as nothing here tells a noun from a verb.
+stand for in nearly any sentence, by a list of forms. WordNet's synonyms, as likely as its counts make
+them, were wrong in one of eight rows, as nothing here tells a noun from a verb.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ _TIMED = words("in on at")
 _LASTING = words("in on at for within throughout by")
 # With these verbs "with" says whom or what.
 _WITH = words(
-    "fill cover provide meet agree deal begin start end associate work compare combine replace speak talk live marry "
-    "fight play travel mix supply share help equip connect link identify charge cooperate collaborate compete do go "
-    "come stay be have stand sign remain quarrel argue join unite part continue concern content please fall trade "
-    "familiarize interfere coincide correspond finish open close agree beg reason leave take bring credit present"
+    "fill cover provide meet agree deal begin start end associate work compare combine replace speak talk "
+    "live marry fight play travel mix supply share help equip connect link identify charge cooperate "
+    "collaborate compete do go come stay be have stand sign remain quarrel argue join unite part continue "
+    "concern content please fall trade familiarize interfere coincide correspond finish open close beg "
+    "reason leave take bring credit present"
 )
 _BACKWARD = words("in on at by from")
 _MOVING = words("in on at with from for under within without throughout across behind beneath")
@@ -42,19 +43,22 @@ _COMPARED = words(
 )
 # A place is what these are about, or it says where to.
 _PLACED = words(
-    "bear live die lie sit stand reside settle arrive land locate situate base find remain stay be place put set "
-    "hold move go come live enter travel result participate appear include end begin station write publish kill specialise specialize invest "
-    "believe engage interest involve succeed fail star act educate bury"
+    "bear live die lie sit stand reside settle arrive land locate situate base find remain stay be place "
+    "put set hold move go come enter travel result participate appear include end begin station write "
+    "publish kill specialise specialize invest believe engage interest involve succeed fail star act "
+    "educate bury"
 )
 _PHRASAL = words(
-    "word example instance hand part sum short turn return contrast conclusion truth course consequence view opinion "
-    "spite accordance case sense matter effect place end fact addition comparison general particular regard respect way"
+    "word example instance hand part sum short turn return contrast conclusion truth course consequence "
+    "view opinion spite accordance case sense matter effect place end fact addition comparison general "
+    "particular regard respect way"
 )
 # What follows from the main clause, or comes later, cannot stand in front.
 _RESULTS = words(
-    "lead cause make result leave kill become allow give bring force mean prompt help ensure create end win lose "
-    "include accord follow begin start finish reach reduce increase destroy injure earn receive enable turn prove "
-    "show establish set put provide produce mark add replace succeed depend range vary return arrive die join"
+    "lead cause make result leave kill become allow give bring force mean prompt help ensure create end "
+    "win lose include accord follow begin start finish reach reduce increase destroy injure earn receive "
+    "enable turn prove show establish set put provide produce mark add replace succeed depend range vary "
+    "return arrive die join"
 )
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
@@ -199,7 +203,7 @@ def _front_to_final(grammar: Grammar) -> Places:
 
 
 def _phrase_to_final(grammar: Grammar) -> Places:
-    """`On one side, the coin has an eagle.` to `The coin has an eagle on one side.`: behind a short, plain rest."""
+    """`On one side, the coin has an eagle.` to the end of a short, plain rest."""
     good_rows = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
     heads = np.flatnonzero(_is_oblique(grammar) & good_rows[grammar.rows])
     left, right = grammar.trimmed(heads)

@@ -13,8 +13,9 @@ _MONTHS = words("January February March April May June July August September Oct
 _NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
 _FIGURES = {cardinal(number): str(number) for number in [*range(3, 21), *range(30, 100, 10)]}
 _MEASURED = words(
-    "year month week day hour minute second mile foot inch yard metre meter kilometre kilometer acre pound dollar "
-    "franc shilling guinea ton tonne percent point goal game match season episode volume chapter page seat"
+    "year month week day hour minute second mile foot inch yard metre meter kilometre kilometer acre "
+    "pound dollar franc shilling guinea ton tonne percent point goal game match season episode volume "
+    "chapter page seat"
 )
 _ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}

@@ -18,22 +18,25 @@ _SETTLEMENTS = words(
 _QUANTITIES = words("all every each any some most many few several no both another other")
 # A name's own: "Newton's law" is no law that Newton has.
 _EPONYMOUS = words(
-    "disease syndrome law theorem paradox equation constant principle algorithm method test rule lemma conjecture "
-    "inequality day eve comet function space group number algebra sake house place day's way share turn own"
+    "disease syndrome law theorem paradox equation constant principle algorithm method test rule lemma "
+    "conjecture inequality day eve comet function space group number algebra sake house place day's way "
+    "share turn own"
 )
 _DETERMINERS = words("the this that his her their its my our your")
 _OWNERS = words(
-    "king queen emperor empress prince princess duke count captain colonel general doctor president minister mayor "
-    "bishop pope priest judge king's father mother brother sister son daughter wife husband uncle aunt grandfather "
-    "grandmother master mistress man woman boy girl child baby lady gentleman stranger soldier sailor poet author "
-    "artist painter singer teacher student country city town village state nation government company church school "
-    "university club team family party army band ship island region district world author owner host"
+    "king queen emperor empress prince princess duke count captain colonel general doctor president "
+    "minister mayor bishop pope priest judge king's father mother brother sister son daughter wife "
+    "husband uncle aunt grandfather grandmother master mistress man woman boy girl child baby lady "
+    "gentleman stranger soldier sailor poet author artist painter singer teacher student country city "
+    "town village state nation government company church school university club team family party army "
+    "band ship island region district world owner host"
 )
 _PARTITIVE = words(
-    "end rest part most one some number member kind sort side top bottom middle half majority piece pair group list "
-    "back front edge centre center beginning start course case north south east west corner use way time name age man "
-    "woman idea word thought fear sight love picture portrait story house sake role title area inside outside lady "
-    "gentleman son daughter king queen president image view face likeness likes hope benefit matter question"
+    "end rest part most one some number member kind sort side top bottom middle half majority piece pair "
+    "group list back front edge centre center beginning start course case north south east west corner "
+    "use way time name age man woman idea word thought fear sight love picture portrait story house sake "
+    "role title area inside outside lady gentleman son daughter king queen president image view face "
+    "likeness likes hope benefit matter question"
 )
 _PARTICLES = words("into onto to up down off over out back")
 _INDEFINITE = words("all everything anything something nothing")

@@ -35,7 +35,7 @@ def openings(grammar: Grammar) -> list[Places]:
 
 
 def _spoken(grammar: Grammar) -> tuple[np.ndarray, np.ndarray]:
-    """First words (m,) behind a quotation mark that opens a row, and whether a pronoun and its verb follow."""
+    """First words (m,) behind a quotation mark that opens a row; whether a pronoun and its verb follow."""
     quotes = grammar.openings[np.diff(grammar.parses.offsets) > 2]
     first = quotes[grammar.is_word(_QUOTES, quotes)] + 1
     return first, _has_clause(grammar, grammar.next_in_row(first))

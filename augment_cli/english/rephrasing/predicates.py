@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.english.inflection import inflected
 from augment_cli.english.rephrasing.grammar import FINITE, NEGATIONS, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.resources.word_lists import word_list
-from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import words
 
 # Behind these an infinitive is no purpose, or another kind of clause when the parse is wrong.
 _NO_PURPOSE = words(
-    "live grow wake awake turn return come go rise survive prove happen stand stop use say be have take cost need "
-    "require cause allow force lead help ask tell order get want expect enable persuade urge invite leave teach "
-    "oblige inspire motivate constrain compel encourage prompt drive push challenge hire train recruit elect "
-    "appoint select choose instruct command warn remind advise allow permit forbid prepare "
-    "believe make like seem appear begin continue try wish hope fail know find see feel think consider mean"
+    "live grow wake awake turn return come go rise survive prove happen stand stop use say be have take "
+    "cost need require cause allow force lead help ask tell order get want expect enable persuade urge "
+    "invite leave teach oblige inspire motivate constrain compel encourage prompt drive push challenge "
+    "hire train recruit elect appoint select choose instruct command warn remind advise permit forbid "
+    "prepare believe make like seem appear begin continue try wish hope fail know find see feel think "
+    "consider mean"
 )
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")
 _BOUND_TO = words("enough so as order how only too about not ready able and or than but")
 _NOUNS_OF_ACTS = words(
-    "chance opportunity right attempt effort ability desire decision plan way power time reason need permission "
-    "refusal tendency order duty wish courage authority ambition promise offer license licence moment place "
-    "inclination determination intention proposal failure capacity strength thing something nothing anything"
+    "chance opportunity right attempt effort ability desire decision plan way power time reason need "
+    "permission refusal tendency order duty wish courage authority ambition promise offer license licence "
+    "moment place inclination determination intention proposal failure capacity strength thing something "
+    "nothing anything"
 )
 _HELPERS = words("will would could can should must has have had do does did")
 _NO_IDIOMS = words("doubt matter wonder use good time one thing longer more less such fool")
@@ -104,7 +104,7 @@ def _no_to_not_any(grammar: Grammar) -> Places:
 
 
 def _modals(grammar: Grammar) -> list[Places]:
-    """`He must leave.` to `He has to leave.`, `He could not move.` to `He was unable to move.`, `should` to `ought to`."""
+    """`He must leave.` to `He has to leave.`, `could not` to `was unable to`, `should` to `ought to`."""
     tokens = np.flatnonzero(
         grammar.is_word(words("must could should")) & grammar.is_tag("MD") & grammar.is_dep("aux")
     )

@@ -1,4 +1,4 @@
-"""Who says it, and what is said: `"Yes," said Anna.` to `"Yes," Anna said.` or `Anna said, "Yes."`, and back."""
+"""Who says it, and what: `"Yes," said Anna.` to `"Yes," Anna said.` or `Anna said, "Yes."`, and back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from augment_cli.syntax.tree import words
 _SAID = words(
     "said replied asked cried answered returned exclaimed remarked observed murmured muttered whispered "
     "continued added shouted retorted repeated demanded inquired enquired responded declared interrupted "
-    "rejoined suggested agreed explained protested insisted called sighed roared screamed yelled sobbed gasped "
-    "growled grumbled laughed faltered stammered pleaded begged urged ordered commanded announced admitted "
-    "thought croaked squeaked snapped snarled hissed assented ventured pursued resumed began ejaculated queried says asks replies"
+    "rejoined suggested agreed explained protested insisted called sighed roared screamed yelled sobbed "
+    "gasped growled grumbled laughed faltered stammered pleaded begged urged ordered commanded announced "
+    "admitted thought croaked squeaked snapped snarled hissed assented ventured pursued resumed began "
+    "ejaculated queried says asks replies"
 )
 # One quotation, by its marks: in front of its speaker, behind, and around.
 _BEFORE = re.compile(r"""(["“'‘])([^"“”]+?)([,?!])(["”'’]) """)
@@ -32,7 +33,7 @@ _LONGEST = 5  # words of the one who speaks
 
 def reported(grammar: Grammar) -> list[Places]:
     """Places where the one who speaks and the verb of speaking change places."""
-    # Behind a quotation with its mark any verb is one of speaking, and what the parse takes for its object speaks.
+    # Behind a quotation any verb is one of speaking, and what the parse takes for its object speaks.
     quoting = grammar.is_word(_QUOTES, grammar.next_in_row(grammar.places, -1)) & grammar.is_tag("VBD")
     quoting &= grammar.is_pos("VERB") & grammar.is_word(_MARKS, grammar.next_in_row(grammar.places, -2))
     own = grammar.child(grammar.is_dep(*SUBJECTS))

@@ -417,7 +417,7 @@ def test_uda_leaves_phrases_and_names(fitted: Fitted, tmp_path: Path) -> None:
     texts = ["He did not nearly see it.", "The Film Academy opened.", "It happened to rain.", "Big Ben rang."]
     store = fitted(texts)
     table = augment_cli.augment(texts * 20, "uda", store=store, positions="random", beta=1.0)
-    assert table["text"].null_count() == len(texts) * 20
+    assert table["text"].null_count == len(texts) * 20
     (tmp_path / "avoid.txt").write_text("frequently", "utf-8")
     options = {"positions": "random", "beta": 1.0, "avoid": str(tmp_path / "avoid.txt")}
     assert augment_cli.augment(["It often rains."], "uda", store=store, **options)["text"].to_pylist() == [

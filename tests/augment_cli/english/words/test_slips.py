@@ -71,7 +71,8 @@ def test_versions_tell_changed_outputs_apart():
         1: "una",
         2: "dn",
         3: "discourse-marker",
-        4: "contraction uda city-name crop entity-swap negation-removal random-insertion random-mixture word-deletion",
+        4: "contraction uda city-name crop entity-swap negation-removal random-insertion random-mixture "
+        "word-deletion",
         5: "colour gender-swap geographic-name negation yoda",
         6: "synonym tense",
         7: "back-translate paraphrase subject-object-switch summary",
