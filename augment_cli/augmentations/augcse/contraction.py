@@ -47,6 +47,8 @@ _PREPOSITIONS = listed(
     "of in on at to for from with by about like without under over behind beside inside into against near "
     "around within beyond upon between towards through"
 )
+_BEFORE_PARTICIPLES = listed("never always already just also often long ever not")
+_BEFORE_VERBS = listed("never always often later also soon probably certainly surely gladly rather still not")
 _AFTER_PREPOSITION = listed("it you that what who there")
 
 
@@ -90,8 +92,13 @@ def _contractions() -> tuple[PhraseTable, list[str], list[str]]:
             table[f"{subject} have"] = (f"{subject}'ve", "participle")
         else:
             table[f"{subject} has"] = (f"{subject}'s", "participle")
-    for subject in ("there", "that", "what", "who"):
+        if subject != "it":  # nobody writes "it'd"
+            table[f"{subject} had"] = (f"{subject}'d", "participle")
+            table[f"{subject} would"] = (f"{subject}'d", "verb")
+    for subject in ("there", "that", "what", "who", "where", "how", "here", "when"):
         table[f"{subject} is"] = (f"{subject}'s", "")
+    for modal in ("would", "could", "should", "might", "must"):
+        table[f"{modal} have"] = (f"{modal}'ve", "participle")
     return PhraseTable(list(table)), [value[0] for value in table.values()], [v[1] for v in table.values()]
 
 
@@ -170,7 +177,7 @@ def contraction_edits(words: Words) -> Edits:
     """Edits that contract wherever the sentences can be contracted."""
     table, contracted, conditions = _contractions()
     matches = table.find(words)
-    participles, _ = _verb_forms()
+    participles, bases = _verb_forms()
     following = next_words(words, matches.last)
     # "All of it is new": the pronoun is not the subject.
     before = np.maximum(matches.first - 1, 0)
@@ -182,7 +189,9 @@ def contraction_edits(words: Words) -> Edits:
     for number, behind, is_inside in zip(matches.phrases.tolist(), following, inside, strict=True):
         fits = behind is not None and behind != "only" and not is_inside
         if conditions[number] == "participle":
-            fits = fits and (behind in participles or behind == "not")
+            fits = fits and (behind in participles or behind == "not" or behind in _BEFORE_PARTICIPLES)
+        elif conditions[number] == "verb":
+            fits = fits and (behind in bases or behind in _BEFORE_VERBS)
         keep.append(fits)
     matches = matches.where(np.array(keep, bool))
     texts = [contracted[number] for number in matches.phrases.tolist()]
@@ -223,7 +232,7 @@ def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepare
 
 CONTRACTION = Augmentation(
     name="contraction",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     languages=("en",),

@@ -29,7 +29,9 @@ from augment_cli.english.rephrasing.clauses import clauses
 from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
+from augment_cli.english.rephrasing.openings import openings
 from augment_cli.english.rephrasing.places import Choice, Places
+from augment_cli.english.rephrasing.predicates import predicates
 from augment_cli.english.rephrasing.reported import reported
 from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices
@@ -39,8 +41,8 @@ from augment_cli.text.edit_list import EditList
 from augment_cli.text.spans import Edits, apply_edits
 
 _LISTS = (
-    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "owned_nouns"),
-    "passive_verbs",
+    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "manner_adverbs"),
+    *("owned_nouns", "passive_verbs"),
 )
 _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
 _LIST_TYPE = pa.list_(pa.string())
@@ -48,7 +50,12 @@ _LIST_TYPE = pa.list_(pa.string())
 
 # Kinds of rules; those of requests, phrases and words draw what they put in.
 _RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
-    "clauses": lambda grammar: [*clauses(grammar), *reported(grammar)],
+    "clauses": lambda grammar: [
+        *clauses(grammar),
+        *openings(grammar),
+        *predicates(grammar),
+        *reported(grammar),
+    ],
     "voice": voices,
     "adverbials": adverbials,
     "nouns": nouns,
@@ -181,7 +188,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=7,
+    version=8,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),

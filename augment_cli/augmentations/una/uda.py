@@ -57,7 +57,7 @@ def _warnings(parameters: UdaParameters, resources: Resources) -> list[str]:
 
 UDA = Augmentation(
     name="uda",
-    version=3,
+    version=4,
     kind="positive",
     paper="Xie et al. 2020, Unsupervised Data Augmentation; as used by Shu and Lampos 2024",
     needs=frozenset({"tfidf"}),

@@ -11,8 +11,18 @@ from augment_cli.syntax.tree import words
 
 _FREE = words("during after before since until despite throughout following")
 _TIMED = words("in on at")
+_LASTING = words("in on at for within throughout by")
+# With these verbs "with" says whom or what.
+_WITH = words(
+    "fill cover provide meet agree deal begin start end associate work compare combine replace speak talk "
+    "live marry fight play travel mix supply share help equip connect link identify charge cooperate "
+    "collaborate compete do go come stay be have stand sign remain quarrel argue join unite part continue "
+    "concern content please fall trade familiarize interfere coincide correspond finish open close beg "
+    "reason leave take bring credit present"
+)
 _BACKWARD = words("in on at by from")
-_CONJUNCTIONS = words("when after before although though because if while since until once whereas unless")
+_MOVING = words("in on at with from for under within without throughout across behind beneath")
+_CONJUNCTIONS = words("as when after before although though because if while since until once whereas unless")
 _SPATIAL = words("in at near from to by for with against under on")
 _CONTRASTING = words("although though while whereas despite")
 _ABSTRACT = words(
@@ -27,6 +37,29 @@ _OBJECTS_BEHIND = words(
     "look take name run go come chase ask inquire call seek model pattern appear bring put"
 )
 _OCCASIONS = words("hour minute instant occasion case point situation stage date birthday anniversary")
+# "as he said": no time. "did as he was told": no time either.
+_COMPARED = words(
+    "say tell do be have know see expect describe mention promise think act look treat serve seem"
+)
+# A place is what these are about, or it says where to.
+_PLACED = words(
+    "bear live die lie sit stand reside settle arrive land locate situate base find remain stay be place "
+    "put set hold move go come enter travel result participate appear include end begin station write "
+    "publish kill specialise specialize invest believe engage interest involve succeed fail star act "
+    "educate bury"
+)
+_PHRASAL = words(
+    "word example instance hand part sum short turn return contrast conclusion truth course consequence "
+    "view opinion spite accordance case sense matter effect place end fact addition comparison general "
+    "particular regard respect way"
+)
+# What follows from the main clause, or comes later, cannot stand in front.
+_RESULTS = words(
+    "lead cause make result leave kill become allow give bring force mean prompt help ensure create end "
+    "win lose include accord follow begin start finish reach reduce increase destroy injure earn receive "
+    "enable turn prove show establish set put provide produce mark add replace succeed depend range vary "
+    "return arrive die join"
+)
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -37,10 +70,14 @@ def adverbials(grammar: Grammar) -> list[Places]:
     return [
         _final_to_front(grammar),
         _front_to_final(grammar),
+        _phrase_to_final(grammar),
+        _place_to_front(grammar),
+        _participle_to_front(grammar),
         _exchanged(grammar),
         _there(grammar),
         _however(grammar),
         _source_last(grammar),
+        _source_first(grammar),
         _adverb_to_front(grammar),
         _adverb_inside(grammar),
     ]
@@ -66,6 +103,13 @@ def _moves(
     linked = grammar.is_word(_CONJUNCTIONS) & grammar.is_pos("SCONJ", "ADV")
     has_subject = grammar.has_child(grammar.is_dep("nsubj", "nsubj:pass", "expl"))
     adverbial = clause[heads] & linked[left] & has_subject[heads] & (right - left < _LONGEST_CLAUSE)
+    parents = grammar.parents[heads]
+    told = grammar.is_lemma(_COMPARED, heads) | grammar.is_lemma(_COMPARED, parents)
+    told |= grammar.is_word(words("if though well long soon far"), left + 1) | ~grammar.is_tag(
+        "VBD", at=heads
+    )
+    told |= ~grammar.is_tag("VBD", at=parents) | ~grammar.is_pos("VERB", at=heads)
+    adverbial &= ~(grammar.is_word({"as"}, left) & told)
     phrase &= grammar.count(grammar.asks, left, right) == 0  # "during which he left"
     no_comma = grammar.count(grammar.is_comma, left, right) == 0
     return whole & no_comma & (phrase | adverbial)
@@ -101,13 +145,24 @@ def _final_to_front(grammar: Grammar) -> Places:
     roots = grammar.roots[rows]
     before = left - 1
     comma = grammar.is_comma[before]
-    good = (left > roots) & (right == grammar.ends[rows]) & _moves(grammar, heads, left, right, _TIMED)
+    how = grammar.is_word({"with", "without"}, left) & grammar.is_pos("NOUN", at=heads) & ~comma
+    how &= (right - left < 5) & grammar.is_whole(heads, left, right) & ~grammar.is_lemma(_WITH, roots)
+    how &= grammar.is_tag("VBD", at=roots) & (
+        grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
+    )
+    how &= grammar.is_pos("PRON", "PROPN", at=grammar.subjects[rows]) & (left > roots + 1)
+    good = (left > roots) & (right == grammar.ends[rows])
+    good &= _moves(grammar, heads, left, right, _LASTING) | how
     # A clause in between could be what the adverbial belongs to.
     other = grammar.is_verb & (~grammar.of_root | ~grammar.is_dep("aux", "aux:pass", "cop"))
     good &= grammar.count(other, roots + 1, before) == 0
     good &= grammar.count(grammar.is_comma | grammar.is_word({"only"}), roots, before - comma) == 0
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
+    # "He wondered if it rained": what he wondered, and no condition.
+    good &= ~(
+        grammar.is_word({"if"}, left) & grammar.is_lemma(words("wonder ask know see doubt inquire"), roots)
+    )
     bound = grammar.is_time[before - comma] | grammar.is_lemma(_OCCASIONS, at=before - comma)
     good &= ~grammar.is_word({"before", "after", "since", "until", "when"}, left) | ~bound
     first = grammar.openings[rows]
@@ -123,8 +178,8 @@ def _front_to_final(grammar: Grammar) -> Places:
     rows = grammar.rows[heads]
     roots, ends = grammar.roots[rows], grammar.ends[rows]
     begins = grammar.subject_spans[0][rows]
-    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 2)
-    good &= grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+    comma = grammar.is_comma[np.minimum(right + 1, len(grammar) - 1)]
+    good = (left == grammar.openings[rows]) & (right < roots) & (begins == right + 1 + comma)
     good &= _moves(grammar, heads, left, right, _BACKWARD)
     good &= ends - begins < _LONGEST_REST
     # Nothing behind may take the adverbial for its own: no other verb, no comma, no other time.
@@ -145,6 +200,79 @@ def _front_to_final(grammar: Grammar) -> Places:
     return Places(
         "front_adverbial_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends, links), write
     ).where(good)
+
+
+def _phrase_to_final(grammar: Grammar) -> Places:
+    """`On one side, the coin has an eagle.` to the end of a short, plain rest."""
+    good_rows = grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated
+    heads = np.flatnonzero(_is_oblique(grammar) & good_rows[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    begins, ends = grammar.subject_spans[0][rows], grammar.ends[rows]
+    good = (left == grammar.openings[rows]) & (right < grammar.roots[rows]) & grammar.is_pos("ADP", at=left)
+    comma = grammar.is_comma[grammar.next_in_row(right)]
+    good &= (begins == right + 1 + comma) & grammar.is_word(_MOVING, left)
+    good &= (
+        ~grammar.is_lemma(_PHRASAL | _ABSTRACT, heads) & ~grammar.is_time[heads] & (right - left < _LONGEST)
+    )
+    good &= grammar.count(grammar.is_mark | grammar.is_verb | grammar.asks, left, right) == 0
+    inner = (
+        grammar.is_mark | grammar.is_pos("ADP", "SCONJ", "CCONJ", "PART") | grammar.is_tag("VBG", "VBN", "RP")
+    )
+    inner |= (
+        grammar.is_verb & ~grammar.of_root & (grammar.places != grammar.roots[grammar.rows])
+    ) | grammar.is_time
+    good &= (grammar.count(inner, begins, ends) == 0) & (ends - begins < _LONGEST_REST)
+
+    def write(opening: int, end: int, begin: int, last: int) -> list[Edit]:
+        subject = grammar.in_front(begin, begin, opening)
+        return [
+            grammar.edit(opening, begin, subject),
+            grammar.put_behind(last, f" {grammar.inward(opening, end)}"),
+        ]
+
+    return Places("front_phrase_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(
+        good
+    )
+
+
+def _place_to_front(grammar: Grammar) -> Places:
+    """`The plant is common in Guinea.` to `In Guinea, the plant is common.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    heads = np.flatnonzero(_is_oblique(grammar) & grammar.is_name & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    good = (left > roots) & (right == grammar.ends[rows]) & grammar.is_word({"in"}, left)
+    good &= (right - left < 5) & grammar.is_whole(heads, left, right) & ~grammar.is_time[heads]
+    good &= ~grammar.is_lemma(_PLACED, roots) & (grammar.subjects[rows] >= 0)
+    good &= ~grammar.rows_with(grammar.is_tag("JJS", "RBS") | grammar.is_word(words("first only last")))[rows]
+    good &= grammar.count(grammar.is_mark | grammar.is_verb, roots + 1, right) == 0
+    good &= grammar.count(grammar.is_pos("ADP", "SCONJ", "CCONJ"), roots + 1, left - 1) == 0
+    first = grammar.openings[rows]
+    return _to_front(grammar, "place_to_front", left, left, right, first).where(good)
+
+
+def _participle_to_front(grammar: Grammar) -> Places:
+    """`He left the house, taking his hat.` to `Taking his hat, he left the house.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    heads = np.flatnonzero(
+        grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG") & chosen[grammar.rows]
+    )
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    roots = grammar.roots[rows]
+    good = (left == heads) & (left > roots + 1) & (right == grammar.ends[rows]) & grammar.is_comma[left - 1]
+    good &= grammar.is_whole(heads, left, right) & ~grammar.is_lemma(_RESULTS, heads)
+    good &= grammar.is_tag("VBD", at=roots) & grammar.is_pos("VERB", at=roots)
+    # One clause, whose subject does both.
+    other = (grammar.is_verb & ~grammar.of_root) | grammar.is_comma
+    good &= (grammar.count(other, roots + 1, left - 2) == 0) & (right - left < _LONGEST_CLAUSE)
+    good &= grammar.count(grammar.is_comma | grammar.is_tag(*FINITE, "MD"), left, right) == 0
+    good &= ~grammar.rows_with(grammar.of_root & grammar.is_dep("conj", "aux:pass", "expl"))[rows]
+    good &= grammar.is_pos("PRON", "PROPN", at=grammar.subjects[rows])
+    first = grammar.openings[rows]
+    return _to_front(grammar, "participle_to_front", left - 1, left, right, first).where(good)
 
 
 def _exchanged(grammar: Grammar) -> Places:
@@ -197,7 +325,10 @@ def _there(grammar: Grammar) -> Places:
     rows = grammar.rows[heads]
     roots = grammar.roots[rows]
     own = grammar.of_root[heads]
-    of_thing = (grammar.parents[grammar.parents[heads]] == roots) & grammar.is_name[heads]
+    of_thing = (grammar.parents[grammar.parents[heads]] == roots) | (grammar.parents[heads] == roots)
+    of_thing &= grammar.is_name[heads] | grammar.is_tag(
+        "DT", "PRP$", at=np.minimum(left + 1, len(grammar) - 1)
+    )
     good = (left > roots + 1) & (right == grammar.ends[rows]) & (own | of_thing)
     good &= ~grammar.is_lemma(_ABSTRACT, at=heads)
     good &= grammar.is_word(words("in on at near"), left) & grammar.is_whole(heads, left, right)
@@ -255,6 +386,18 @@ def _source_last(grammar: Grammar) -> Places:
         ]
 
     return Places("source_to_end", CLAUSE, [(left, begins)], (left, right, begins, ends), write).where(good)
+
+
+def _source_first(grammar: Grammar) -> Places:
+    """`The plan failed, according to Ann.` to `According to Ann, the plan failed.`"""
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital
+    heads = np.flatnonzero(_is_oblique(grammar) & chosen[grammar.rows])
+    left, right = grammar.trimmed(heads)
+    rows = grammar.rows[heads]
+    good = (left > grammar.roots[rows]) & (right == grammar.ends[rows]) & grammar.is_word({"according"}, left)
+    good &= grammar.is_comma[left - 1] & (grammar.count(grammar.is_comma, left, right) == 0)
+    first = grammar.openings[rows]
+    return _to_front(grammar, "source_to_front", left - 1, left, right, first).where(good)
 
 
 def _adverb_to_front(grammar: Grammar) -> Places:

@@ -10,7 +10,10 @@ from augment_cli.syntax.tree import words
 
 _PRONOUNS = words("he she it they we i you")
 _SAYING = words("say state report announce claim add argue note believe explain think")
-_THINKING = words("say believe think claim know feel hope")
+_THINKING = words(
+    "say believe think claim know feel hope suppose fear guess imagine suspect realize realise declare swear "
+    "admit understand discover conclude assure deny doubt"
+)
 _OBJECTS = words("me him us them myself yourself himself herself itself ourselves themselves")
 _CONCESSIVE = words("although though")
 _LONGEST_MAIN = 18
@@ -49,15 +52,17 @@ def _parted(grammar: Grammar) -> list[Places]:
     good = (links == left) & (right == grammar.ends[rows]) & (subject > links)
     good &= ~grammar.asks[np.maximum(subject, 0)]
     good &= (left > grammar.roots[rows]) & grammar.is_whole(heads, left, right)
-    good &= grammar.is_plain[rows] & grammar.opens_with_subject[rows]
+    good &= grammar.is_plain[rows] & (grammar.subjects[rows] >= 0)
     after = grammar.next_in_row(links)
     good &= ~grammar.is_tag("IN", "WRB", "VBN", "VBG", "CC", at=after) & ~grammar.is_mark[after]
     # `thinks that A and B`: the second may belong to what is thought.
     content = grammar.rows_with(grammar.is_dep("ccomp", "acl:relcl", "csubj"))
     good &= ~content[rows] & (right - links >= 3)
     first, last = grammar.openings[rows], left - comma - 1
-    is_but = good & grammar.is_word({"but"}, links) & grammar.knows_capital[rows]
+    is_but = good & grammar.is_word({"but"}, links)
     is_but &= ~grammar.is_word(words("also rather instead only then now"), after)
+    parted = is_but & comma & ~grammar.rows_with(grammar.is_word(words("not n't only neither however")))[rows]
+    is_but &= grammar.knows_capital[rows] & grammar.opens_with_subject[rows]
     is_but &= (grammar.count(grammar.is_comma, first, last) == 0) & (left - first < _LONGEST_MAIN)
     is_but &= ~grammar.rows_with(grammar.is_word({"only", "also", "neither", "not"}))[rows]
 
@@ -65,11 +70,16 @@ def _parted(grammar: Grammar) -> list[Places]:
         mark = grammar.capital("although ", opening) + grammar.inward(opening)
         return [grammar.edit(opening, opening, mark), (grammar.stops[before], grammar.stops[link], ",")]
 
+    def however(before: int, link: int) -> list[Edit]:
+        return [(grammar.stops[before], grammar.stops[link], "; however,")]
+
     spans = [(first, first), (last + 1, links)]
     return [
+        # What stands in front of the subject is said of both clauses.
         _two_sentences(grammar, "clauses_to_sentences", last, after).where(
-            good & grammar.is_word({"and"}, links)
+            good & grammar.is_word({"and"}, links) & grammar.opens_with_subject[rows]
         ),
+        Places("but_to_however", CLAUSE, [(last + 1, links)], (last, links), however).where(parted),
         Places("but_to_although", CLAUSE, spans, (first, last, links), although).where(is_but),
     ]
 
@@ -148,12 +158,14 @@ def _pronouns(grammar: Grammar) -> list[Places]:
     forms = grammar.parses.lower.codes
     pronoun = grammar.is_word(_PRONOUNS, subjects) & (subjects >= 0)
     pronoun &= grammar.subject_spans[0][rows] == grammar.subject_spans[1][rows]
-    good = pronoun & grammar.is_word({"and"}, links) & (links > grammar.roots[rows]) & (links < heads)
+    good = pronoun & grammar.is_word({"and", "but"}, links) & (links > grammar.roots[rows]) & (links < heads)
     good &= ~grammar.is_word({"not", "n't"}, heads - 1) & (grammar.trimmed(heads)[1] == grammar.ends[rows])
     helped = grammar.rows_with(grammar.of_root & grammar.is_dep("aux", "aux:pass"))
     same = grammar.parses.tags.codes
     bare = (own < 0) & ~helped[rows] & (same[heads] == same[grammar.roots[rows]])
     bare &= grammar.is_tag("VBD", "VBZ", at=heads) & (heads == links + 1)
+    behind = grammar.next_in_row(links)
+    bare |= (own < 0) & grammar.is_tag(*FINITE, "MD", at=behind) & grammar.is_pos("AUX", at=behind)
     repeated = (own == links + 1) & (forms[np.maximum(own, 0)] == forms[subjects]) & (heads > own)
     in_front = np.maximum(links - 1, 0)
     repeated &= ~grammar.is_comma[in_front] & (grammar.trimmed(heads)[0] == links)
@@ -293,7 +305,7 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     plain = grammar.is_pos("PRON", "DET", "PROPN", at=begin) & ~grammar.is_tag("WP", "WDT", at=begin)
     that = direct & (mark == left) & (begin == left + 1) & grammar.is_word({"that"}, at=left)
     that &= plain & ~grammar.is_word({"that", "this"}, at=begin)
-    bare = direct & (mark < 0) & (begin == left) & plain & grammar.is_tag("VBD", "VBZ", at=left - 1)
+    bare = direct & (mark < 0) & (begin == left) & plain & grammar.is_tag("VBD", "VBZ", "VBP", at=left - 1)
     finite = grammar.has_child(grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD"))
     bare &= finite[heads] | grammar.is_tag(*FINITE, at=heads)
     speaker = grammar.child(grammar.is_dep(*SUBJECTS))[grammar.parents[heads]]

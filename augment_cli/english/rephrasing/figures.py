@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 
 _MONTHS = words("January February March April May June July August September October November December")
 _NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
+_FIGURES = {cardinal(number): str(number) for number in [*range(3, 21), *range(30, 100, 10)]}
+_MEASURED = words(
+    "year month week day hour minute second mile foot inch yard metre meter kilometre kilometer acre "
+    "pound dollar franc shilling guinea ton tonne percent point goal game match season episode volume "
+    "chapter page seat"
+)
 _ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
@@ -23,7 +29,10 @@ def figures(grammar: Grammar) -> list[Places]:
         _month_first(grammar),
         _month_of_year(grammar),
         _year_named(grammar),
+        _year_named_inside(grammar),
+        _in_to_during(grammar),
         _number_words(grammar),
+        _number_figures(grammar),
         _centuries(grammar),
         _percent(grammar),
     ]
@@ -120,6 +129,41 @@ def _year_named(grammar: Grammar) -> Places:
     )
 
 
+def _year_named_inside(grammar: Grammar) -> Places:
+    """`He left in 1999.` to `He left in the year 1999.`: a small change, for where there is no other."""
+    _, _, years = _pieces(grammar)
+    found = np.flatnonzero(grammar.is_word({"in"}) & _after(grammar, years & grammar.is_year, 1))
+    behind = grammar.next_in_row(found, 2)
+    good = (found > grammar.openings[grammar.rows[found]]) & (behind == found + 2)
+    good &= grammar.is_word(words(". , ;"), behind) | grammar.is_pos("ADP", at=behind)
+    good &= ~grammar.is_word(words("to between"), behind) & ~grammar.is_year[grammar.next_in_row(found, 3)]
+    found = found[good]
+    return Places(
+        "year_named",
+        WORD,
+        [(found, found + 1)],
+        (found,),
+        lambda token: [grammar.put_behind(token, " the year")],
+    )
+
+
+def _in_to_during(grammar: Grammar) -> Places:
+    """`in the 1970s` to `during the 1970s`."""
+    decade = grammar.is_year & grammar.parses.lower.where(lambda word: word.endswith("0s"))
+    ordinal = grammar.parses.lower.where(
+        lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th"))
+    )
+    article = _after(grammar, grammar.is_word({"the"}), 1)
+    decades = _after(grammar, decade, 2)
+    centuries = _after(grammar, ordinal, 2) & _after(grammar, grammar.is_word({"century"}), 3)
+    found = np.flatnonzero(grammar.is_word({"in"}) & grammar.is_dep("case") & article & (decades | centuries))
+
+    def write(token: int) -> list[Edit]:
+        return [grammar.edit(token, token, grammar.capital("during", token))]
+
+    return Places("in_to_during", PHRASE, [(found, found + 1)], (found,), write)
+
+
 def _number_words(grammar: Grammar) -> Places:
     """`2 books` to `two books`."""
     after = grammar.next_in_row(grammar.places)
@@ -145,6 +189,23 @@ def _number_words(grammar: Grammar) -> Places:
         return [grammar.edit(token, token, grammar.capital(text, token))]
 
     return Places("number_in_words", PHRASE, [(found, found)], (found,), write)
+
+
+def _number_figures(grammar: Grammar) -> Places:
+    """`three miles` to `3 miles`."""
+    tokens = np.flatnonzero(grammar.is_word(_FIGURES) & grammar.is_dep("nummod"))
+    nouns = grammar.parents[tokens]
+    before, behind = grammar.next_in_row(tokens, -1), grammar.next_in_row(tokens)
+    good = grammar.is_tag("NNS", at=nouns) & (behind == nouns) & grammar.is_lemma(_MEASURED, nouns)
+    good &= (before < tokens) & ~grammar.is_pos("NUM", "PUNCT", at=before) & grammar.parses.whitespace[tokens]
+    further = grammar.next_in_row(nouns)
+    good &= ~grammar.is_word(words("or to and"), before) & ~grammar.is_word(words("or to and -"), further)
+    good &= ~grammar.is_pos("NUM", at=further)  # "five feet eight"
+
+    def write(token: int) -> list[Edit]:
+        return [grammar.edit(token, token, _FIGURES[grammar.text(token).lower()])]
+
+    return Places("number_in_figures", PHRASE, [(tokens, tokens)], (tokens,), write).where(good)
 
 
 def _centuries(grammar: Grammar) -> Places:

@@ -326,6 +326,11 @@ class Grammar:
         last = first if last is None else last
         return self._strings[self._row_of[first]][self.starts[first] : self.stops[last]]
 
+    def lemma(self, token: int) -> str:
+        """The lemma of a token."""
+        lemmas = self.parses.lemmas
+        return lemmas.values[lemmas.codes[token]]
+
     def text_at(self, row: int, place: int) -> str:
         """The character of a row at a code point; "" at its end."""
         return self._strings[row][place : place + 1]
@@ -333,6 +338,11 @@ class Grammar:
     def has_text(self, token: int, text: str) -> bool:
         """Whether a text occurs anywhere in the row of a token."""
         return text in self._strings[self._row_of[token]]
+
+    def around(self, first: int, last: int) -> tuple[str, str]:
+        """The text of a row in front of a span, and that behind it."""
+        text = self._strings[self._row_of[first]]
+        return text[: self.starts[first]], text[self.stops[last] :]
 
     def between(self, left: int, right: int) -> str:
         """What stands between two tokens."""

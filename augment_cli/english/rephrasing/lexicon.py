@@ -30,6 +30,7 @@ _TAGS = {
 _BOUND_BEFORE = words(
     "so as how too very no not - even best once much far quite more most less least rather just well only"
 )
+_ORDINAL = words("first second third last next same best worst least most much few little well")
 _QUANTITIES = words("many several various much different")
 _QUOTES = words("\" “ ‘ ' `` «")
 _COMPARED = words("as than enough")
@@ -66,6 +67,7 @@ class _Patterns(Trie):
         forms, parses = grammar.parses.forms, grammar.parses
         exact = forms.map(lambda form: self.symbols.get(form, -1), np.int64)
         slots = parses.pos.map(lambda pos: self.symbols.get(f"<{pos}>", -1), np.int64)
+        slots[grammar.is_year] = self.symbols.get("<NUM>", -1)  # "the 1980s", a noun to the parser
         opening = parses.lower.map(lambda form: self.symbols.get(form, -1), np.int64)
         first = np.flatnonzero(np.diff(parses.rows, prepend=-1))
         begins = exact.copy()
@@ -121,6 +123,9 @@ def phrases(grammar: Grammar, draw: Draw) -> Places:
     # `did not leave because …`: the other conjunction would not be denied.
     causal = np.array([entry.pattern[0] == "because" for entry in known], bool)[numbers]
     good &= ~(causal & grammar.is_negated[grammar.rows[first]])
+    # "the best of all the plays": one "of" is enough.
+    whole = np.array([entry.pattern[0] in ("all", "half") for entry in known], bool)[numbers]
+    good &= ~(whole & inside & grammar.is_word(words("of for above after at"), before))
     good &= _conditions(grammar, first, behind, [known[number].condition for number in numbers.tolist()])
     keep = np.flatnonzero(good)
     # Places come by their first token, the longest first: the others at the same place go.
@@ -238,8 +243,17 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & (before < found))
     good &= ~grammar.is_word({"as", "than", "enough"}, behind) & ~grammar.is_name[behind]
     good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
-    good &= ~(grammar.is_word({"very"}, found) & grammar.is_pos("NOUN", at=behind))  # that very day
+    # "that very day", "the very first"
+    ordinal = grammar.is_pos("NOUN", at=behind) | grammar.is_word(_ORDINAL, behind)
+    good &= ~(grammar.is_word({"very"}, found) & ordinal)
+    # "is required to", "was comprised of": no passive of "need" and of verbs with a preposition says this.
+    phrasal = {lemma for (lemma, pos), others in table.items() if pos == "VERB" and " " in others[0]}
+    phrasal |= {"require", "possess", "inhabit", "glance", "depart"}
+    good &= ~(
+        grammar.is_lemma(phrasal, found) & (grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind))
+    )
     good &= ~(grammar.is_name[before] & (before < found))
+    good &= ~(grammar.is_word({"large"}, found) & grammar.is_word({"at"}, before))
     good &= ~_in_fixed_phrase(grammar)[found]
     # "finished eighth": only what one finishes is completed.
     ending = grammar.is_lemma({"finish"}, found)

@@ -5,18 +5,41 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.english.rephrasing.grammar import SUBJECTS, Grammar
-from augment_cli.english.rephrasing.places import PHRASE, Edit, Places
+from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, WORD, Edit, Places
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.tree import words
 
-_RELATIVE = words("which that who")
+_RELATIVE = words("which that who whom")
 _OWN = ("det", "nmod:poss", "amod", "compound", "nummod", "flat")
 _SETTLEMENTS = words(
     "village town city municipality commune hamlet settlement suburb neighbourhood neighborhood lake "
     "mountain hill church castle park school island museum hospital cemetery railway station airport"
 )
 _QUANTITIES = words("all every each any some most many few several no both another other")
+# A name's own: "Newton's law" is no law that Newton has.
+_EPONYMOUS = words(
+    "disease syndrome law theorem paradox equation constant principle algorithm method test rule lemma "
+    "conjecture inequality day eve comet function space group number algebra sake house place day's way "
+    "share turn own"
+)
+_DETERMINERS = words("the this that his her their its my our your")
+_OWNERS = words(
+    "king queen emperor empress prince princess duke count captain colonel general doctor president "
+    "minister mayor bishop pope priest judge king's father mother brother sister son daughter wife "
+    "husband uncle aunt grandfather grandmother master mistress man woman boy girl child baby lady "
+    "gentleman stranger soldier sailor poet author artist painter singer teacher student country city "
+    "town village state nation government company church school university club team family party army "
+    "band ship island region district world owner host"
+)
+_PARTITIVE = words(
+    "end rest part most one some number member kind sort side top bottom middle half majority piece pair "
+    "group list back front edge centre center beginning start course case north south east west corner "
+    "use way time name age man woman idea word thought fear sight love picture portrait story house sake "
+    "role title area inside outside lady gentleman son daughter king queen president image view face "
+    "likeness likes hope benefit matter question"
+)
 _PARTICLES = words("into onto to up down off over out back")
+_INDEFINITE = words("all everything anything something nothing")
 _ORDERED = words("former latter respectively both either between")
 
 
@@ -25,8 +48,13 @@ def nouns(grammar: Grammar) -> list[Places]:
     return [
         _to_possessive(grammar),
         _from_possessive(grammar),
+        _of_owner(grammar),
+        _owner_behind(grammar),
         *_relatives(grammar),
         _partners(grammar),
+        _partners_of_one(grammar),
+        _names_swapped(grammar),
+        _which_to_sentence(grammar),
         _list_order(grammar),
         _located(grammar),
     ]
@@ -43,6 +71,7 @@ def _to_possessive(grammar: Grammar) -> Places:
     good &= ~grammar.parses.lower_at(right).where(lambda word: word.endswith("s"))
     article = np.maximum(nouns - 1, 0)
     good &= grammar.is_word({"the"}, article) & (grammar.rows[article] == grammar.rows[nouns])
+    good &= ~grammar.is_name[grammar.next_in_row(article, -1)]  # "Ann the daughter of Bea"
     behind = grammar.next_in_row(right)
     good &= ~grammar.is_name[behind] | (behind == right)
     good &= ~grammar.is_word({"'s", "’s", "-", "and", "'"}, behind) & ~grammar.is_comma[behind]
@@ -62,19 +91,20 @@ def _without_further(grammar: Grammar, nouns: np.ndarray, right: np.ndarray) -> 
 
 def _from_possessive(grammar: Grammar) -> Places:
     """`France's capital` to `the capital of France`."""
-    owned = grammar.is_lemma(frozenset(word_list("owned_nouns"))) & grammar.is_pos("NOUN")
+    owned = grammar.is_tag("NN", "NNS") & ~grammar.is_lemma(_EPONYMOUS)
     names = np.flatnonzero(grammar.is_dep("nmod:poss") & grammar.is_name & owned[grammar.parents])
     left, right = grammar.trimmed(names)
     nouns = grammar.parents[names]
     good = grammar.is_tag("POS", at=right) & grammar.is_word({"'s", "’s"}, right) & (right - left <= 3)
     good &= grammar.count(grammar.is_name, left, right - 1) == right - left
+    good &= ~grammar.is_word(words("mr mrs miss ms dr mr. mrs. ms. dr."), left)
     good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
     before = np.maximum(left - 1, 0)
     same = grammar.rows[before] == grammar.rows[left]
     bound = grammar.is_pos("DET", "ADJ", "PROPN", "NUM", "CCONJ", at=before) | grammar.is_word(
         {"of", ","}, before
     )
-    good &= ~(bound & same & (before < left))
+    good &= ~(bound & same & (before < left)) & ~grammar.is_pos("NOUN", at=before)
     behind = grammar.next_in_row(nouns)
     good &= ~grammar.is_name[behind] & ~grammar.is_word({"of", ",", "-", "and"}, behind)
     good &= ~grammar.is_dep("compound", at=nouns) & ~grammar.is_pos("NOUN", at=behind) | (behind == nouns)
@@ -86,6 +116,58 @@ def _from_possessive(grammar: Grammar) -> Places:
         return [grammar.edit(begin, noun, text)]
 
     return Places("possessive_to_of", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
+
+
+def _of_owner(grammar: Grammar) -> Places:
+    """`the house of the king` to `the king's house`: an owner of a list, with nothing behind."""
+    heads = np.flatnonzero(grammar.is_dep("nmod") & grammar.is_lemma(_OWNERS) & grammar.is_tag("NN"))
+    left, right = grammar.trimmed(heads)
+    nouns = grammar.parents[heads]
+    low, high = grammar.trimmed(nouns)
+    good = grammar.is_word({"of"}, left) & (left == nouns + 1) & (right == heads) & (heads - left <= 3)
+    good &= grammar.is_word(_DETERMINERS, np.minimum(left + 1, len(grammar) - 1)) & (high == heads)
+    good &= grammar.is_word({"the"}, low) & (nouns - low <= 2) & grammar.is_tag("NN", "NNS", at=nouns)
+    good &= ~grammar.is_lemma(_PARTITIVE, nouns) & ~grammar.is_tag("JJS", at=low + 1)
+    inner = grammar.is_mark | grammar.is_verb | grammar.is_name | grammar.is_pos("NUM", "CCONJ")
+    good &= grammar.count(inner, low, heads) == 0
+    behind = grammar.next_in_row(heads)
+    good &= ~grammar.is_word({"'s", "’s", "-", "and", "or"}, behind) & ~grammar.is_pos(
+        "NOUN", "PROPN", at=behind
+    )
+    good &= ~grammar.is_comma[behind] & ~grammar.has_child(grammar.is_dep("conj"))[nouns]
+
+    def write(begin: int, preposition: int, end: int) -> list[Edit]:
+        owner = grammar.capital(grammar.text(preposition + 1, end), begin)
+        return [grammar.edit(begin, end, f"{owner}'s {grammar.text(begin + 1, preposition - 1)}")]
+
+    return Places("owner_in_front", PHRASE, [(low, heads)], (low, left, heads), write).where(good)
+
+
+def _owner_behind(grammar: Grammar) -> Places:
+    """`the king's house` to `the house of the king`."""
+    heads = np.flatnonzero(grammar.is_dep("nmod:poss") & grammar.is_tag("NN") & ~grammar.is_time)
+    left, right = grammar.trimmed(heads)
+    nouns = grammar.parents[heads]
+    good = grammar.is_word({"'s", "’s"}, right) & (right == heads + 1) & (heads - left <= 2)
+    good &= grammar.is_word(_DETERMINERS, left) & grammar.is_tag("NN", "NNS", at=nouns)
+    good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
+    good &= _without_further(grammar, nouns, nouns) & (grammar.trimmed(nouns)[0] == left)
+    good &= ~grammar.is_lemma(_EPONYMOUS, nouns) & ~grammar.is_dep("compound", at=nouns)
+    good &= ~grammar.is_lemma(words("one other self"), heads) & ~grammar.is_tag("JJS", "JJR", at=right + 1)
+    inner = grammar.is_mark & ~grammar.is_tag("POS") | grammar.is_verb | grammar.is_pos("NUM", "CCONJ")
+    good &= grammar.count(inner, left, nouns) == 0
+    before, behind = grammar.next_in_row(left, -1), grammar.next_in_row(nouns)
+    good &= ~grammar.is_word({"of"}, before) & ~grammar.is_word({"of", "-", "and", "or", "own"}, behind)
+    good &= ~grammar.is_pos("NOUN", "PROPN", "VERB", at=behind) | grammar.is_tag(
+        "VBD", "VBZ", "MD", at=behind
+    )
+
+    def write(begin: int, mark: int, noun: int) -> list[Edit]:
+        article = grammar.capital("the", begin)
+        owner = grammar.inward(begin, mark - 1)
+        return [grammar.edit(begin, noun, f"{article} {grammar.text(mark + 1, noun)} of {owner}")]
+
+    return Places("owner_behind", PHRASE, [(left, nouns)], (left, right, nouns), write).where(good)
 
 
 def _relatives(grammar: Grammar) -> list[Places]:
@@ -116,7 +198,7 @@ def _relatives(grammar: Grammar) -> list[Places]:
     reduced &= ~(participle & grammar.is_word({"to", "as"}, at=grammar.next_in_row(verbs)))
     reduced &= ~grammar.has_child(grammar.is_dep("conj", "aux"))[verbs]
 
-    human = grammar.is_word({"who"}, found)
+    human = grammar.is_word({"who", "whom"}, found)
     exchanged = (
         grammar.parses.whitespace[found]
         & follows
@@ -125,6 +207,8 @@ def _relatives(grammar: Grammar) -> list[Places]:
         & (before == nouns)
         & grammar.is_pos("NOUN", at=nouns)
     )
+    persons = follows & human & ~set_off & (before == nouns) & grammar.parses.whitespace[found]
+    persons &= grammar.is_pos("NOUN", at=nouns) & grammar.is_dep(*SUBJECTS, at=found)
     exchanged &= grammar.is_dep("nsubj", "nsubj:pass", "obj", at=found) & ~grammar.is_pos("ADP", at=before)
     exchanged &= ~grammar.is_lemma(
         words("person man woman people child player one those all thing way time"), nouns
@@ -147,12 +231,43 @@ def _relatives(grammar: Grammar) -> list[Places]:
         Places("relative_pronoun", PHRASE, own, (found, grammar.is_word({"that"}, found)), other).where(
             exchanged
         ),
+        # `the man who came` to `the man that came`
+        Places(
+            "person_pronoun", WORD, own, (found,), lambda token: [grammar.edit(token, token, "that")]
+        ).where(persons),
         # `the book that he wrote` to `the book he wrote`
         Places(
             "relative_pronoun_dropped", PHRASE, own, (found, found), lambda *span: [grammar.drop(*span)]
         ).where(dropped),
+        _pronoun_put_in(grammar),
         _expanded(grammar),
     ]
+
+
+def _pronoun_put_in(grammar: Grammar) -> Places:
+    """`the book he wrote` to `the book that he wrote`."""
+    verbs = np.flatnonzero(grammar.is_dep("acl:relcl") & grammar.is_finite)
+    left, right = grammar.trimmed(verbs)
+    nouns = grammar.parents[verbs]
+    subjects = grammar.child(grammar.is_dep(*SUBJECTS))[verbs]
+    before = grammar.next_in_row(left, -1)
+    good = (subjects == left) & grammar.is_pos("PRON", at=left) & (before == left - 1) & (nouns <= before)
+    good &= grammar.is_tag("PRP", at=left) & ~grammar.is_word({"it"}, left)
+    good &= grammar.is_pos("NOUN", at=before) | grammar.is_word(_INDEFINITE, before)
+    good &= (nouns == before) & (grammar.count(grammar.asks, left, right) == 0)
+    # "In the air he found the cure", "my heart I gave": a phrase in front of a main clause looks the same.
+    good &= ~grammar.has_child(grammar.is_dep("obj") | grammar.is_tag("PRP$", "WP$", "WDT", "WP"))[verbs]
+    own = grammar.has_child(grammar.is_tag("PRP$", "WP$", "WDT", "WP") & (grammar.places < grammar.parents))
+    good &= ~own[nouns] & ~grammar.is_lemma(words("rest other time"), nouns)
+    good &= (grammar.parents[nouns] < nouns) | grammar.is_dep(*SUBJECTS, at=nouns)
+
+    return Places(
+        "relative_pronoun_put_in",
+        PHRASE,
+        [(left, left)],
+        (left,),
+        lambda token: [grammar.put_before(token, "that ")],
+    ).where(good)
 
 
 def _expanded(grammar: Grammar) -> Places:
@@ -183,7 +298,7 @@ def _partners(grammar: Grammar) -> Places:
     good = (pos[found] == pos[partner]) & (tags[found] == tags[partner]) & (partner < found)
     good &= grammar.is_word({"and", "or"}, left) & (left == partner + 1) & (right == found)
     counts = np.bincount(grammar.parents[np.flatnonzero(joined)], minlength=len(grammar))
-    good &= (counts[partner] == 1) & (found - left <= 3)
+    good &= (counts[partner] == 1) & (found - left <= 4)
     own = grammar.child(grammar.is_dep(*_OWN))
     in_front = (own[partner] >= 0) & (own[partner] < partner)
     first = np.where(in_front, np.minimum(grammar.edges[0][own[partner]], partner), partner)
@@ -228,9 +343,7 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~named | (pairs_of_names[grammar.rows[found]] == 1)
     noun_behind = grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found)
     good &= ~noun_behind & ~grammar.is_tag("VBN", "VBG", at=behind)
-    pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
-    fixed = frozenset(word_list("fixed_pairs"))
-    good &= ~np.array([pair in fixed for pair in pairs], bool)
+    good &= ~_is_fixed(grammar, partner, found)
     good &= (
         ~grammar.is_tag("JJR", "JJS", at=found)
         & ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
@@ -243,6 +356,83 @@ def _partners(grammar: Grammar) -> Places:
     return Places("partners_swapped", PHRASE, [(first, found)], (first, partner, left, found), write).where(
         good
     )
+
+
+def _partners_of_one(grammar: Grammar) -> Places:
+    """`his hopes and fears` to `his fears and hopes`: two bare nouns behind one article or owner."""
+    found = np.flatnonzero(grammar.is_dep("conj") & grammar.is_pos("NOUN"))
+    partner = grammar.parents[found]
+    tags = grammar.parses.tags.codes
+    good = (found == partner + 2) & (tags[found] == tags[partner]) & grammar.is_pos("NOUN", at=partner)
+    good &= grammar.is_word({"and", "or"}, np.maximum(found - 1, 0)) & (grammar.trimmed(found)[1] == found)
+    determiner = grammar.next_in_row(partner, -1)
+    good &= grammar.is_word(words("the his her its their my our your these those"), determiner)
+    good &= (grammar.parents[determiner] == partner) & (determiner < partner)
+    good &= np.bincount(grammar.parents[grammar.is_dep("conj")], minlength=len(grammar))[partner] == 1
+    good &= ~grammar.rows_with(grammar.is_word(_ORDERED))[grammar.rows[found]]
+    behind = grammar.next_in_row(found)
+    good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "ADV", at=behind)
+    good &= ~grammar.is_word({"-", "/", "of", "(", "'s", "’s"}, at=behind)
+    good &= ~grammar.is_tag("VBN", "VBG", at=behind) & ~grammar.is_lemma({"other"}, found)
+    good &= ~_is_fixed(grammar, partner, found)
+
+    def write(first: int, last: int) -> list[Edit]:
+        return [grammar.edit(first, first, grammar.text(last)), grammar.edit(last, last, grammar.text(first))]
+
+    return Places("partners_of_one_swapped", PHRASE, [(partner, found)], (partner, found), write).where(good)
+
+
+def _names_swapped(grammar: Grammar) -> Places:
+    """`with Ann Lee and Bob Dean` to `with Bob Dean and Ann Lee`."""
+    links = np.flatnonzero(grammar.is_word({"and"}) & grammar.is_pos("CCONJ"))
+    name = grammar.is_name
+    left, right = links - 1, grammar.next_in_row(links)
+    count = len(grammar)
+    begins = np.append(True, ~(name[:-1] & (grammar.rows[1:] == grammar.rows[:-1])))[:count]
+    first_of = np.maximum.accumulate(np.where(begins & name, grammar.places, -1))
+    ends = np.append(~(name[1:] & (grammar.rows[1:] == grammar.rows[:-1])), True)[:count]
+    last_of = np.minimum.accumulate(np.where(ends & name, grammar.places, count)[::-1])[::-1]
+    good = name[np.maximum(left, 0)] & name[right] & (right > links)
+    first, last = first_of[np.maximum(left, 0)], np.minimum(last_of[right], count - 1)
+    first = np.maximum(first, 0)
+    before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
+    # Two names of two words are those of two persons; one name may be half of a country's, or of a firm's.
+    good &= (left - first == 1) & (last - right == 1) & (before < first)
+    good &= grammar.is_word(words("with by between of from against for to including under like"), before)
+    good &= grammar.is_word(words(". ; )"), behind) | grammar.is_pos("ADP", "AUX", "VERB", at=behind)
+    good &= ~grammar.rows_with(grammar.is_word(_ORDERED | {"respective"}))[grammar.rows[links]]
+    good &= ~grammar.is_tag("VBN", "VBG", at=behind)
+
+    def write(begin: int, link: int, end: int) -> list[Edit]:
+        text = f"{grammar.text(link + 1, end)} {grammar.text(link)} {grammar.text(begin, link - 1)}"
+        return [grammar.edit(begin, end, text)]
+
+    return Places("names_swapped", PHRASE, [(first, last)], (first, links, last), write).where(good)
+
+
+def _which_to_sentence(grammar: Grammar) -> Places:
+    """`They took a bus, which left at ten.` to `They took a bus. It left at ten.`"""
+    found = np.flatnonzero(grammar.is_word({"which"}) & grammar.is_dep(*SUBJECTS))
+    verbs = grammar.parents[found]
+    nouns = grammar.parents[verbs]
+    rows = grammar.rows[found]
+    left, right = grammar.trimmed(verbs)
+    good = grammar.is_dep("acl:relcl", at=verbs) & (left == found) & (right == grammar.ends[rows])
+    good &= (
+        (nouns == found - 2) & grammar.is_comma[np.maximum(found - 1, 0)] & grammar.is_pos("NOUN", at=nouns)
+    )
+    good &= grammar.is_plain[rows] & (grammar.roots[rows] < nouns)
+    good &= grammar.count(grammar.asks, grammar.openings[rows], right) == 1
+    good &= ~grammar.rows_with(grammar.is_dep("ccomp", "advcl"))[rows]
+    good &= (
+        grammar.is_tag("VBD", "VBZ", "VBP", "MD", at=grammar.next_in_row(found)) & ~grammar.is_negated[rows]
+    )
+    pronouns = np.where(grammar.is_tag("NNS", at=nouns), "They", "It")
+
+    def write(token: int, pronoun: str) -> list[Edit]:
+        return [(grammar.stops[token - 2], grammar.stops[token], f". {pronoun}")]
+
+    return Places("which_to_sentence", CLAUSE, [(found - 1, found)], (found, pronouns), write).where(good)
 
 
 def _list_order(grammar: Grammar) -> Places:
@@ -282,6 +472,13 @@ def _list_order(grammar: Grammar) -> Places:
         return [grammar.edit(first, end, text)]
 
     return Places("list_reordered", PHRASE, [(begin, last)], (begin, item, link, last), write).where(good)
+
+
+def _is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """bool (m,): pairs of words whose order use has fixed: `bread and butter`."""
+    pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
+    fixed = frozenset(word_list("fixed_pairs"))
+    return np.array([pair in fixed for pair in pairs], bool)
 
 
 def _words(grammar: Grammar, tokens: np.ndarray) -> list[str]:

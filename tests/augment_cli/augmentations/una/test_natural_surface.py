@@ -407,13 +407,22 @@ def test_the_shipped_terms_are_what_they_say() -> None:
 
 
 def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted: Fitted) -> None:
-    sentence = "A significant town often has rivers."
+    sentence = "The largest town often has a supply of rivers in large part."
     store = fitted([sentence, "The town has a bridge.", "Rivers flow."])
     table = augment_cli.augment([sentence] * 200, "uda", store=store, positions="random", beta=1.0)
-    pairs = set(edited(table))
-    assert ("often", "frequently") in pairs
-    assert ("significant", "substantial") in pairs or ("significant", "important") in pairs
-    assert {old for old, _ in pairs} <= {"A", "significant", "town", "often", "rivers"}
+    assert set(edited(table)) == {("largest", "biggest"), ("often", "frequently")}
+
+
+def test_uda_leaves_phrases_and_names(fitted: Fitted, tmp_path: Path) -> None:
+    texts = ["He did not nearly see it.", "The Film Academy opened.", "It happened to rain.", "Big Ben rang."]
+    store = fitted(texts)
+    table = augment_cli.augment(texts * 20, "uda", store=store, positions="random", beta=1.0)
+    assert table["text"].null_count == len(texts) * 20
+    (tmp_path / "avoid.txt").write_text("frequently", "utf-8")
+    options = {"positions": "random", "beta": 1.0, "avoid": str(tmp_path / "avoid.txt")}
+    assert augment_cli.augment(["It often rains."], "uda", store=store, **options)["text"].to_pylist() == [
+        None
+    ]
 
 
 @pytest.mark.parametrize("options", [{"surface": "reference"}, {"same": "pos"}])

@@ -70,11 +70,12 @@ def test_versions_tell_changed_outputs_apart():
     names = {
         1: "una",
         2: "dn",
-        3: "adjective-antonym contraction discourse-marker modality quantifier quantity relation uda",
-        4: "antonym city-name crop random-insertion random-mixture word-deletion",
+        3: "adjective-antonym discourse-marker modality quantifier quantity relation",
+        4: "antonym city-name contraction crop random-insertion random-mixture uda word-deletion",
         5: "colour entity-swap gender-swap geographic-name negation-removal yoda",
         6: "negation synonym",
-        7: "back-translate paraphrase rephrase subject-object-switch summary tense",
+        7: "back-translate paraphrase subject-object-switch summary tense",
+        8: "rephrase",
         9: "hypernym",
         10: "hyponym",
     }
