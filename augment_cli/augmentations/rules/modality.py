@@ -185,8 +185,11 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif word in _WORDS and word != "cannot" and tag in {"JJ", "RB"}:
         predicate = tokens.tag(place - 1, row)[:2] in {"VB", "RB"}
         fits = predicate or word not in {"legal", "possible", "able", "likely", "necessary"}
+        # "will certainly not come", but not "certainly not comes"
+        helped = tokens.tag(place - 1, row) in {"VBZ", "VBP", "VBD", "MD"}
         if fits and behind not in {"as", "not", "-"}:
-            yield from turns_of(place, place, _WORDS[word])
+            others = [text for text in _WORDS[word] if helped or text != "certainly not"]
+            yield from turns_of(place, place, others)
 
 
 def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:

@@ -43,6 +43,7 @@ from augment_cli.english.clauses.clause_rules import (
 )
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
+from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import base_form
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
@@ -326,6 +327,8 @@ class Negation:
             (~special & (subjects < 0), Reason.NO_SUBJECT),
             (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
             (~special & self._is_helped(rows), Reason.QUESTION),
+            (~special & self._is_headline(rows), Reason.DOUBTFUL_PARSE),
+            (self._asks_degree(rows), Reason.QUESTION),
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
             (view.misread[verbs], Reason.DOUBTFUL_PARSE),
@@ -353,6 +356,20 @@ class Negation:
         """bool (m,): questions that begin with a helper, so that no other verb is finite: `Do cats have`."""
         lower = self.view.parses.lower_at(self.view.parses.offsets[rows])
         return self.asks[rows] & lower.among(_HELPERS)
+
+    def _is_headline(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): longer rows that nothing binds, in which `do not` would stand alone."""
+        parses = self.view.parses
+        bound = self.view.any(parses.lower.among(BINDING))[rows]
+        return ~bound & (np.diff(parses.offsets)[rows] >= HEADLINE)
+
+    def _asks_degree(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): `How big is it`, which nobody asks of what is not so."""
+        parses = self.view.parses
+        first = parses.offsets[rows]
+        second = np.minimum(first + 1, parses.offsets[rows + 1] - 1)
+        graded = parses.tags.among({"JJ", "RB"})[second] & ~parses.lower_at(second).among({"many"})
+        return parses.lower_at(first).among({"how"}) & graded
 
     def _behind_subject(self, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
         """int64 (m,): what "not" follows: the subject of a turned verb, else the verb; −1 if nobody knows."""

@@ -229,6 +229,8 @@ def _alone(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]
     }:
         return
     row = tokens.rows[place]
+    if "as" in tokens.lower[max(tokens.bounds[row], place - 3) : place]:  # "good as it often is"
+        return
     if (
         before in {"if", "whether", "would", "could", "to"}
         or not behind[:1].isalpha()

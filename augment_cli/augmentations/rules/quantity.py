@@ -146,11 +146,16 @@ def _other_number(tokens: Tokens, place: int, draw: float) -> str | None:
     for step in range(8):
         new = _drawn(tokens, place, (draw + step * 0.618) % 1)
         value = _value(new)
-        if value is None or value in {old_value, *beside}:
+        if value is None or value in {old_value, *beside} or (value == 2 and _is_all(tokens, place)):
             continue
         if all((value < other) == (old_value < other) for other in beside):
             return new
     return None
+
+
+def _is_all(tokens: Tokens, place: int) -> bool:
+    """Whether it counts the whole: of two one says `both`, not `all two`."""
+    return tokens.word(place - 1, tokens.rows[place]) == "all"
 
 
 def _is_grown(tokens: Tokens, place: int) -> bool:
@@ -220,7 +225,8 @@ def _other_word(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
             yield [(place, place, new)]
     elif tokens.tags[place] == "CD" and not tokens.names[place]:
         beside = {before, behind, tokens.word(place + 2, row), tokens.word(place - 2, row)}
-        if new not in beside and beside.isdisjoint({"to", "between", "out"}):
+        fits = new not in beside and beside.isdisjoint({"to", "between", "out"})
+        if fits and not (new == "two" and _is_all(tokens, place)):
             yield [(place, place, new)]
 
 

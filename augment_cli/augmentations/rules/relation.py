@@ -227,7 +227,8 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         if fits and of > place:
             yield [(place, place, "unlike")]
     elif word == "until":
-        if not tokens.denied(place) and tokens.tag(place - 1, row) != "RB":
+        adverb = tokens.tag(place - 1, row) == "RB"
+        if not adverb and not tokens.denied(place) and not _is_fixed(tokens, place, word):
             yield [(place, place, "after")]
     elif word in {"into", "towards", "toward"}:
         if (

@@ -43,6 +43,8 @@ _LABELS = (
 _KINDS = 100_000  # more than any kind's number
 _LETTER = LOWER | UPPER
 _ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
+_HOURS = "am pm a.m. a.m p.m. p.m"
+_TEENS = 30_002  # 10 and 12, which hours may be, and 13 to 19, which they may not
 # What a number is said of that has only a few of it.
 _FIXED = "half quarter world party person degree degrees star stars point points"
 _WHEN = (
@@ -58,8 +60,8 @@ class EntityContext:
 
     def __init__(self, terms: TermTable, vocabulary: Vocabulary) -> None:
         self._labels, self._eras, self._fixed = (_flags(terms, words) for words in (_LABELS, _ERAS, _FIXED))
-        self._when, self._amounts, self._ranges = (
-            _flags(terms, words) for words in (_WHEN, _AMOUNTS, _RANGES)
+        self._when, self._amounts, self._ranges, self._hours = (
+            _flags(terms, words) for words in (_WHEN, _AMOUNTS, _RANGES, _HOURS)
         )
         self._round = np.append(
             pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
@@ -111,6 +113,7 @@ class EntityContext:
         alone &= dated | number | ~(comma & has_capital[second])
         alone &= ~(spaced & self._labels[ids[before]] & (number | dated))
         alone &= ~(behind & (self._eras | self._fixed)[ids[after]] & (number | dated))
+        alone &= ~(behind & self._hours[ids[after]] & (kinds == _TEENS))
         # `June opened the door`
         alone &= (
             (kinds != MONTH)

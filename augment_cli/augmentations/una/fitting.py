@@ -19,7 +19,7 @@ from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.resources.collocations import END, START, load_collocations
 from augment_cli.resources.collocations import tokens as plain_tokens
-from augment_cli.text.letter_case import UPPER, character_classes
+from augment_cli.text.letter_case import CAPITALS, UPPER, case_pattern, character_classes
 from augment_cli.tfidf.term_table import TermTable
 
 DRAWS = 24  # before a position is left as it is
@@ -71,7 +71,12 @@ class Fitting:
         kinds = self._kinds[tokens.term_ids]
         of_itself = self._context.stands_alone(rows.code_points, tokens, kinds, has_capital)
         first = np.arange(len(starts)) == tokens.offsets[tokens.rows]
-        return alone[starts] & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
+        # "the CAT" is an examination
+        ends = rows.code_points.offsets[tokens.rows] + tokens.ends
+        alone_there = alone[starts] & ~(
+            (kinds == NO_ENTITY) & (case_pattern(rows.code_points, starts, ends) == CAPITALS)
+        )
+        return alone_there & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
 
     def fits(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
         """bool (m,): whether terms go with the neighbours of the tokens they stand for, as these do."""

@@ -28,7 +28,8 @@ _TAGS = {
     "ADV": frozenset({"RB"}),
 }
 _BOUND_BEFORE = words(
-    "so as how too very no not - even best once much far quite more most less least rather just well only"
+    "so as how too very no not - even best once much far quite more most less least rather just well only "
+    "great good"
 )
 _ORDINAL = words("first second third last next same best worst least most much few little well")
 _QUANTITIES = words("many several various much different")

@@ -343,7 +343,7 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~named | (pairs_of_names[grammar.rows[found]] == 1)
     noun_behind = grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found)
     good &= ~noun_behind & ~grammar.is_tag("VBN", "VBG", at=behind)
-    good &= ~_is_fixed(grammar, partner, found)
+    good &= ~_is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
     good &= (
         ~grammar.is_tag("JJR", "JJS", at=found)
         & ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
@@ -374,7 +374,7 @@ def _partners_of_one(grammar: Grammar) -> Places:
     good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "ADV", at=behind)
     good &= ~grammar.is_word({"-", "/", "of", "(", "'s", "’s"}, at=behind)
     good &= ~grammar.is_tag("VBN", "VBG", at=behind) & ~grammar.is_lemma({"other"}, found)
-    good &= ~_is_fixed(grammar, partner, found)
+    good &= ~_is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
 
     def write(first: int, last: int) -> list[Edit]:
         return [grammar.edit(first, first, grammar.text(last)), grammar.edit(last, last, grammar.text(first))]
@@ -401,7 +401,7 @@ def _names_swapped(grammar: Grammar) -> Places:
     good &= grammar.is_word(words("with by between of from against for to including under like"), before)
     good &= grammar.is_word(words(". ; )"), behind) | grammar.is_pos("ADP", "AUX", "VERB", at=behind)
     good &= ~grammar.rows_with(grammar.is_word(_ORDERED | {"respective"}))[grammar.rows[links]]
-    good &= ~grammar.is_tag("VBN", "VBG", at=behind)
+    good &= ~grammar.is_tag("VBN", "VBG", at=behind) & _are_plain(grammar, left, right)
 
     def write(begin: int, link: int, end: int) -> list[Edit]:
         text = f"{grammar.text(link + 1, end)} {grammar.text(link)} {grammar.text(begin, link - 1)}"
@@ -464,7 +464,7 @@ def _list_order(grammar: Grammar) -> Places:
     good &= ~grammar.is_word({"-", "/", "(", "of", "'s", "’s", '"', "”"}, at=behind)
     # `Paris, Texas` and `Berg am Irchel`
     named = grammar.is_name[last] & (grammar.is_comma[behind] | ~grammar.is_mark[behind])
-    good &= ~named & ~grammar.is_year[last]
+    good &= ~named & ~grammar.is_year[last] & _are_plain(grammar, item, last)
 
     def write(first: int, inner_end: int, conjunction: int, end: int) -> list[Edit]:
         middle = grammar.between(inner_end, conjunction + 1)
@@ -479,6 +479,15 @@ def _is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.nd
     pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
     fixed = frozenset(word_list("fixed_pairs"))
     return np.array([pair in fixed for pair in pairs], bool)
+
+
+def _are_plain(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """bool (m,): pairs of words of letters alone, without a capital inside: not `C#`, `VB.Net` or `SQL`."""
+    one, other = (
+        grammar.parses.forms_at(tokens).where(lambda form: form.isalpha() and form[1:].islower())
+        for tokens in (np.maximum(partner, 0), found)
+    )
+    return one & other
 
 
 def _words(grammar: Grammar, tokens: np.ndarray) -> list[str]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import inflected
 from augment_cli.english.rephrasing.frames import (
     ABLE,
@@ -96,7 +97,8 @@ def _texts(grammar: Grammar) -> Iterator[Text]:
         inner = end < stop - 1 and mark != "?"
         if 2 < end - first + 1 <= _LONGEST and not inner and not heavy[first:end].any() and mark != "!":
             text = Text(grammar, first, end - 1, mark)
-            if not text.words[0].isupper() and not grammar.text(first, end - 1).isupper():
+            headline = len(text.words) >= HEADLINE and BINDING.isdisjoint(text.words)
+            if not headline and not grammar.text(first, end - 1).isupper():
                 yield text
 
 
@@ -133,7 +135,8 @@ def _requested(text: Text) -> _Choices:
         is_verb = verb in VERBS
     if not is_verb or behind in AUXILIARIES | {"'s", ",", "to", "and", "or", "of", "-", "'", "’s", "that"}:
         return []
-    if not start and not text.is_small and (text.tag(0) != "VB" or text.mark == "?"):
+    # "Convert a table to JSON": a title, which has no mark at its end.
+    if not start and not text.is_small and (text.tag(0) != "VB" or text.mark in ("?", "")):
         return []
     mine = {"me", "my", "us", "our", "i"} & set(text.words[start:])
     if (able and not polite and not mine and not text.is_small) or (not able and text.mark == "?"):
@@ -310,7 +313,7 @@ def _subject_end(text: Text, begin: int, verb: str) -> int:
         return end if behind and text.pos(end + 1) in ("VERB", "AUX") else -1
     # `how far is Rome from Milan`, `who is Anna in the film`: the parse does not say where it ends.
     has_preposition = any(text.pos(place) == "ADP" and own[place] != "of" for place in inside)
-    return -1 if has_preposition or (behind and text.pos(end + 1) == "NOUN") else end
+    return -1 if has_preposition or (behind and text.pos(end + 1) in ("NOUN", "PROPN")) else end
 
 
 def _reworded(text: Text) -> _Choices:
