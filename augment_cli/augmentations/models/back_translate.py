@@ -223,7 +223,7 @@ class _BackTranslator(Rewriter):
 
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
-    version=7,
+    version=8,
     kind="positive",
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),

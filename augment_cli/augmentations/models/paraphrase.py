@@ -260,7 +260,7 @@ def _restored(copy: Copied | None, output: Generated) -> tuple[Generated, bool]:
 
 PARAPHRASE = Augmentation(
     name="paraphrase",
-    version=7,
+    version=8,
     kind="positive",
     paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
     needs=frozenset({"model"}),

@@ -31,9 +31,10 @@ SPANS = [
     "[VAL]",
 ]
 TEXTS = [
-    f"The old house near {span} was big, and the red river {span} (see {span}) was cold." for span in SPANS
+    f"The airplane near {span} was almost big, and the red rug {span} (see {span}) moved rapidly."
+    for span in SPANS
 ]
-TEXTS += [f"{span} the old big house was red" for span in SPANS]
+TEXTS += [f"{span} the airplane rapidly hid an old rug although the big house was red" for span in SPANS]
 OPTIONS: dict[str, dict[str, Any]] = {
     "word-deletion": {"rate": 0.8, "maximum": 0},
     "random-swap": {"rate": 0.9},

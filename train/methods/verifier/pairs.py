@@ -29,6 +29,7 @@ _LOOSE = ("crop", "summary", "synonym", "uda")
 _MARK = re.compile(r"(?<=\w)([,.;:!?])(?=\s|$)")
 _SOME = r"(?:an?|some|many|several|two|three)"
 _OPENS = re.compile(rf"(?:{_SOME}|the|one) (?=[a-z])", re.IGNORECASE)
+_NONE = "none"  # what no stage made
 _THERE = re.compile(rf"\b(there (?:is|are|was|were)) {_SOME} ", re.IGNORECASE)
 _THE = re.compile(r"\b([Tt])he (?=[b-df-hj-np-tv-z][a-z])")  # in front of a consonant
 
@@ -102,7 +103,7 @@ def read_pairs(
             pairs[is_held].extend(_of_row(row, own, stages, generator))
             originals += [] if is_held else [row[CORPUS]]
     for turned, what in ((True, "turned sentences"), (False, "texts that say the same")):
-        if any(all(pair.turned != turned for pair in part) for part in pairs):
+        if any(all(pair.turned != turned or pair.kind == _NONE for pair in part) for part in pairs):
             raise UsageError(
                 f"{store.path}: has too few {what} for a verifier; make them (augment-cli run meaning "
                 f"--store {store.path}), or read and hold out more rows (--rows, --held-out)"
@@ -134,7 +135,7 @@ def _of_row(
         same.append(("surface", surface))
     none = _THERE.sub(r"\1 no ", _OPENS.sub("No ", text, count=1) if _OPENS.match(text) else text, count=1)
     if _negations(none) == _negations(text) + 1:
-        turned.append(("none", none))
+        turned.append((_NONE, none))
     unturned = [*same, *loose]
     pairs += [Pair(text, other, False, kind) for kind, other in unturned]
     pairs += [Pair(text, other, True, kind) for kind, other in turned]

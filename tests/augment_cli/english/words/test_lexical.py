@@ -200,7 +200,7 @@ def test_replacements_touch_nothing_else() -> None:
 
 
 def test_rates_and_limits() -> None:
-    texts = ["The large students quickly built a big house and a small boat near the old town."] * 50
+    texts = ["The large students quickly built a big house and a small boat near the old airplane."] * 50
     one = augment("synonym", texts, rate=0.05)["replaced"].to_pylist()
     assert set(one) == {1}
     some = augment("synonym", texts, rate=0.2, senses="any")["replaced"].to_pylist()

@@ -74,8 +74,8 @@ def test_versions_tell_changed_outputs_apart():
         4: "antonym city-name contraction crop random-insertion random-mixture uda word-deletion",
         5: "colour entity-swap gender-swap geographic-name negation-removal yoda",
         6: "negation synonym",
-        7: "back-translate paraphrase subject-object-switch summary tense",
-        8: "rephrase",
+        7: "subject-object-switch summary tense",
+        8: "back-translate paraphrase rephrase",
         9: "hypernym",
         10: "hyponym",
     }
