@@ -55,8 +55,6 @@ _AGED = "(?i)-(year|month|week|day|hour)s?$"  # "a 10-month old baby"
 # In front of it: "how difficult is it", "more safe than", "as good as", "one of the young and old".
 _BEFORE = words_of("how more most less least as no and or yet but nor versus vs neither either both")
 _BEHIND = words_of("and or yet but nor as versus vs")
-
-
 _GOES_ON = words_of("that when because if but while to")
 
 

@@ -79,6 +79,7 @@ _POINTS = words(
     "north south east west northern southern eastern western northeast northwest southeast southwest"
 )
 _BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
+_PARTICLES = words("up off out down over back away on to in into for with from that")
 _TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
 _BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
 _AMOUNTS = words(
@@ -317,9 +318,6 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         and behind not in {"name", "names", "lady"}
     ):
         yield [(place, place, _ADJECTIVES[word])]
-
-
-_PARTICLES = words("up off out down over back away on to in into for with from that")
 
 
 @lru_cache(maxsize=1)

@@ -105,6 +105,19 @@ def test_kinds_are_drawn_by_the_root_of_their_count_and_half_is_turned():
     assert of["a", True] / of["b", True] == pytest.approx(5)
 
 
+def test_what_is_learned_last_is_drawn_more_often():
+    pairs = [Pair("", "", kind != "c", kind) for kind in ("a", "phrase-swap", "c")]
+    chance = chances(pairs)
+    assert chance[1] / chance[0] == pytest.approx(3) and chance[2] == pytest.approx(0.5)
+
+
+def test_a_sentence_of_something_is_turned_by_one_of_nothing(store):
+    pairs, held_out, _ = read_pairs(Store.open(store), 0, 0.2, seed=0)
+    none = {pair.second for pair in (*pairs, *held_out) if pair.kind == "none"}
+    assert {"No road is legal.", "No plan is possible."} <= none
+    assert all(pair.turned for pair in pairs if pair.kind == "none")
+
+
 def test_neighbours_are_the_nearest_others():
     angles = np.array([0.0, 0.1, 0.3, 2.0])
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
