@@ -70,5 +70,5 @@ class Agreement(TeacherAddition):
         _, known = self.vectors_of(batch.labels, there)
         if self.settings.on == "vectors":
             own = batch.embeddings[:, view]
-            return mean_over(vector_regression(own, known.to(own)), there)
+            return mean_over(vector_regression(own, known.to(own), there), there)
         return teacher.distillation(batch, view, known, self.settings)

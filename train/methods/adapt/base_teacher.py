@@ -16,19 +16,27 @@ from train.data.texts import SELF, Ids
 from train.methods.adapt.vectors import CachedVectors
 from train.recipe import Recipe
 
+_LEAST_SPREAD = 0.05  # of a batch whose texts are all alike
+
 
 def vectors_setting(whose: str, default: str = "") -> Any:
     """The setting `vectors`: which set of the store's vectors an addition reads."""
     return setting(default, f"the set of vectors {whose}, by its `embed --name`; empty: that without a name")
 
 
-def vector_regression(student: Tensor, teacher: Tensor) -> Tensor:
-    """L_i = 1 − cos(u_i, t_i), from 0 to 2, of the same texts, shape (B, d) each.
+def vector_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
+    """L_i = (1 − cos(u_i, t_i)) / s, at least 0, of the same texts, shape (B, d) each; shape (B,).
+
+    s is the mean of 1 − cos(t_j, t_k) over each two of the `real` rows, shape (B,), bool. Where all cosines of
+    an encoder are high, less of a distance is much to it (E5: s is 0.2; MiniLM: 0.9).
 
     Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
-    error this is for vectors of length 1, halved.
+    error this is for vectors of length 1, halved; without s.
     """
-    return 1 - (F.normalize(student, dim=-1) * F.normalize(teacher, dim=-1)).sum(dim=-1)
+    u, t = F.normalize(student, dim=-1), F.normalize(teacher, dim=-1)
+    count, total = real.sum(), t[real].sum(dim=0)
+    cosine = (total @ total - count) / (count * (count - 1)).clamp(min=1)
+    return (1 - (u * t).sum(dim=-1)) / (1 - cosine).clamp(min=_LEAST_SPREAD)
 
 
 class PairLabels(Views):

@@ -53,7 +53,7 @@ class CosineRegression(TeacherAddition):
             if self.settings.on == "similarities":
                 total = total + similarity_regression(student, teacher, batch.real) / 2
             elif student.shape == teacher.shape:
-                total = total + vector_regression(student, teacher) / 2
+                total = total + vector_regression(student, teacher, batch.real) / 2
             else:
                 raise MixError(
                     f"[cosine_regression] on vectors: the teacher's have {teacher.shape[1]} numbers, the "
