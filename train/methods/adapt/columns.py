@@ -177,7 +177,7 @@ def make_columns(
             api.run(run.name, path, stage=stage, jobs=jobs, of=run.of, **dataclasses.asdict(run.parameters))
         elif stage == GENERAL:
             with general_sentences(first) as (file, said):
-                print(f"{path}: {stage} holds general sentences: {said}", file=sys.stderr)
+                print(f"{path}: general sentences to keep to: {said}", file=sys.stderr)
                 api.run(stage, path, jobs=jobs, sentences=str(file))
         else:
             api.run(stage, path, jobs=jobs)

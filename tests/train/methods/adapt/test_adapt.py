@@ -168,7 +168,7 @@ def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language)
     known, said = SAMPLE.with_name(name).read_text("utf-8").splitlines(), f"the shipped {name}"
     if language == "ro":
         known, said = texts, "the corpus's own, as none of its language are shipped"
-    assert f"holds general sentences: {said}\n" in capsys.readouterr().err
+    assert f"general sentences to keep to: {said}\n" in capsys.readouterr().err
     drawn = api.open_store(path).frame("random-sentence")["text"].to_list()
     assert set(drawn) <= set(known)
     assert all(one != own for one, own in zip(drawn, texts, strict=True))
