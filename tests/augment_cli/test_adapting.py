@@ -95,6 +95,19 @@ def test_a_second_encoder_and_other_texts(adapted, monkeypatch):
     assert np.abs(numbers).max() < 1e-9
 
 
+@pytest.mark.slow
+def test_texts_of_another_language(monkeypatch, tmp_path):
+    monkeypatch.setenv("DATA", str(tmp_path))
+    load_commands()
+    texts, out = augment_cli.SAMPLE.with_name("sentences.fr.txt"), tmp_path / "run"
+    changes = [word for change in QUICK for word in ("--set", change)]
+    done = CliRunner().invoke(app, ["adapt", str(texts), "--encoder", "static", "--out", str(out), *changes])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("the encoder hardly knows the language of these texts") == 1
+    assert "general sentences to keep to: the shipped sentences.fr.txt" in done.stderr
+    assert "\nlanguage:\n- fr\n" in (out / "best" / "README.md").read_text("utf-8")
+
+
 def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingError, match=r"augment-cli\[train\]"):

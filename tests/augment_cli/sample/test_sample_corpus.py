@@ -6,39 +6,44 @@ from importlib.resources import files
 
 import pytest
 
+from augment_cli.text.language_guess import language_codes
+
 SAMPLE = files("augment_cli") / "sample"
 IRREGULAR = "built|made|held|sold|lost|found|taken|written|given|sown|shot|hit|left|told|struck|broken|stolen"
 BE = r"(?:is|are|was|were|been|being|be)"
 PARTICIPLE = rf"(?:\w+ed|{IRREGULAR})"
 
 
-@pytest.fixture(scope="module")
-def content() -> bytes:
-    return (SAMPLE / "sentences.txt").read_bytes()
+NAMES = ("sentences.txt", "sentences.de.txt", "sentences.es.txt", "sentences.fr.txt", "sentences.zh.txt")
+
+
+def lines_of(name: str) -> list[str]:
+    return (SAMPLE / name).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
 
 
 @pytest.fixture(scope="module")
-def sentences(content: bytes) -> list[str]:
-    return content.decode("utf-8").removesuffix("\n").split("\n")
+def sentences() -> list[str]:
+    return lines_of("sentences.txt")
 
 
 def test_there_are_enough_sentences_and_the_readme_says_how_many(sentences):
     assert len(sentences) >= 1000
-    assert f"{len(sentences):,} sentences" in (SAMPLE / "README.md").read_text(encoding="utf-8")
+    readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
+    assert all(f"{len(lines_of(name)):,} sentences" in readme for name in NAMES)
 
 
-def test_no_line_occurs_twice(sentences):
-    assert len({sentence.casefold() for sentence in sentences}) == len(sentences)
+@pytest.mark.parametrize("name", NAMES)
+def test_lines_are_clean_and_all_different(name):
+    lines = lines_of(name)
+    assert (SAMPLE / name).read_bytes().endswith(b"\n")
+    assert len({line.casefold() for line in lines}) == len(lines)
+    assert [s for s in lines if not s or s != s.strip() or "  " in s or not s.isprintable()] == []
+    assert [s for s in lines if unicodedata.normalize("NFC", s) != s] == []
 
 
-def test_no_line_is_empty_padded_or_double_spaced(content, sentences):
-    assert content.endswith(b"\n")
-    assert [s for s in sentences if not s or s != s.strip() or "  " in s] == []
-
-
-def test_all_characters_are_printable_and_composed(sentences):
-    assert [s for s in sentences if not s.isprintable()] == []
-    assert [s for s in sentences if unicodedata.normalize("NFC", s) != s] == []
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_lines_of_other_languages_are_told_as_such(name):
+    assert language_codes(lines_of(name)) == [name.split(".")[1]]
 
 
 # What the README promises, with the fewest sentences that make a rule worth showing on this corpus.

@@ -8,6 +8,8 @@ import functools
 import itertools
 import re
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,13 @@ from augment_cli import api, augmentations
 from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.languages import against
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
+from augment_cli.resources.sample import SAMPLE
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
+from augment_cli.text.language_guess import language_codes
 from augment_cli.vectors.stages import find_encoder, is_static_model, vectors_name
 from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
@@ -27,6 +32,7 @@ from train.recipe import Recipe
 RECIPES = ("adapt", "adapt-contrastive", "minimal-pairs")  # recipes whose columns are made
 # What the recipes call the vectors that the starting encoder makes, and those combined of it and others.
 START, COMBINED = "start", "combined"
+GENERAL = "random-sentence"  # of which `[agreement]` keeps what the start says
 MEANING = "meaning"  # the recipe of augmentations that the training recipe `minimal-pairs` reads
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
@@ -76,6 +82,21 @@ def teachers(encoder: str, texts: list[str], allow_download: bool = False) -> di
         if not unknown_language(find_encoder(helper).path, texts):
             chosen[set_name(helper)] = helper, weight
     return chosen
+
+
+@contextlib.contextmanager
+def general_sentences(texts: list[str]) -> Iterator[tuple[Path, str]]:
+    """A file of sentences in the texts' language, and what it is; of the texts where none is shipped."""
+    code = next(iter(language_codes(texts)), "")
+    is_english = code == "en" or not against(texts, "en")  # keywords tell no language
+    file = SAMPLE if is_english else SAMPLE.with_name(f"sentences.{code}.txt")
+    if file.is_file():
+        yield file, f"the shipped {file.name}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "own.txt"
+        file.write_text("\n".join(texts), "utf-8")
+        yield file, "the corpus's own, as none of its language are shipped"
 
 
 def text_columns(recipe: Recipe) -> list[str]:
@@ -137,8 +158,9 @@ def make_columns(
     texts.sort(key=lambda stage: order.index(stage) if stage in order else -1)
     # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
     embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
+    first = list(texts_of(Store.open(path), _LOOKED_AT))
     if has_teacher(recipe, own):
-        chosen = teachers(encoder, list(texts_of(Store.open(path), _LOOKED_AT)), allow_download)
+        chosen = teachers(encoder, first, allow_download)
         for name, (model, _) in chosen.items():
             embed(CORPUS, name=name, model=model)
         weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
@@ -153,6 +175,10 @@ def make_columns(
         elif stage in turning:
             run = turning[stage]
             api.run(run.name, path, stage=stage, jobs=jobs, of=run.of, **dataclasses.asdict(run.parameters))
+        elif stage == GENERAL:
+            with general_sentences(first) as (file, said):
+                print(f"{path}: general sentences to keep to: {said}", file=sys.stderr)
+                api.run(stage, path, jobs=jobs, sentences=str(file))
         else:
             api.run(stage, path, jobs=jobs)
     store = Store.open(path)

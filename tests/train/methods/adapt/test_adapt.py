@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from augment_cli import api
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
+from augment_cli.resources.sample import SAMPLE
+from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
@@ -140,6 +143,38 @@ def test_who_teaches():
     helped = teachers(STATIC, texts)
     assert helped["static"] == (STATIC, 0.5)
     assert set(helped) <= {"static", "minilm"}  # where it is installed
+
+
+# Eight of one sentence stand for a corpus; Romanian has no sentences here, and keywords tell no language.
+CORPORA = {
+    "de": "Der Zug nach {} fährt nicht mit den anderen Wagen.",
+    "es": "Por la mañana los trenes para {} salen del andén.",
+    "fr": "Les trains pour {} ne partent jamais quand il neige beaucoup.",
+    "zh": "开往{}的列车今天从七号站台发车。",
+    "en": "The train for {} was not where the others are.",
+    "keywords": "{} {} train station platform delay ticket",
+    "ro": "{}: trenurile vechi opresc acum lângă fabrica părăsită dincolo",
+}
+
+
+@pytest.mark.parametrize("language", CORPORA)
+def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language):
+    towns = ("Bonn", "Wien", "Linz", "Graz", "Bern", "Genf", "Rom", "Prag")
+    texts = [CORPORA[language].replace("{}", town) for town in towns]
+    path = tmp_path / "store"
+    api.ingest_corpus(store=path, texts=texts)
+    make_columns(load_recipe("simcse", ["positives=random-sentence"]), path, ENCODER, jobs=1)
+    name = f"sentences.{language}.txt" if language in ("de", "es", "fr", "zh") else SAMPLE.name
+    known, said = SAMPLE.with_name(name).read_text("utf-8").splitlines(), f"the shipped {name}"
+    if language == "ro":
+        known, said = texts, "the corpus's own, as none of its language are shipped"
+    assert f"general sentences to keep to: {said}\n" in capsys.readouterr().err
+    drawn = api.open_store(path).frame("random-sentence")["text"].to_list()
+    assert set(drawn) <= set(known)
+    assert all(one != own for one, own in zip(drawn, texts, strict=True))
+    store = Store.open(path)
+    usual, made = make_run("random-sentence").settings(store), store.stage("random-sentence").settings
+    assert (made["fingerprint"] == usual.fingerprint) == (language in ("en", "keywords"))
 
 
 def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
