@@ -17,7 +17,7 @@ from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, MixError, UsageError
-from tests.train.watching.test_neighbours import sentence
+from tests.helpers.training import sentence
 
 TEXTS = [sentence(row) for row in range(240)]
 QUICK = ("steps=4", "evaluate_every=2", "batch=16", "threads=1")

@@ -20,6 +20,22 @@ QUICK = {"batch": 16, "max_length": 16, "learning_rate": 1e-3, "evaluate_every":
 LOGGED = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
 
 
+TOPICS = [
+    "river water bank flood rain",
+    "engine wheel brake road tyre",
+    "flour oven bread salt yeast",
+    "violin cello chord choir opera",
+    "court judge appeal verdict jury",
+    "pollen stamen petal seed leaf",
+]
+
+
+def sentence(row):
+    """Of one of the topics, by the row; no two are equal."""
+    words = np.random.default_rng(row).permutation(TOPICS[row % len(TOPICS)].split())[:4]
+    return " ".join([*words, f"number{row}"])
+
+
 def draw(*shape, seed=0):
     """Normal numbers in float64."""
     return np.random.default_rng(seed).normal(size=shape)

@@ -1,5 +1,6 @@
-"""The shipped English pipeline: it loads, is small, says what a grammar book says, and scores as it must."""
+"""The shipped English pipeline: it loads, is small, scores as it must, and its digest follows its answers."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
+from augment_cli.errors import MissingError
 from augment_cli.models import shipped_pipeline
+from augment_cli.models.digest import model_digest
 
 LIMIT = 12_000_000  # bytes
 OPEN = {"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"}
@@ -128,3 +131,48 @@ def test_scores_on_the_real_development_set(english: Language, data_folder: Path
     )
     floors = {"pos_acc": 0.95, "dep_uas": 0.865, "dep_las": 0.83, "lemma_acc": 0.95}
     assert {name: scores[name] for name, floor in floors.items() if scores[name] < floor} == {}
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+def test_the_same_wherever_it_lies(pipeline, tmp_path):
+    shutil.copytree(pipeline, tmp_path / "elsewhere" / "x")
+    assert model_digest(pipeline) == model_digest(tmp_path / "elsewhere" / "x")
+
+
+def test_every_file_counts_but_cards_and_licences(pipeline):
+    before = model_digest(pipeline)
+    for name in ("README.md", "LICENSE", "LICENSES_SOURCES", "LICENCE.txt", "meta.json", ".DS_Store"):
+        (pipeline / name).write_text("{}")
+        assert model_digest(pipeline) == before, name
+    files = [path for path in pipeline.rglob("*") if path.is_file()]
+    decisive = [path for path in files if path.stem[:4] not in {"READ", "LICE"}]
+    changed = set()
+    for path in decisive:
+        data = path.read_bytes()
+        path.write_bytes(data + b" ")
+        if model_digest(pipeline) != before:
+            changed.add(path.relative_to(pipeline).as_posix())
+        path.write_bytes(data)
+    assert {"config.cfg", "tokenizer", "vocab/strings.json"} <= changed
+    names = {path.relative_to(pipeline).as_posix() for path in decisive}
+    assert changed == names - {"meta.json", ".DS_Store"}
+
+
+def test_a_renamed_file_counts(pipeline):
+    before = model_digest(pipeline)
+    (pipeline / "tokenizer").rename(pipeline / "tokenizer2")
+    assert model_digest(pipeline) != before
+
+
+def test_no_model_there(tmp_path):
+    (tmp_path / "README.md").write_text("soon")
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(MissingError, match="holds no model"):
+            model_digest(folder)

@@ -1,4 +1,4 @@
-"""Docs made together are those that `nlp.pipe` makes, and unknown components run as they are."""
+"""Docs made together are those that `nlp.pipe` makes; unknown components run as they are; clauses."""
 
 from importlib.resources import files
 from typing import Any
@@ -12,9 +12,14 @@ from spacy.language import Language
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder
 from spacy.tokens import Doc
 
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing import docs
+from augment_cli.parsing.clauses import count_clauses
 from augment_cli.parsing.docs import docs_of
+from augment_cli.session import Session
+from augment_cli.store.store import Store
 from tests.helpers.properties import examples
 
 ANSWERS = ["ORTH", "IDX", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"]
@@ -172,3 +177,13 @@ def test_a_single_layer_is_left_to_thinc():
     assert docs.is_window_encoder(config)
     assert not docs.is_window_encoder(config | {"depth": 1})
     assert not docs.is_window_encoder(config | {"@architectures": "spacy.MishWindowEncoder.v2"})
+
+
+def test_clauses_with_a_subject_are_counted_where_the_store_is_parsed(tmp_path):
+    (tmp_path / "in.txt").write_text("The heron waits.\n", "utf-8")
+    texts = ["The heron waits.", "The heron waits while the otter swims.", "Thus!", ""]
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions())
+        assert count_clauses(session.store, texts) is None
+        session.parse()
+    assert count_clauses(Store.open(tmp_path / "store"), texts).tolist() == [1, 2, 0, 0]

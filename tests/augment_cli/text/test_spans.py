@@ -1,4 +1,4 @@
-"""Edits on columns of texts, against a plain loop over strings."""
+"""Edits on columns of texts, character classes, contractions written apart."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
 from augment_cli.text.spans import CodePoints, Edits, apply_edits, ascending_slices, ranges, strings_of
+from augment_cli.text.split_contractions import original_places, spaces_within, without
 
 CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
 Edit = tuple[int, int, int, str]  # row, start, end, what stands there instead
@@ -99,3 +101,40 @@ def test_ascending_slices_equal_slicing(text: str, data: st.DataObject) -> None:
     assert pieces[::2] == [text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True)]
     assert "".join(pieces) == text[cuts[0] if cuts else len(text) :]
     assert all(isinstance(piece, str) for piece in pieces)
+
+
+def test_classes_are_those_of_python():
+    """Of the alphabets all, of the rest some code points, surrogates among them."""
+    classes = character_classes()
+    assert len(classes) == 0x110000
+    codes = [*range(0x3000), *range(0x3000, 0x110000, 41)]
+    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
+        assert [bool(one) for one in classes[codes] & flag] == [test(chr(code)) for code in codes]
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("do n't play , it 's late", "don't play , it's late"),
+        ("i do n 't mind", "i don't mind"),
+        ("i can 't , he 'll", "i can't , he'll"),
+        ("It Is N\u2019t", "It IsN\u2019t"),
+        ("the letter 's' is in 't", "the letter 's' is in 't"),
+        ("rock 'n roll", "rock 'n roll"),
+    ],
+)
+def test_what_is_written_apart_is_joined(text: str, joined: str) -> None:
+    assert without(text, spaces_within(text)) == joined
+
+
+def test_places_are_those_of_the_original() -> None:
+    text = "He do n 't say it 's ill"
+    places = spaces_within(text)
+    joined = without(text, places)
+    spans = [
+        (joined.index(word), joined.index(word) + len(word)) for word in ("do", "n't", "say", "'s", "ill")
+    ]
+    starts, ends = (np.array(edge) for edge in zip(*spans, strict=True))
+    first, last = original_places(starts, ends, places)
+    assert [text[a:b] for a, b in zip(first, last, strict=True)] == ["do", "n 't", "say", "'s", "ill"]
+    assert original_places(starts, starts, places)[0].tolist() == first.tolist()

@@ -1,16 +1,22 @@
-"""The contrastive loss of a batch: who meets whom."""
+"""The contrastive loss of a batch: who meets whom, and vectors cut to several lengths."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
 
-from tests.helpers.slow_losses import TAU
-from tests.helpers.training import check_gradients, cos, draw
+from augment_cli.errors import UsageError
+from tests.helpers.slow_losses import TAU, reference_info_nce
+from tests.helpers.training import check_gradients, cos, draw, logged_run, numeric_gradient
 from train.data.texts import NO_SENTENCE, NO_TEXT
-from train.loading import make_recipe
-from train.objectives.contrastive import contrast
+from train.loading import load_recipe, make_recipe
+from train.machine.distributed import join
+from train.objectives.contrastive import ContrastiveObjective, _all_differ, contrast, excluded_pairs, shorter
 
 
 @pytest.mark.parametrize("loss", ["info-nce", "symmetric", "nt-xent"])
@@ -71,3 +77,117 @@ def test_further_negatives_are_columns_of_every_anchor(loss):
 
     further = [(torch.tensor(extra[part]), ids[part]) for part in (slice(3), slice(3, 6))]
     check_gradients(lambda value: contrast(recipe, value, texts, further), reference, [z])
+
+
+CUT = {"dimensions": [2, 8], "head": "none"}
+
+
+@pytest.fixture
+def one_step(tiny_encoder, make_batch):
+    """Loss, metrics and gradient of a batch of vectors, shape (B, 2, d), without a model."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+
+    def step(z, values):
+        objective = ContrastiveObjective(make_recipe(values), tokenizer, join())
+        vectors = torch.tensor(z, requires_grad=True)
+        total, metrics, _ = objective.loss(SimpleNamespace(additions={}), make_batch(vectors))
+        total.backward()
+        return total.item(), metrics, vectors.grad
+
+    return step
+
+
+def test_every_length_is_the_vectors_first_numbers():
+    z, queue = torch.tensor(draw(5, 2, 16)), [(torch.tensor(draw(3, 16, seed=1)), torch.arange(3))]
+    parts = shorter(make_recipe(CUT), z, queue)
+    assert list(parts) == [2, 8]
+    for length, (vectors, negatives) in parts.items():
+        assert torch.equal(vectors, z[:, :, :length])
+        assert torch.equal(negatives[0][0], queue[0][0][:, :length])
+    with pytest.raises(UsageError, match="dimensions = 16: the encoder's vectors have 16 numbers"):
+        shorter(make_recipe({"dimensions": [16], "head": "none"}), z, [])
+
+
+def test_the_loss_is_the_sum_over_the_lengths(one_step):
+    z = draw(6, 2, 12)
+    total, metrics, gradient = one_step(z, CUT | {"temperature": 0.5})
+    none = np.zeros((6, 6))
+    slow = [
+        reference_info_nce(z[:, 0, :length], z[:, 1, :length], none, 0.5, none).mean()
+        for length in (12, 2, 8)
+    ]
+    assert total == pytest.approx(sum(slow), rel=1e-10)
+    assert list(metrics.values()) == pytest.approx(slow, rel=1e-10)
+    assert list(metrics) == ["loss", "loss_2", "loss_8"]
+
+    def slow_total(moved):
+        sides = moved[:, 0], moved[:, 1]
+        cut = ([side[:, :length] for side in sides] for length in (12, 2, 8))
+        return sum(reference_info_nce(*pair, none, 0.5, none).mean() for pair in cut)
+
+    np.testing.assert_allclose(gradient, numeric_gradient(slow_total, z), atol=2e-8)
+    half, _, half_gradient = one_step(z, CUT | {"temperature": 0.5, "contrastive_weight": 0.5})
+    assert half == pytest.approx(total / 2)
+    np.testing.assert_allclose(half_gradient, gradient / 2)
+
+
+def test_a_run_logs_the_loss_of_each_length(store_copy, tiny_encoder, tmp_path):
+    _, events = logged_run(
+        store_copy, tiny_encoder, tmp_path / "run", {"steps": 1, "positives": ["una"], "labels": "kind"} | CUT
+    )
+    assert {"loss", "loss_2", "loss_8"} <= events[0].keys()
+
+
+def test_lengths_are_checked(tmp_path):
+    assert load_recipe("simcse", ["dimensions=128,64", "head=none"]).contrast.dimensions == (64, 128)
+    assert make_recipe(make_recipe(CUT).as_json()).contrast.dimensions == (2, 8)
+    for wrong in (["half"], [0], [8.5]):
+        with pytest.raises(UsageError, match="should be lengths, such as"):
+            make_recipe({"dimensions": wrong, "head": "none"})
+    with pytest.raises(UsageError, match='head "tanh" mixes'):
+        make_recipe({"dimensions": [2]})
+
+
+def test_equal_texts_padding_and_missing_negatives_do_not_meet():
+    rows = torch.tensor([1, 2, 1, NO_TEXT])
+    partners = torch.tensor([5, 2, 6, NO_TEXT])
+    columns = torch.tensor([5, 2, 6, NO_TEXT, 9, NO_TEXT, 1, 5])  # positives, then one column of negatives
+    excluded = excluded_pairs(rows, partners, columns, torch.arange(4))
+    assert excluded.int().tolist() == [
+        [0, 0, 0, 1, 0, 1, 1, 1],  # its own text and its positive's are no negatives
+        [0, 0, 0, 1, 0, 1, 0, 0],
+        [0, 0, 0, 1, 0, 1, 1, 0],
+        [1, 1, 1, 0, 1, 1, 1, 1],  # padding meets nothing
+    ]
+    without = excluded_pairs(rows, partners, columns, torch.arange(4), equal=False)
+    assert without.int().tolist()[0] == [0, 0, 0, 1, 0, 1, 0, 0]
+
+
+ids = st.lists(st.integers(0, 9), min_size=4, max_size=4)
+
+
+@given(ids, ids, ids, st.booleans(), st.sets(st.integers(0, 3)))
+def test_excluded_pairs_are_those_that_a_comparison_of_each_with_each_finds(
+    rows, partners, more, beside, gone
+):
+    rows, partners = ([NO_TEXT if i in gone else n for i, n in enumerate(side)] for side in (rows, partners))
+    columns = [*partners, *more]
+    anchors = [*rows, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE]
+    found = excluded_pairs(
+        torch.tensor(rows),
+        torch.tensor(partners),
+        torch.tensor(columns),
+        torch.arange(4),
+        beside=torch.tensor(anchors) if beside else None,
+    )
+    for i, own in enumerate(zip(rows, partners, strict=True)):
+        for j, column in enumerate(columns):
+            texts = {column, anchors[j]} if beside else {column}
+            wanted = i != j and (NO_TEXT in (column, rows[i]) or bool(texts & {*own}))
+            assert bool(found[i, j]) == wanted, (i, j)
+
+
+def test_texts_that_all_differ_are_not_compared():
+    first, second = torch.tensor([1, 2, NO_TEXT]), torch.tensor([4, 2, NO_TEXT])
+    assert _all_differ(first, second, second, first)
+    assert not _all_differ(first, second, torch.tensor([4, 2, NO_TEXT, 1]), None)

@@ -1,11 +1,22 @@
-"""Lemmas of silver trees: the lexicon, the base forms, and silence where neither knows."""
+"""Lemmas: scripts, the lexicon of silver trees, and the lemmatizer's last layer learned anew."""
+
+import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import Doc
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import fix_random_seed
 
+from data.builds.pipeline.lemma_head import relearn
+from data.builds.pipeline.lemma_scripts import apply_script, lemma_script
 from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, correct
-from data.builds.pipeline.treebank import Sentence
+from data.builds.pipeline.treebank import Sentence, make_doc
 
 
 def words(*entries: str) -> Sentence:
@@ -55,3 +66,78 @@ def test_lemma(lexicon: Lexicon, word: str, tag: str, guess: str, lemma: str) ->
 def test_correct_sets_all_lemmas(lexicon: Lexicon) -> None:
     doc = Doc(spacy.blank("en").vocab, words=["dogs", "based"], tags=["NNS", "VBN"], lemmas=["x", "bas"])
     assert [token.lemma_ for token in correct(doc, lexicon)] == ["dog", "base"]
+
+
+WORDS = {"dogs": "dog", "cats": "cat", "ran": "run", "flies": "fly", "here": "here"}
+NEW = {"Written": "write", "Known": "know"}
+
+
+def sentence(words: dict[str, str]) -> Sentence:
+    """A sentence of those words with those lemmas."""
+    size = len(words)
+    return Sentence(
+        text=" ".join(words),
+        words=list(words),
+        spaces=[True] * (size - 1) + [False],
+        lemmas=list(words.values()),
+        pos=["NOUN"] * size,
+        tags=["NN"] * size,
+        morphs=[""] * size,
+        heads=[0] * size,
+        deps=["ROOT"] + ["dep"] * (size - 1),
+    )
+
+
+@pytest.fixture
+def nlp() -> Language:
+    """A lemmatizer that has never seen the new words."""
+    fix_random_seed(1)
+    random.seed(1)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    model = {
+        "@architectures": "spacy.Tagger.v2",
+        "tok2vec": {"@architectures": "spacy.Tok2VecListener.v1", "width": 96},
+    }
+    nlp.add_pipe("trainable_lemmatizer", config={"min_tree_freq": 1, "model": model})
+    gold = sentence(WORDS)
+    examples = [Example(nlp.make_doc(gold.text), make_doc(nlp.vocab, [gold]))]
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(20):
+        nlp.update(examples, sgd=optimizer, drop=0.0)
+    return nlp
+
+
+def test_new_trees_are_learned(nlp: Language, tmp_path: Path) -> None:
+    everything = WORDS | NEW
+    encoder: Any = nlp.get_pipe("tok2vec")
+    shared = encoder.model.to_bytes()
+    assert [token.lemma_ for token in nlp(" ".join(NEW))] != list(NEW.values())
+    docs = [make_doc(nlp.vocab, [sentence(everything)]) for _ in range(400)]
+    docs.append(make_doc(nlp.vocab, [sentence({"mice": "", "dogs": "dog"})]))  # "": nobody knows
+    training = tmp_path / "training"
+    training.mkdir()
+    attributes = ["ORTH", "SPACY", "TAG", "POS", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START"]
+    DocBin(attrs=attributes, docs=docs).to_disk(training / "gold.spacy")
+    relearn(nlp, training, share=1, seed=1)
+    nlp.to_disk(tmp_path / "saved")
+    for pipeline in (nlp, spacy.load(tmp_path / "saved")):
+        lemmas = {token.text: token.lemma_ for token in pipeline(" ".join(everything))}
+        assert lemmas == everything
+    assert encoder.model.to_bytes() == shared
+
+
+@given(st.text("abcAB'é", min_size=1, max_size=8), st.text("abcAB'é", min_size=1, max_size=8))
+def test_script_makes_the_lemma(word: str, lemma: str) -> None:
+    assert apply_script(lemma_script(word, lemma), word) == lemma
+
+
+def test_script_carries_over() -> None:
+    assert apply_script(lemma_script("studies", "study"), "ponies") == "pony"
+    assert apply_script(lemma_script("Walked", "walk"), "Talked") == "talk"
+    assert apply_script(lemma_script("Londons", "London"), "Parises") == "Parise"
+
+
+def test_script_that_does_not_fit_keeps_the_word() -> None:
+    assert apply_script("l|5|be", "is") == "is"
+    assert apply_script("l|2|", "is") == "is"

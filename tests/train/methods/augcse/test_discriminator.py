@@ -13,6 +13,7 @@ from augment_cli.errors import UsageError
 from tests.helpers.training import check_gradients, draw, logged_run, numeric_gradient
 from train.data.reader import Reader
 from train.data.texts import NO_TEXT
+from train.heads import make_head
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.methods.augcse.discriminator_addition import classification_loss, scale_gradient
@@ -277,3 +278,16 @@ def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_enc
             last[what, alpha] = np.mean(values_of[-20:])
     assert last["loss", -1.0] > last["loss", 1.0] + 0.02
     assert last["accuracy", -1.0] < last["accuracy", 1.0]
+
+
+def test_projection_normalises_over_all_views_of_the_batch():
+    torch.manual_seed(0)
+    head = make_head("batch-norm", 4).double()
+    x = torch.tensor(draw(9, 4))
+    first = x @ head[0].weight.T
+    scaled = (first - first.mean(0)) / (first.var(0, unbiased=False) + 1e-5).sqrt()
+    second = scaled.clamp(min=0) @ head[3].weight.T
+    expected = (second - second.mean(0)) / (second.var(0, unbiased=False) + 1e-5).sqrt()
+    torch.testing.assert_close(head(x), expected)
+    assert [tuple(p.shape) for p in head.parameters()] == [(8, 4), (8,), (8,), (4, 8)]
+    assert head.dimension == 4
