@@ -78,7 +78,7 @@ ELSEWHERE = {
     r"benchmarks\.(judge|writer)_quality": "needs a model that writes",
     r"^augment-cli (generate|read) |llm-": "needs a server with a model: tests/augment_cli/answers",
     r"--store (texts|queries)|--beir held-out": "needs what a model wrote: tests/augment_cli/answers",
-    r"--engine ctranslate2": "needs CTranslate2, which `dev` leaves out: test_converted.py",
+    r"--engine ctranslate2": "needs CTranslate2, which `dev` leaves out: test_engines.py",
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
