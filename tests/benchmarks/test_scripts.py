@@ -195,9 +195,11 @@ def test_differences_are_those_to_the_starting_encoder():
     assert difference_table(lines[:2]).endswith("| 50.00 | +2.00 | 1 of 1 | −1.00 |")
 
 
-def test_the_page_shows_what_was_measured():
-    lines = read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")
-    assert difference_table(lines) in PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "table"), [("adapt_domains", difference_table), ("adapt_corpora", corpora_table)]
+)
+def test_the_page_shows_what_was_measured(name, table):
+    assert table(read_lines(REPOSITORY / f"benchmarks/{name}.jsonl")) in PAGE.read_text(encoding="utf-8")
 
 
 def test_what_needs_no_training_stands_as_measured():
@@ -235,8 +237,3 @@ def test_gains_are_shown_beside_what_was_there_before():
     line |= {"before": {"main": 50.0, "stsb": 80.0}, "gain": {"main": 1.25, "stsb": -0.5}}
     row = "| m | news | 4,000 | 0.5 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
     assert corpora_table([line]).splitlines()[2:] == [row]
-
-
-def test_the_page_shows_what_corpora_gained():
-    measured = read_lines(REPOSITORY / "benchmarks/adapt_corpora.jsonl")
-    assert corpora_table(measured) in PAGE.read_text(encoding="utf-8")

@@ -20,7 +20,6 @@ from tests.helpers.appearing import appeared
 from tests.helpers.undisturbed import digests_of_parts
 
 LINES = 1_600
-COMMAND = ["una", "--radius", "5", "--draws", "2", "--store", "store"]
 PARTS = 1 + 16 + 1 + 16 + 1 + 2 * 16
 
 

@@ -17,14 +17,6 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="session")
-def parsed_sample_store(sample_store: Store) -> Store:
-    """The same with its parses, by the shipped pipeline; some 4 s of CPU time, so only where it is used."""
-    with Session(sample_store.path, Engine(1)) as session:
-        session.parse()
-        return session.store
-
-
-@pytest.fixture(scope="session")
 def fitted(tmp_path_factory: pytest.TempPathFactory):
     """A function that fits a store on some sentences."""
 

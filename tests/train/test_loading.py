@@ -111,9 +111,13 @@ def test_betas_may_be_written_with_a_comma():
     assert load_recipe("una", ["betas=[0.8, 0.9]"]).optimizer.betas == (0.8, 0.9)
 
 
-def test_unknown_recipe_lists_the_known_ones():
-    with pytest.raises(MissingError, match="simcse-ntxent"):
-        load_recipe("simsce")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("simsce", "simcse-ntxent"), ("mine.toml", r"^mine\.toml: no such file(?!.*name a \.toml file)")],
+)
+def test_a_recipe_that_is_not_there(name, words):
+    with pytest.raises(MissingError, match=words):
+        load_recipe(name)
 
 
 @pytest.mark.parametrize(
@@ -150,12 +154,6 @@ def test_a_loss_without_settings():
     assert "loss_settings" not in Recipe().as_json()  # checkpoints of before there were any go on
     with pytest.raises(UsageError, match='the loss "nt-xent" has no settings; leave it out'):
         make_recipe({"loss": "nt-xent", "loss_settings": {"margin": 1.0}})
-
-
-def test_a_recipe_file_that_is_not_there_is_called_a_file():
-    with pytest.raises(MissingError, match=r"^mine\.toml: no such file") as caught:
-        load_recipe("mine.toml")
-    assert "name a .toml file" not in str(caught.value)
 
 
 def test_names_of_before_1_0_still_work(tmp_path):

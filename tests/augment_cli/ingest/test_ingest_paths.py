@@ -41,18 +41,21 @@ def test_globs_repeated_names_and_an_unknown_ending_named_outright(corpus, read_
     assert read_paths(corpus / "notes.pdf").texts == ["not to be read"]
 
 
-@pytest.mark.parametrize("name", ["missing.txt", "no*match", "empty"])
-def test_what_names_nothing_is_an_error(tmp_path, name):
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        *((name, r"no such file|no \.txt") for name in ("missing.txt", "no*match", "empty")),
+        *(
+            (name, r"(pipe\.log|/dev/zero): is a pipe.*--corpus -")
+            for name in ("pipe.log", "*.log", "/dev/zero")
+        ),
+    ],
+)
+def test_what_names_nothing_or_a_pipe_or_device_is_an_error(tmp_path, monkeypatch, named, words):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInputError, match=r"no such file|no \.txt"):
-        find_files([tmp_path / name])
-
-
-@pytest.mark.parametrize("named", ["pipe.txt", "*.txt", "/dev/zero"])
-def test_a_pipe_or_device_is_refused_instead_of_waited_for(tmp_path, monkeypatch, named):
-    os.mkfifo(tmp_path / "pipe.txt")
+    os.mkfifo(tmp_path / "pipe.log")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInputError, match=r"(pipe\.txt|/dev/zero): is a pipe.*--corpus -"):
+    with pytest.raises(BadInputError, match=words):
         find_files([named])
 
 

@@ -110,19 +110,20 @@ def test_what_is_not_a_file_is_refused_before_it_is_read(spoiled, kind, file):
         find_pipeline(spoiled)
 
 
-@pytest.mark.parametrize("file", ["parser/model", "vocab/strings.json", "tokenizer", "tagger/cfg"])
-def test_spoiled_weights_cannot_be_loaded(spoiled, file):
-    content = b'{"labels": 3}' if file == "tagger/cfg" else b"\x93spoiled"
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        *((file, b"\x93spoiled") for file in ("parser/model", "vocab/strings.json", "tokenizer")),
+        ("tagger/cfg", b'{"labels": 3}'),
+        ("config.cfg", "-1"),
+        ("config.cfg", "0"),
+    ],
+)
+def test_spoiled_weights_or_a_batch_size_that_is_none_cannot_be_loaded(spoiled, file, content):
+    if isinstance(content, str):  # a batch size
+        settings = (spoiled / file).read_text()
+        content = re.sub(r"(?m)^batch_size = .*", f"batch_size = {content}", settings, count=1).encode()
     (spoiled / file).write_bytes(content)
-    with pytest.raises(MissingError, match="cannot load it"):
-        load_pipeline(find_pipeline(spoiled))
-
-
-@pytest.mark.parametrize("size", ["-1", "0"])
-def test_a_batch_size_that_is_none_cannot_be_loaded(spoiled, size):
-    settings = (spoiled / "config.cfg").read_text()
-    settings = re.sub(r"(?m)^batch_size = .*", f"batch_size = {size}", settings, count=1)
-    (spoiled / "config.cfg").write_text(settings)
     with pytest.raises(MissingError, match="cannot load it"):
         load_pipeline(find_pipeline(spoiled))
 

@@ -207,15 +207,22 @@ def test_word_lists_hold_what_their_readers_expect() -> None:
     assert not set(word_list("male_names")) & set(word_list("female_names"))
 
 
-def test_swapping_genders_twice_gives_the_sentence_again() -> None:
-    text = "He and his sister saw her brother, the king, himself; the queen saw him."
-    once = augment("gender-swap", [text])["text"][0].as_py()
-    assert once == "She and her brother saw his sister, the queen, herself; the king saw her."
-    assert augment("gender-swap", [once])["text"][0].as_py() == text
-
-
-def test_expanding_and_contracting_are_inverse() -> None:
-    text = "They do not know that I am late, and she will not wait."
-    short = augment("contraction", [text], direction="contract")["text"][0].as_py()
-    assert short == "They don't know that I'm late, and she'll not wait."
-    assert augment("contraction", [short], direction="expand")["text"][0].as_py() == text
+@pytest.mark.parametrize(
+    ("name", "there", "back", "text", "expected"),
+    [
+        (
+            "gender-swap", {}, {},
+            "He and his sister saw her brother, the king, himself; the queen saw him.",
+            "She and her brother saw his sister, the queen, herself; the king saw her.",
+        ),
+        (
+            "contraction", {"direction": "contract"}, {"direction": "expand"},
+            "They do not know that I am late, and she will not wait.",
+            "They don't know that I'm late, and she'll not wait.",
+        ),
+    ],
+)  # fmt: skip
+def test_there_and_back_is_the_sentence_again(name: str, there: dict, back: dict, text: str, expected: str):
+    (once,) = augment(name, [text], **there)["text"].to_pylist()
+    assert once == expected
+    assert augment(name, [once], **back)["text"].to_pylist() == [text]

@@ -50,22 +50,18 @@ def test_settings_of_a_table():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("recipe", "change", "message"),
     [
-        ("momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
-        ("momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
-        ("momentun.queue=3", r"unknown setting 'momentun.queue' \(did you mean \[momentum\]\?\); known: "),
-        ("momentum=3", r"\[momentum\]: should be a table"),
+        ("simcse", "momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
+        ("simcse", "momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
+        ("simcse", "momentun.queue=3", r"setting 'momentun.queue' \(did you mean \[momentum\]\?\); known: "),
+        ("simcse", "momentum=3", r"\[momentum\]: should be a table"),
+        ("mlm", "momentum.queue=3", 'needs objective "contrastive"'),
     ],
 )
-def test_wrong_settings_of_a_table_are_named(change, message):
+def test_wrong_settings_of_a_table_are_named(recipe, change, message):
     with pytest.raises(UsageError, match=message):
-        load_recipe("simcse", [change])
-
-
-def test_additions_need_the_contrastive_objective():
-    with pytest.raises(UsageError, match='needs objective "contrastive"'):
-        load_recipe("mlm", ["momentum.queue=3"])
+        load_recipe(recipe, [change])
 
 
 def test_an_addition_takes_no_part_in_what_others_draw(tiny_encoder):

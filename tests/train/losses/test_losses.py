@@ -34,14 +34,18 @@ def test_info_nce(negatives):
     check_with_columns(info_nce, reference_info_nce, negatives)
 
 
-def test_known_values_of_info_nce():
-    # Two orthogonal pairs, each positive equal to its anchor: −log(e^{1/τ} / (e^{1/τ} + e^0)).
+@pytest.mark.parametrize(("loss", "others", "candidates"), [(info_nce, 1, 4), (nt_xent, 2, 7)])
+def test_known_values(loss, others, candidates):
+    views = 2 if loss is nt_xent else 1
+    # Two orthogonal pairs, each positive equal to its anchor: −log(e^{1/τ} / (e^{1/τ} + others · e^0)).
     z = torch.eye(2, dtype=torch.float64)
-    expected = math.log1p(math.exp(-1 / TAU))
-    assert info_nce(z, z, torch.zeros(2, 2, dtype=torch.bool), TAU).tolist() == pytest.approx([expected] * 2)
+    expected = math.log1p(others * math.exp(-1 / TAU))
+    found = loss(z, z, torch.zeros(2 * views, 2 * views, dtype=torch.bool), TAU)
+    assert found.tolist() == pytest.approx([expected] * 2 * views)
     # Equal embeddings everywhere: log of the number of candidates.
     same = torch.ones(4, 3, dtype=torch.float64)
-    assert info_nce(same, same, torch.zeros(4, 4, dtype=torch.bool), TAU)[0] == pytest.approx(math.log(4))
+    found = loss(same, same, torch.zeros(4 * views, 4 * views, dtype=torch.bool), TAU)
+    assert found[0] == pytest.approx(math.log(candidates))
 
 
 def test_lengths_of_vectors_do_not_matter():
@@ -67,20 +71,16 @@ def test_symmetric(negatives):
     check_with_columns(symmetric, reference_symmetric, negatives)
 
 
-@pytest.mark.parametrize("name", components.names("losses"))
-def test_the_example_of_a_loss(name):
-    loss = components.module("losses", name)
-    function = getattr(loss, components.function_name(name))
-    example, *more = doctest.DocTestFinder().find(function, globs=vars(loss) | {"torch": torch})
-    assert not more and 3 <= len(example.examples) <= 5
-    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+def function_of(name):
+    return getattr(components.module("losses", name), components.function_name(name))
 
 
-@pytest.mark.parametrize("function", [cosent, angle_similarity])
-def test_the_example_of_a_loss_of_pairs_with_scores(function):
-    (example,) = doctest.DocTestFinder().find(
-        function, globs=vars(inspect.getmodule(function)) | {"torch": torch}
-    )
+@pytest.mark.parametrize(
+    "function", [*map(function_of, components.names("losses")), cosent, angle_similarity]
+)
+def test_the_example_of_a_loss(function):
+    names = vars(inspect.getmodule(function)) | {"torch": torch}
+    (example,) = doctest.DocTestFinder().find(function, globs=names)
     assert 3 <= len(example.examples) <= 5
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
@@ -106,15 +106,10 @@ def both(monkeypatch, loss, dtype, zero=False):
 
 
 @pytest.mark.parametrize("loss", [info_nce, symmetric])
-def test_closed_form_is_autograd_in_float64(monkeypatch, loss):
-    for ours, theirs in both(monkeypatch, loss, torch.float64):
-        torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("loss", [info_nce, symmetric])
-def test_fp32_rounds_and_no_more(monkeypatch, loss):
-    for ours, theirs in both(monkeypatch, loss, torch.float32):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+@pytest.mark.parametrize(("precision", "atol"), [(torch.float64, 1e-11), (torch.float32, 1e-4)])
+def test_closed_form_is_autograd(monkeypatch, loss, precision, atol):
+    for ours, theirs in both(monkeypatch, loss, precision):
+        torch.testing.assert_close(ours, theirs, rtol=atol, atol=atol)
         assert ours.abs().max() > 0.1
 
 
@@ -134,13 +129,3 @@ def test_nt_xent():
         [first, second],
         atol=2e-8,
     )
-
-
-def test_known_values_of_nt_xent():
-    # Two orthogonal pairs: the other pair comes twice.
-    z = torch.eye(2, dtype=torch.float64)
-    pool = nt_xent(z, z, torch.zeros(4, 4, dtype=torch.bool), TAU)
-    assert pool.tolist() == pytest.approx([math.log1p(2 * math.exp(-1 / TAU))] * 4)
-    # Equal embeddings everywhere: log of the number of candidates.
-    same = torch.ones(4, 3, dtype=torch.float64)
-    assert nt_xent(same, same, torch.zeros(8, 8, dtype=torch.bool), TAU)[0] == pytest.approx(math.log(7))

@@ -155,23 +155,24 @@ def test_the_extremes_of_the_generator_stay_in_the_window(uniform: float) -> Non
             assert 0 <= drawn < 5
 
 
-def test_a_window_without_weight_is_drawn_evenly() -> None:
-    table = term_table([0.0, 0.0, 0.0, 0.0])
-    drawn = table.draw_ids(np.full(30_000, 1), 9, np.random.default_rng(0).random(30_000))
-    assert stats.chisquare(np.bincount(drawn, minlength=4)[[0, 2, 3]]).pvalue > 1e-4
-    assert 1 not in drawn
+@pytest.mark.parametrize(
+    ("weights", "own", "draw"),
+    [
+        ([0.0, 0.0, 0.0, 0.0], 1, lambda table, own, numbers: table.draw_ids(own, 9, numbers)),
+        ([5.0, 1.0, 1.0, 1.0], 2, lambda table, own, numbers: table.draw_any(own, numbers)),
+    ],
+    ids=["a window without weight", "random terms"],
+)
+def test_terms_are_drawn_evenly_and_never_the_word_itself(weights, own, draw) -> None:
+    drawn = draw(term_table(weights), np.full(30_000, own), np.random.default_rng(0).random(30_000))
+    others = [term for term in range(4) if term != own]
+    assert stats.chisquare(np.bincount(drawn, minlength=4)[others]).pvalue > 1e-4
+    assert own not in drawn
 
 
 @pytest.mark.parametrize(("scores", "radius"), [([1.0], 5), ([1.0, 2.0], 0)])
 def test_an_empty_window_draws_nothing(scores: list[float], radius: int) -> None:
     assert term_table(scores).draw_ids(np.array([0]), radius, np.array([0.3])).tolist() == [-1]
-
-
-def test_random_terms_are_drawn_evenly_and_never_the_word_itself() -> None:
-    table = term_table([5.0, 1.0, 1.0, 1.0])
-    drawn = table.draw_any(np.full(30_000, 2), np.random.default_rng(0).random(30_000))
-    assert stats.chisquare(np.bincount(drawn, minlength=4)[[0, 1, 3]]).pvalue > 1e-4
-    assert 2 not in drawn
 
 
 # --- the whole

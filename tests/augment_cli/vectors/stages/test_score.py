@@ -127,10 +127,13 @@ def test_probabilities_of_given_models(path, classifier):
         assert found == pytest.approx([float(pair[2]), float(pair[0]), float(one[1])], abs=1e-5)
 
 
-def test_a_classifier_of_other_labels_is_refused(path, classifier):
+def test_models_that_say_something_else_are_refused(path, classifier, reranker, model):
     for options, message in (
         ({"nli": classifier("good", "bad")}, r"none of its labels \(good, bad\) is 'entailment'"),
         ({"acceptability": classifier("a", "b", "c")}, "one is called 'acceptable'"),
+        ({"cross_encoder": reranker(labels=2)}, "2 outputs"),
+        ({"cross_encoder": model("bert")}, "BertForMaskedLM"),
+        ({"cross_encoder": reranker("Tanh")}, "Tanh"),
     ):
         with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
             session.score("antonym", ScoreOptions((), **options))
@@ -154,16 +157,6 @@ def test_a_cross_encoder_says_what_sentence_transformers_says(path, reranker, ac
         assert found == pytest.approx(predicted(folder, pairs), abs=1e-5)
         assert "--cross-encoder FOLDER" in " ".join(command_for(store, f"scores-{stage}"))
     assert (min(found) < 0) == (activation == "Identity") and verify(store) == []
-
-
-def test_what_is_no_cross_encoder_of_one_output_is_refused(path, reranker, model):
-    for folder, message in (
-        (reranker(labels=2), "2 outputs"),
-        (model("bert"), "BertForMaskedLM"),
-        (reranker("Tanh"), "Tanh"),
-    ):
-        with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
-            session.score("antonym", ScoreOptions((), cross_encoder=folder))
 
 
 def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
