@@ -67,7 +67,7 @@ pytest_plugins = [
 
 
 @pytest.fixture(scope="session")
-def data_folder() -> Path:
+def data_folder():
     """The folder of real data sets (its layout is in docs/reference/evaluation.md, section Data).
 
     Taken from the environment variable DATA, which must then exist; without it, ../shared/data

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -215,7 +214,7 @@ def members(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_each_set_has_its_size_and_stands_in_the_next(size: int) -> None:
+def test_each_set_has_its_size_and_stands_in_the_next(size):
     names = members(f"augcse-{size}")
     assert len(names) == size
     larger = [other for other in SIZES if other > size]
@@ -223,14 +222,14 @@ def test_each_set_has_its_size_and_stands_in_the_next(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_without_models_nothing_else_is_missing(size: int) -> None:
+def test_without_models_nothing_else_is_missing(size):
     runs = recipe.load(f"augcse-{size}")
     plain = [run.stage for run in runs if "model" not in augmentations.get(run.run.name).needs]
     assert members(f"augcse-{size}-no-models") == plain
     assert len(plain) == size - (1 if size == 4 else 2)
 
 
-def test_what_stands_in_for_what_can_be_changed() -> None:
+def test_what_stands_in_for_what_can_be_changed():
     (run,) = (
         run
         for run in recipe.load("augcse-4", ["diverse-paraphrase.choice=best"])
@@ -241,7 +240,7 @@ def test_what_stands_in_for_what_can_be_changed() -> None:
 
 
 @pytest.mark.slow
-def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
+def test_a_set_is_made_from_one_parse(tmp_path):
     """The shipped pipeline parses once, and every member of the set finds its parse."""
     lines = ["The dogs do not chase the cat in Paris.", "However, a small red mill burned in 1901."] * 3
     (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")

@@ -67,7 +67,7 @@ def made(run: AugmentationRun, rows: Rows) -> list[str | None]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_judged_text_comes_out_again(path: Any) -> None:
+def test_each_judged_text_comes_out_again(path):
     entries = judged(path)
     texts = pa.array([entry["original"] for entry in entries], pa.string())
     row_ids = np.array([entry["row_id"] for entry in entries])

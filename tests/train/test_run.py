@@ -357,9 +357,7 @@ def test_a_pooling_with_token_weights_is_trained_and_saved_with_them(tiny_store,
     assert load_encoder(tmp_path / "again/last").pooling == "idf:mean"
 
 
-def test_the_time_left_is_that_of_the_later_steps_and_of_the_evaluations(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_time_left_is_that_of_the_later_steps_and_of_the_evaluations(tmp_path, capsys):
     log, seconds = Log(tmp_path, 0, 60), {"before": 40, "first": 30, "later": 2}
     with patch("time.perf_counter", return_value=0.0) as clock:
         speed = Speed(0)

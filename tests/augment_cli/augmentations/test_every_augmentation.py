@@ -3,7 +3,6 @@
 import functools
 import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def golden(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_there_are_golden_examples(name: str) -> None:
+def test_there_are_golden_examples(name):
     assert golden(name)["case"]
 
 
@@ -69,9 +68,7 @@ GOLDEN_CASES = [
 
 
 @pytest.fixture(scope="module")
-def golden_row(
-    fitted: Callable[[list[str]], Store], sample_store: Store
-) -> Callable[[str, dict[str, Any], str], dict[str, Any]]:
+def golden_row(fitted, sample_store):
     """What becomes of a case as row 0; all that share their parameters are made at once."""
     known: dict[tuple[str, str, str], dict[int, dict[str, Any]]] = {}
 
@@ -105,9 +102,7 @@ def golden_row(
 
 
 @pytest.mark.parametrize(("name", "case", "scheme"), GOLDEN_CASES)
-def test_golden_examples(
-    name: str, case: dict[str, Any], scheme: str, golden_row: Callable[..., dict[str, Any]]
-) -> None:
+def test_golden_examples(name, case, scheme, golden_row):
     row = golden_row(name, case, scheme)
     assert row["text"] == case.get("expected")
     assert row["reason"] == case.get("reason")
@@ -115,7 +110,7 @@ def test_golden_examples(
         assert row[column] == case[column]
 
 
-def test_every_hand_parse_is_used() -> None:
+def test_every_hand_parse_is_used():
     """Each sentence parsed by hand stands in some golden file."""
     used = {case.get("sentence") for name in NAMES for case in golden(name)["case"]}
     assert SENTENCES.keys() <= used
@@ -160,7 +155,7 @@ UNMET = {"subject-object-switch"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
+def test_the_sample_comes_out_sound(name, sample_store):
     texts = sample()
     table = augmented(texts, name, sample_store)
     assert_sound(table)
@@ -180,12 +175,12 @@ ODD = st.lists(
 @pytest.mark.parametrize("name", NAMES)
 @examples(60, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
-def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Store, texts: list[str]) -> None:
+def test_odd_input_never_raises_and_comes_out_sound(name, sample_store, texts):
     assert_sound(augmented(texts, name, sample_store))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_does_not_depend_on_the_others(name: str, sample_store: Store) -> None:
+def test_a_row_does_not_depend_on_the_others(name, sample_store):
     """Rows 0–299 at once, in small pieces, and backwards: the same row_id, the same text."""
     corpus = sample_store.read("corpus").slice(0, 300)
 
@@ -201,7 +196,7 @@ def test_a_row_does_not_depend_on_the_others(name: str, sample_store: Store) -> 
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if augmentations.get(name).is_random])
-def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
+def test_other_seeds_and_draws_give_other_texts(name, sample_store):
     choices = [(0, 0), (1, 0), (0, 1)]
     texts = sample()  # some change few
     results = [
@@ -215,7 +210,7 @@ def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) 
 
 
 @pytest.mark.parametrize("name", augmentations.names())
-def test_the_descriptor_is_complete(name: str) -> None:
+def test_the_descriptor_is_complete(name):
     descriptor = augmentations.get(name)
     assert descriptor.name == name
     assert descriptor.kind in {"positive", "negative"}
@@ -225,7 +220,7 @@ def test_the_descriptor_is_complete(name: str) -> None:
     assert all(example.startswith(f"augment-cli {name}") for example in descriptor.examples)
 
 
-def test_the_stored_stage_equals_the_result_in_memory(sample_store: Store) -> None:
+def test_the_stored_stage_equals_the_result_in_memory(sample_store):
     stored = augment_cli.run("una", sample_store.path, radius="1%", jobs=1).read("una")
     texts = sample_store.read("corpus")["text"].to_pylist()
     table = augment_cli.augment(texts, "una", store=sample_store, radius="1%")

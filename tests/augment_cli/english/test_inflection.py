@@ -52,11 +52,11 @@ PAST, PRESENT, THIRD = VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD
         ("leave", VerbForm.NONE, None),
     ],
 )
-def test_base_form(form: str, verb_form: VerbForm, infinitive: str | None) -> None:
+def test_base_form(form, verb_form, infinitive):
     assert base_form(form, verb_form) == infinitive
 
 
-def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it() -> None:
+def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it():
     assert base_form("lay", PAST, "lie") == "lie"
     assert base_form("lay", PAST, "nonsense") == "lie"
 
@@ -75,15 +75,15 @@ def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it() -> No
         ("get to", "get to", "gets to", "got to"),
     ],
 )
-def test_auxiliaries(auxiliary: str, present: str, third: str, past: str | None) -> None:
+def test_auxiliaries(auxiliary, present, third, past):
     assert [phrase(auxiliary, form) for form in (PRESENT, THIRD, PAST)] == [present, third, past]
 
 
-def test_nothing_to_inflect() -> None:
+def test_nothing_to_inflect():
     assert inflected("", PAST) is None
 
 
-def test_inflection_loads_no_spacy() -> None:
+def test_inflection_loads_no_spacy():
     code = (
         "import sys; from augment_cli.english.inflection import base_form; "
         "assert base_form('left', 1) == 'leave'; print('spacy' in sys.modules)"
@@ -96,7 +96,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), 
 
 
 @given(ROWS)
-def test_distinct_rows_of_columns(rows: list[tuple[int, int, bool]]) -> None:
+def test_distinct_rows_of_columns(rows):
     columns = np.array(rows, np.int64).reshape(-1, 3).T
     kinds, of = distinct(columns[0], columns[1], columns[2] > 0)
     assert [kinds[kind] for kind in of.tolist()] == rows
@@ -104,7 +104,7 @@ def test_distinct_rows_of_columns(rows: list[tuple[int, int, bool]]) -> None:
 
 
 @given(ROWS)
-def test_the_first_reason_that_holds_is_written(rows: list[tuple[int, int, bool]]) -> None:
+def test_the_first_reason_that_holds_is_written(rows):
     one, other = np.array([row[0] > 1 for row in rows], bool), np.array([row[2] for row in rows], bool)
     places = np.arange(len(rows)) * 2
     reasons = np.full(2 * len(rows), "none", object)

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,12 +35,12 @@ CORE = {
 
 
 @pytest.fixture(scope="module")
-def english() -> Language:
+def english():
     """The pipeline as a user loads it."""
     return spacy.load(shipped_pipeline())
 
 
-def test_size_licence_and_card() -> None:
+def test_size_licence_and_card():
     folder = shipped_pipeline()
     assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) <= LIMIT
     assert "Attribution-ShareAlike 4.0" in (folder / "LICENSE").read_text(encoding="utf-8")
@@ -50,13 +49,13 @@ def test_size_licence_and_card() -> None:
     assert all(word in card for word in ("UPOS", "UAS", "LAS", "lemma", "EWT dev", "GUM dev"))
 
 
-def test_loads_without_the_build(english: Language) -> None:
+def test_loads_without_the_build(english):
     assert english.pipe_names == ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
     assert "data.builds" not in str(english.config)
     assert sys.modules.get("floret") is None
 
 
-def test_labels_are_universal(english: Language) -> None:
+def test_labels_are_universal(english):
     pipe: Callable[[str], Any] = english.get_pipe
     assert set(pipe("parser").labels) >= CORE
     features = {part for label in pipe("morphologizer").labels for part in label.split("|")}
@@ -87,9 +86,7 @@ def find(english: Language, text: str, word: str) -> Token:
         ("London is larger than Paris.", "London", "PROPN", "London", "nsubj", "larger"),
     ],
 )
-def test_textbook_sentences(
-    english: Language, text: str, word: str, pos: str, lemma: str, dep: str, head: str
-) -> None:
+def test_textbook_sentences(english, text, word, pos, lemma, dep, head):
     token = find(english, text, word)
     assert (token.pos_, token.lemma_, token.dep_, token.head.text) == (pos, lemma, dep, head)
 
@@ -104,22 +101,22 @@ def test_textbook_sentences(
         ("Doing so took years.", "do"),
     ],
 )
-def test_lemma_of_an_irregular_verb_with_a_capital(english: Language, text: str, lemma: str) -> None:
+def test_lemma_of_an_irregular_verb_with_a_capital(english, text, lemma):
     assert english(text)[0].lemma_ == lemma
 
 
-def test_features_of_verbs(english: Language) -> None:
+def test_features_of_verbs(english):
     morph = find(english, "She sings well.", "sings").morph
     assert morph.get("Tense") == ["Pres"] and morph.get("Number") == ["Sing"] and morph.get("Person") == ["3"]
 
 
-def test_odd_input_is_parsed_into_itself(english: Language) -> None:
+def test_odd_input_is_parsed_into_itself(english):
     for text in ("", " ", "…", "a" * 300, "?!?! -- 7", "no Capitals no stop", "\u00e9\u00e8 \U0001f600 ok"):
         assert english(text).text == text
 
 
 @pytest.mark.slow
-def test_scores_on_the_real_development_set(english: Language, data_folder: Path) -> None:
+def test_scores_on_the_real_development_set(english, data_folder):
     from data.builds.pipeline.treebank import make_doc, read_conllu
 
     gold = read_conllu(data_folder / "treebank" / "en_ewt-ud-dev.conllu.gz")

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,11 +25,11 @@ TEXTS = ["The old ferry crossed the wide river.", "River.", "It is not late, but
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory):
     return store_of(tmp_path_factory.mktemp("compared"), TEXTS, "word-deletion", "negation-removal")
 
 
-def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_holds_what_the_stages_hold(store, capsys):
     deletion, negation = comparison.compare(store)
     assert (deletion["stage"], deletion["meaning"]) == ("word-deletion", "possibly altered")
     texts = store.read("word-deletion")["text"].to_pylist()
@@ -44,7 +43,7 @@ def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.Captu
     assert (negation["meaning"], negation["changed_share"]) == ("altered", 0.25)
 
 
-def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
+def test_scorers_see_originals_and_results_in_pairs(store):
     calls: list[str] = []
 
     def letters(texts: list[str]) -> np.ndarray:
@@ -66,7 +65,7 @@ def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
     assert sorted(calls[:2]) == sorted([TEXTS[2], result])
 
 
-def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
+def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
     """The same rows for every stage, whatever their order and the size of the parts."""
     seen: dict[int, list[str]] = {}
     for rows in (7, 100):
@@ -88,12 +87,12 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
     assert seen[7] == seen[100]
 
 
-def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
+def test_a_store_without_augmentations_says_so(tmp_path):
     with pytest.raises(UsageError, match="no augmentation"):
         comparison.compare(store_of(tmp_path, ["River."]))
 
 
-def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:
+def test_perplexity_is_that_of_the_model(tmp_path):
     """Against the model's own loss, sentence by sentence, without padding."""
     import torch
     import transformers

@@ -241,7 +241,7 @@ LINES_OF_CHAINS = [
 
 
 @pytest.fixture(scope="module")
-def chains(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def chains(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chains")
     with Session(folder / "store") as session:
         session.ingest(texts=LINES_OF_CHAINS)
@@ -259,14 +259,14 @@ def rows_of(store: Store, stage: str) -> dict[int, tuple[str, str]]:
     }
 
 
-def test_two_turns_of_one_predicate_say_the_same(chains: Store) -> None:
+def test_two_turns_of_one_predicate_say_the_same(chains):
     rows = rows_of(chains, "negation-of-opposite")
     assert rows[0] == ("The shop is not illegal.", "same")
     assert rows[2] == ("All answers are not impossible.", "neither")  # "not" may deny "all"
     assert chains.stage("negation-of-opposite").settings["parameters"]["label"] == "same"
 
 
-def test_a_turn_beside_another_stays_one(chains: Store) -> None:
+def test_a_turn_beside_another_stays_one(chains):
     """`quantity` made its stage of `negation` first, since the store had none."""
     assert "negation" in chains.stages()
     text, label = rows_of(chains, "quantity-of-negation")[4]
@@ -275,19 +275,19 @@ def test_a_turn_beside_another_stays_one(chains: Store) -> None:
     assert text != "The doctor did not rescue the hunter in May 1990."
 
 
-def test_a_paraphrase_that_is_turned_is_turned(chains: Store) -> None:
+def test_a_paraphrase_that_is_turned_is_turned(chains):
     assert rows_of(chains, "phrase-swap-of-voice")[4] == (
         "The doctor was rescued by the hunter in May 1990.",
         "other",
     )
 
 
-def test_rows_without_a_text_in_the_first_stage_say_so(chains: Store) -> None:
+def test_rows_without_a_text_in_the_first_stage_say_so(chains):
     reasons = chains.read("negation-of-opposite")["reason"].to_pylist()
     assert reasons[1] == reasons[5] == "not_made"
 
 
-def test_a_chain_is_a_stage_as_any_other(chains: Store) -> None:
+def test_a_chain_is_a_stage_as_any_other(chains):
     assert augment_cli.verify(chains.path) == []
     assert why_not_reused(chains, "negation-of-opposite") is None
     command = command_of(chains, "negation-of-opposite")
@@ -297,7 +297,7 @@ def test_a_chain_is_a_stage_as_any_other(chains: Store) -> None:
         assert not session.results[-1].was_made
 
 
-def test_pack_takes_only_rows_that_say_the_same(chains: Store) -> None:
+def test_pack_takes_only_rows_that_say_the_same(chains):
     packed = augment_cli.pack_table(
         chains.path, positives=["negation-of-opposite"], negatives=["phrase-swap-of-voice"], name="chained"
     )
@@ -305,7 +305,7 @@ def test_pack_takes_only_rows_that_say_the_same(chains: Store) -> None:
     assert "All answers are not impossible." not in texts
 
 
-def test_what_cannot_be_chained_is_refused(chains: Store) -> None:
+def test_what_cannot_be_chained_is_refused(chains):
     with Session(chains.path) as session:
         with pytest.raises(UsageError, match="no finished augmentation of this name"):
             session.augment(make_run("negation", of="nothing"))
@@ -315,7 +315,7 @@ def test_what_cannot_be_chained_is_refused(chains: Store) -> None:
         augment_cli.augment(LINES_OF_CHAINS, "negation", of="opposite")
 
 
-def test_the_command_line_has_the_option(chains: Store) -> None:
+def test_the_command_line_has_the_option(chains):
     words = ["negation", "--of", "opposite", "--store", str(chains.path), "--dry-run", "--json"]
     done = subprocess.run([sys.executable, "-m", "augment_cli", *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -345,14 +345,14 @@ def after(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 @examples(300)
 @given(text=TEXTS, data=st.data())
-def test_two_steps_of_edits_in_one_give_the_same_text(text: str, data: st.DataObject) -> None:
+def test_two_steps_of_edits_in_one_give_the_same_text(text, data):
     first = edits_on(text, data)
     between = after(text, first)
     second = edits_on(between, data)
     assert after(text, joined(between, first, second)) == after(between, second)
 
 
-def test_complements_leave_no_third() -> None:
+def test_complements_leave_no_third():
     assert are_complements("Open", "closed")
     assert are_complements("unhappy", "happy")
     assert not are_complements("old", "young")

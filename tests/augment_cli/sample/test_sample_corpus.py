@@ -13,12 +13,12 @@ PARTICIPLE = rf"(?:\w+ed|{IRREGULAR})"
 
 
 @pytest.fixture(scope="module")
-def content() -> bytes:
+def content():
     return (SAMPLE / "sentences.txt").read_bytes()
 
 
 @pytest.fixture(scope="module")
-def sentences(content: bytes) -> list[str]:
+def sentences(content):
     return content.decode("utf-8").removesuffix("\n").split("\n")
 
 

@@ -47,7 +47,7 @@ def described(view: ClauseView) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_both_schemes_give_the_same_view(name: str) -> None:
+def test_both_schemes_give_the_same_view(name):
     clear, universal = (described(view_of(name, scheme=scheme)) for scheme in SCHEMES)
     assert clear == universal
 
@@ -77,7 +77,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("case", EXPECTED, ids=[case[0] for case in EXPECTED])
-def test_the_parts_of_a_clause(case: tuple[Any, ...], scheme: str) -> None:
+def test_the_parts_of_a_clause(case, scheme):
     name, *wanted = case
     view = described(view_of(name, scheme=scheme))
     found = [
@@ -97,7 +97,7 @@ def test_the_parts_of_a_clause(case: tuple[Any, ...], scheme: str) -> None:
         ("modal-copula", False),
     ],
 )
-def test_agreement(name: str, third: bool) -> None:
+def test_agreement(name, third):
     for scheme in SCHEMES:
         assert view_of(name, scheme=scheme).third_person_singular.tolist() == [third]
 
@@ -118,11 +118,11 @@ def test_agreement(name: str, third: bool) -> None:
         ("odd||=x", VerbForm.NONE),
     ],
 )
-def test_verb_forms_from_universal_features(morphology: str, form: VerbForm) -> None:
+def test_verb_forms_from_universal_features(morphology, form):
     assert form_of_morphology(morphology) == form
 
 
-def test_without_penn_tags_the_morphology_decides() -> None:
+def test_without_penn_tags_the_morphology_decides():
     text, row = sentence("S2", "universal")
     row["tags"] = row["pos"]
     row["morphs"] = ["", "", "Number=Sing|Person=3|Tense=Pres|VerbForm=Fin", "", "", "", ""]
@@ -131,13 +131,13 @@ def test_without_penn_tags_the_morphology_decides() -> None:
     assert not view.is_doubtful.any()
 
 
-def test_tag_and_morphology_that_disagree_are_doubtful() -> None:
+def test_tag_and_morphology_that_disagree_are_doubtful():
     text, row = sentence("S2", "universal")
     row["morphs"][2] = "Tense=Past|VerbForm=Part"
     assert ClauseView.of(parse_rows([text], [row])).is_doubtful.tolist() == [False, False, True] + [False] * 4
 
 
-def test_a_participle_as_main_verb_is_a_past_form() -> None:
+def test_a_participle_as_main_verb_is_a_past_form():
     text, row = sentence("S5", "clear")
     row["tags"][1] = "VBN"
     view = ClauseView.of(parse_rows([text], [row]))
@@ -146,7 +146,7 @@ def test_a_participle_as_main_verb_is_a_past_form() -> None:
     assert ClauseView.of(parse_rows([text], [row])).verb_forms[3] == VerbForm.PAST_PARTICIPLE
 
 
-def test_a_row_reads_the_same_beside_rows_of_the_other_scheme() -> None:
+def test_a_row_reads_the_same_beside_rows_of_the_other_scheme():
     names = list(SENTENCES)
     schemes = [SCHEMES[place % 2] for place in range(len(names))]
     texts, rows = zip(*map(sentence, names, schemes), strict=True)
@@ -160,7 +160,7 @@ def test_a_row_reads_the_same_beside_rows_of_the_other_scheme() -> None:
         assert mixed.roots[place] - tokens.start == alone.roots[0]
 
 
-def test_language_by_script() -> None:
+def test_language_by_script():
     texts = ["Der Fluß", "她走了。", "Tokyo (東京) is large", "iPhone 手机 很 贵", "A river"]
     view = ClauseView.of(parse_rows(texts, [made_up_row(text) for text in texts]))
     chinese = view.in_language(lambda language: language.code == "zh")
@@ -180,7 +180,7 @@ def forests(draw: st.DrawFn) -> list[int]:
 
 
 @given(rows=st.lists(forests(), min_size=1, max_size=5))
-def test_subtree_edges_equal_a_walk_up_from_every_token(rows: list[list[int]]) -> None:
+def test_subtree_edges_equal_a_walk_up_from_every_token(rows):
     parents, begin = [], 0
     for heads in rows:
         parents += [begin + head for head in heads]
@@ -196,7 +196,7 @@ def test_subtree_edges_equal_a_walk_up_from_every_token(rows: list[list[int]]) -
     assert found[1].tolist() == right
 
 
-def test_edges_of_a_long_chain() -> None:
+def test_edges_of_a_long_chain():
     count = 3_000
     parents = np.maximum(np.arange(count) - 1, 0)
     left, right = subtree_edges(parents, count)
@@ -205,20 +205,20 @@ def test_edges_of_a_long_chain() -> None:
 
 
 @given(heads=st.lists(st.integers(0, 9), min_size=10, max_size=10))
-def test_circles_end(heads: list[int]) -> None:
+def test_circles_end(heads):
     left, right = subtree_edges(np.array(heads), 10)
     assert (left <= np.arange(10)).all()
     assert (right >= np.arange(10)).all()
 
 
 @given(st.lists(st.integers(0, 11)), st.sets(st.integers(0, 11)))
-def test_codes_that_are_any_of_some(codes: list[int], wanted: set[int]) -> None:
+def test_codes_that_are_any_of_some(codes, wanted):
     found = any_of(np.array(codes, np.uint8), wanted)
     assert found.dtype == bool and found.tolist() == [code in wanted for code in codes]
 
 
 @given(st.integers(0, 500), st.data())
-def test_right_edges_of_a_few_tokens_are_those_of_all(seed: int, data: st.DataObject) -> None:
+def test_right_edges_of_a_few_tokens_are_those_of_all(seed, data):
     texts = ["He built the old mill, and she left.", "Snow.", "The plan that failed was his own idea."]
     rows = [made_up_row(text, seed, tree=True) for text in texts]
     view = ClauseView.of(parse_rows(texts, rows))
@@ -289,7 +289,7 @@ def test_no_strings_are_among_any():
     assert Coded.of(pa.array([], pa.string())).among({"a"}).tolist() == []
 
 
-def test_some_of_many_strings_are_asked_of_those_that_occur() -> None:
+def test_some_of_many_strings_are_asked_of_those_that_occur():
     coded = Coded.of(pa.array(["The", "old", "Mill", "the"]))
     asked: list[str] = []
 

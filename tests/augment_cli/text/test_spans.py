@@ -39,7 +39,7 @@ def apply_one_by_one(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 
 @given(texts_and_edits())
-def test_edits_equal_slicing_each_string(case: tuple[list[str], list[Edit]]) -> None:
+def test_edits_equal_slicing_each_string(case):
     texts, edits = case
     result = apply_edits(CodePoints.of(pa.array(texts, pa.string())), make_edits(edits)).to_pylist()
     by_row = [[edit[1:] for edit in edits if edit[0] == row] for row in range(len(texts))]
@@ -47,7 +47,7 @@ def test_edits_equal_slicing_each_string(case: tuple[list[str], list[Edit]]) -> 
 
 
 @given(texts_and_edits())
-def test_the_edits_column_holds_every_edit_in_its_row(case: tuple[list[str], list[Edit]]) -> None:
+def test_the_edits_column_holds_every_edit_in_its_row(case):
     texts, edits = case
     column = make_edits(edits).as_column(len(texts)).to_pylist()
     assert [[tuple(edit.values()) for edit in of_row] for of_row in column] == [
@@ -65,13 +65,13 @@ def test_the_edits_column_holds_every_edit_in_its_row(case: tuple[list[str], lis
         pytest.param([(1, 0, 1, "x"), (0, 0, 1, "y")], id="rows not sorted"),
     ],
 )
-def test_impossible_edits_are_refused(edits: list[Edit]) -> None:
+def test_impossible_edits_are_refused(edits):
     with pytest.raises(ValueError, match=r"sorted|is not a span"):
         apply_edits(CodePoints.of(pa.array(["abcde", "fghij"])), make_edits(edits))
 
 
 @given(TEXTS, st.integers(0, 3))
-def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> None:
+def test_code_points_of_a_slice_equal_python(texts, skip):
     column = pa.array(texts, pa.string()).slice(min(skip, len(texts)))
     points = CodePoints.of(column)
     kept = texts[min(skip, len(texts)) :]
@@ -85,14 +85,14 @@ def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> Non
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=20))
-def test_ranges_equal_a_loop(pairs: list[tuple[int, int]]) -> None:
+def test_ranges_equal_a_loop(pairs):
     starts = np.array([start for start, _ in pairs], np.int64)
     lengths = np.array([length for _, length in pairs], np.int64)
     assert ranges(starts, lengths).tolist() == [start + i for start, length in pairs for i in range(length)]
 
 
 @given(st.text("aé語 "), st.data())
-def test_ascending_slices_equal_slicing(text: str, data: st.DataObject) -> None:
+def test_ascending_slices_equal_slicing(text, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     cuts = cuts[: len(cuts) // 2 * 2]
     points = CodePoints.of(pa.array([text]))
@@ -123,11 +123,11 @@ def test_classes_are_those_of_python():
         ("rock 'n roll", "rock 'n roll"),
     ],
 )
-def test_what_is_written_apart_is_joined(text: str, joined: str) -> None:
+def test_what_is_written_apart_is_joined(text, joined):
     assert without(text, spaces_within(text)) == joined
 
 
-def test_places_are_those_of_the_original() -> None:
+def test_places_are_those_of_the_original():
     text = "He do n 't say it 's ill"
     places = spaces_within(text)
     joined = without(text, places)

@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+(?:'\w+)?", text.lower())
 
 
-def test_yoda_order_keeps_every_word_and_adds_commas() -> None:
+def test_yoda_order_keeps_every_word_and_adds_commas():
     pairs = made_up("yoda")
     assert len(pairs) > 50
     for original, result in pairs:
@@ -62,7 +62,7 @@ def test_yoda_order_keeps_every_word_and_adds_commas() -> None:
         assert added[","] <= 2
 
 
-def test_a_summary_is_part_of_its_sentence() -> None:
+def test_a_summary_is_part_of_its_sentence():
     pairs = made_up("summary", least_words=2, least_share=0.0)
     assert pairs
     for original, result in pairs:
@@ -71,7 +71,7 @@ def test_a_summary_is_part_of_its_sentence() -> None:
         assert len(result) < len(original)
 
 
-def test_reordering_draws_every_other_order() -> None:
+def test_reordering_draws_every_other_order():
     text = "The rain stopped. We went out. It was late."
     lines = ["The rain stopped .", "We went out .", "It was late ."]
     tags = {"stopped": "VBD", "went": "VBD", "was": "VBD"}
@@ -99,7 +99,7 @@ def test_reordering_draws_every_other_order() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_there_and_back(scheme: str) -> None:
+def test_there_and_back(scheme):
     """A tense and then the first one again gives the sentence back where one verb alone changes."""
     for name in ("S2", "S3", "S4", "object", "pronouns", "preposition", "no-in-front", "apposition"):
         text, row = sentence(name, scheme)
@@ -153,15 +153,13 @@ def reparsed(text: str, row: dict[str, Any], changed: str) -> dict[str, Any]:
         ("went", VerbForm.PAST, THIRD, PAST, "", None),
     ],
 )
-def test_one_verb_in_another_tense(
-    word: str, form: int, person: int, tense: int, negation: str, expected: tuple[str, str] | None
-) -> None:
+def test_one_verb_in_another_tense(word, form, person, tense, negation, expected):
     is_be = word.lower() in {"was", "is", "'s"}
     assert in_tense(word, form, "", is_be, person, tense, negation) == expected
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whole_and_trimmed_spans(seed: int) -> None:
+def test_whole_and_trimmed_spans(seed):
     """Prefix sums and running minima against counting and stepping through each span."""
     texts = [*LINES[:60], 'He (the "old" [one]) said: "no".', '"Yes", he said – (and left).', "... ( ) . ."]
     parses = parse_rows(texts, [made_up_row(text, seed) for text in texts])
@@ -198,7 +196,7 @@ def test_whole_and_trimmed_spans(seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_adjective_antonyms_keep_everything_else(scheme: str) -> None:
+def test_adjective_antonyms_keep_everything_else(scheme):
     texts, rows = map(list, zip(*(sentence(name, scheme) for name in SENTENCES), strict=True))
     changed = 0
     for text, row, result in zip(texts, rows, augmented("adjective-antonym", texts, rows), strict=True):
@@ -210,6 +208,6 @@ def test_adjective_antonyms_keep_everything_else(scheme: str) -> None:
     assert changed > 5
 
 
-def test_a_package_that_is_not_there_is_named() -> None:
+def test_a_package_that_is_not_there_is_named():
     with pytest.raises(MissingError, match="pip install no-such-inflector"):
         library_versions(["numpy", "no-such-inflector"])

@@ -51,17 +51,17 @@ def rephrased(rows: Rows, parameters: RephraseParameters, draw: int | None) -> l
 
 
 @pytest.fixture(scope="module")
-def cases() -> Rows:
+def cases():
     return rows_of([text for _, text, _ in RULES] + LEFT_ALONE)
 
 
 @pytest.fixture(scope="module")
-def sample() -> Rows:
+def sample():
     return rows_of(SAMPLE.read_text("utf-8").splitlines()[:100])
 
 
 @pytest.fixture(scope="module")
-def outputs(cases: Rows) -> list[set[tuple[str, tuple[str, ...]]]]:
+def outputs(cases):
     """What some draws make of each case: text and distinct rules."""
     made: list[set[tuple[str, tuple[str, ...]]]] = [set() for _ in range(len(cases))]
     for draw in range(DRAWS):
@@ -73,19 +73,17 @@ def outputs(cases: Rows) -> list[set[tuple[str, tuple[str, ...]]]]:
 
 
 @pytest.mark.parametrize("number", range(len(RULES)), ids=[f"{rule} {text[:20]}" for rule, text, _ in RULES])
-def test_each_rule_says_this(outputs: list[set[tuple[str, tuple[str, ...]]]], number: int) -> None:
+def test_each_rule_says_this(outputs, number):
     rule, _, expected = RULES[number]
     assert (expected, (rule,)) in outputs[number]
 
 
 @pytest.mark.parametrize("number", range(len(LEFT_ALONE)), ids=LEFT_ALONE)
-def test_sentences_that_no_rule_may_touch(
-    outputs: list[set[tuple[str, tuple[str, ...]]]], number: int
-) -> None:
+def test_sentences_that_no_rule_may_touch(outputs, number):
     assert outputs[len(RULES) + number] == {(LEFT_ALONE[number], ())}
 
 
-def test_every_rule_has_an_example() -> None:
+def test_every_rule_has_an_example():
     from augment_cli.augmentations.rules import rephrase
     from augment_cli.english.rephrasing.grammar import Grammar
 
@@ -93,7 +91,7 @@ def test_every_rule_has_an_example() -> None:
     assert {places.rule for places in found} == {rule for rule, _, _ in RULES}
 
 
-def test_names_and_numbers_come_back(sample: Rows) -> None:
+def test_names_and_numbers_come_back(sample):
     """Capitalised words and figures inside a sentence, but for those that rules spell out."""
     spelled = words("% U.S. UK US World War First Second II I United Kingdom States")
     for draw in range(10):
@@ -107,28 +105,28 @@ def test_names_and_numbers_come_back(sample: Rows) -> None:
             assert after.strip() and "  " not in after.replace("  ", "", before.count("  "))
 
 
-def test_rules_are_named_edit_by_edit(sample: Rows) -> None:
+def test_rules_are_named_edit_by_edit(sample):
     outcome = Rephrasing(EVERYTHING, 7)(sample)
     counts = np.bincount(outcome.edits.rows, minlength=len(sample))
     assert [len(rules) for rules in outcome.columns["rules"].to_pylist()] == counts.tolist()
     assert len(outcome.edits.rows) > 40
 
 
-def test_without_a_key_the_first_of_everything_is_taken(sample: Rows) -> None:
+def test_without_a_key_the_first_of_everything_is_taken(sample):
     once, again = (rephrased(sample, EVERYTHING, None) for _ in range(2))
     assert once == again
     other_ids = Rows(sample.row_ids + 9, sample.texts, sample.code_points, None, sample.parses)
     assert rephrased(other_ids, EVERYTHING, None) == once
 
 
-def test_shares_of_zero_leave_their_kind_alone(sample: Rows) -> None:
+def test_shares_of_zero_leave_their_kind_alone(sample):
     for draw in range(5):
         made = rephrased(sample, RephraseParameters(clauses=0, phrases=0, words=1), draw)
         assert {rule for _, rules in made for rule in rules} <= {"synonym", "person_pronoun", "year_named"}
     assert not any(rules for _, rules in rephrased(sample, RephraseParameters(0, 0, 0), 0))
 
 
-def test_a_row_with_a_place_is_changed_by_any_share(sample: Rows) -> None:
+def test_a_row_with_a_place_is_changed_by_any_share(sample):
     full = rephrased(sample, EVERYTHING, 3)
     least = rephrased(sample, RephraseParameters(clauses=0.001, phrases=0.001, words=0.001), 3)
     changed = [bool(rules) for _, rules in full]
@@ -137,7 +135,7 @@ def test_a_row_with_a_place_is_changed_by_any_share(sample: Rows) -> None:
     assert sum(changed) > len(changed) / 3
 
 
-def test_at_most_one_change_of_clauses(cases: Rows) -> None:
+def test_at_most_one_change_of_clauses(cases):
     both = rows_of(["In May, the bridge was painted by two men, according to Anna, but it rusted."])
     from augment_cli.augmentations.rules import rephrase
     from augment_cli.english.rephrasing.grammar import Grammar
@@ -150,7 +148,7 @@ def test_at_most_one_change_of_clauses(cases: Rows) -> None:
             assert len(clausal & set(rules)) <= 1
 
 
-def test_places_that_share_a_mark_do_not_overlap() -> None:
+def test_places_that_share_a_mark_do_not_overlap():
     """A clause is put in before the full stop that the phrase `as well.` takes along."""
     rows = rows_of(["When the bus arrived, the crowd cheered as well.", "She sang as well."])
     made = [rephrased(rows, EVERYTHING, draw) for draw in range(20)]
@@ -159,7 +157,7 @@ def test_places_that_share_a_mark_do_not_overlap() -> None:
     assert "She sang too." in {text for _, (text, _) in made}
 
 
-def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop() -> None:
+def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop():
     made = {
         rephrased(rows_of(["When he came to the U.S., the crowd cheered."]), EVERYTHING, draw)[0][0]
         for draw in range(8)
@@ -167,7 +165,7 @@ def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop() -> None:
     assert "The crowd cheered when he came to the U.S." in made and not any(".." in text for text in made)
 
 
-def test_every_phrase_is_well_formed() -> None:
+def test_every_phrase_is_well_formed():
     """Each entry fills as many slots as it has, says something else, and stands once in the list."""
     entries = lexicon.entries()
     assert len({entry.pattern for entry in entries}) == len(entries) > 250
@@ -180,7 +178,7 @@ def test_every_phrase_is_well_formed() -> None:
             assert replacement != entry.pattern
 
 
-def test_every_synonym_can_be_inflected() -> None:
+def test_every_synonym_can_be_inflected():
     tags = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBD", "VBG", "VBN", "VBZ"), "ADJ": ("JJ",), "ADV": ("RB",)}
     for (lemma, pos), others in lexicon.shipped_synonyms().items():
         assert lemma not in others
@@ -195,5 +193,5 @@ def test_every_synonym_can_be_inflected() -> None:
         ("child", "NNS", "children"),
     ],
 )
-def test_forms_of_several_words(lemma: str, tag: str, expected: str) -> None:
+def test_forms_of_several_words(lemma, tag, expected):
     assert lexicon.form(lemma, tag) == expected

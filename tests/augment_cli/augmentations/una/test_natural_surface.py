@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +40,7 @@ def edited(table: pa.Table) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("options", [{}, {"same": "pos"}, {"terms": "random"}])
-def test_only_words_change_places(sample_store: Store, options: dict) -> None:
+def test_only_words_change_places(sample_store, options):
     table = augment_cli.augment(sample(), "una", store=sample_store, beta=0.9, **options)
     pairs = edited(table)
     assert len(pairs) > (200 if options.get("same") == "pos" else 2_000)
@@ -53,7 +52,7 @@ def test_only_words_change_places(sample_store: Store, options: dict) -> None:
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "’"])
-def test_contractions_stay_whole_with_either_apostrophe(fitted: Fitted, apostrophe: str) -> None:
+def test_contractions_stay_whole_with_either_apostrophe(fitted, apostrophe):
     sentence = f"Anna{apostrophe}s river isn{apostrophe}t cold."
     store = fitted([sentence, "We'll see the town.", "The bridge can't fall.", "They met Anna near a river."])
     options = {"store": store, "positions": "random", "beta": 1.0, "background": "none"}
@@ -64,7 +63,7 @@ def test_contractions_stay_whole_with_either_apostrophe(fitted: Fitted, apostrop
         assert f"isn{apostrophe}t " in text
 
 
-def test_names_are_written_as_inside_sentences(fitted: Fitted) -> None:
+def test_names_are_written_as_inside_sentences(fitted):
     store = fitted(["We saw Putin and NATO by the McDonald farm.", "Often they met Putin.", "Zorblax ran."])
     table = settled_table(store)
     spelled = dict(zip(table.terms.to_pylist(), vocabulary.spelled(table).to_pylist(), strict=True))
@@ -82,7 +81,7 @@ def settled_table(store: Store) -> TermTable:
     return vocabulary.vocabulary_of(own, False, (), 100, "any").table
 
 
-def test_forms_are_counted_as_by_hand(sample_store: Store) -> None:
+def test_forms_are_counted_as_by_hand(sample_store):
     """Each term that is met inside sentences has the case that most of its tokens there have."""
     from augment_cli.tokenization import get_tokenizer
 
@@ -109,7 +108,7 @@ def test_forms_are_counted_as_by_hand(sample_store: Store) -> None:
     assert seen > 2_000
 
 
-def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
+def test_same_part_of_speech_draws_within_classes(sample_store):
     table = augment_cli.augment(sample(), "una", store=sample_store, same="pos", background="none", beta=0.5)
     own = settled_table(sample_store)
     classes = dict(zip(own.terms.to_pylist(), classes_of(own).tolist(), strict=True))
@@ -142,14 +141,14 @@ def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
         (("quickly", "slowly"), "often"),
     ],
 )
-def test_classes_tell_kinds_and_forms_apart(alike: tuple[str, str], different: str) -> None:
+def test_classes_tell_kinds_and_forms_apart(alike, different):
     terms = pa.array([*alike, different])
     table = TermTable(terms, np.ones(3), np.ones(3), np.zeros(3, np.int8))
     first, second, other = classes_of(table).tolist()
     assert first == second != other
 
 
-def test_some_words_have_no_class() -> None:
+def test_some_words_have_no_class():
     # Of no kind, in no table, of several parts of speech, not of a number's size alone.
     words = ["thou", "qqxyz", "ago", "idea", "attack", "30-34", "8", "007", "million"]
     table = TermTable(pa.array([*words, "winter"]), np.ones(10), np.ones(10), np.zeros(10, np.int8))
@@ -157,7 +156,7 @@ def test_some_words_have_no_class() -> None:
 
 
 @pytest.mark.parametrize("name", ["entity_kinds", "exchangeable_words"])
-def test_a_word_is_of_one_kind(name: str) -> None:
+def test_a_word_is_of_one_kind(name):
     lines = word_lists.word_table(name)
     assert len(lines[0]) == 1 or all(len(line) == 2 and line[0] in "nvar-" for line in lines)
     words = [(line[0] if len(line) == 2 else "", word) for line in lines for word in line[-1].split()]
@@ -175,13 +174,13 @@ def test_a_word_is_of_one_kind(name: str) -> None:
         ("On 30 March they left Manchester, New Hampshire.", {"30", "Manchester", "Hampshire"}),
     ],
 )
-def test_parts_of_something_longer_stay(fitted: Fitted, text: str, kept: set[str]) -> None:
+def test_parts_of_something_longer_stay(fitted, text, kept):
     options = {"store": fitted([text]), "same": "pos", "positions": "random", "beta": 1.0}
     table = augment_cli.augment([text] * 20, "una", background="always", **options)
     assert not {old for old, _ in edited(table)} & kept
 
 
-def test_names_numbers_and_words_of_a_kind_change(fitted: Fitted) -> None:
+def test_names_numbers_and_words_of_a_kind_change(fitted):
     text = "It was in 1923 that a physicist from Norway, who had 27 friends, played the piano."
     store = fitted([text])
     options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
@@ -191,7 +190,7 @@ def test_names_numbers_and_words_of_a_kind_change(fitted: Fitted) -> None:
     assert all(new[0] not in "aeio" for old, new in pairs if old == "physicist")  # behind `a`
 
 
-def test_a_name_stays_where_it_is_none(fitted: Fitted) -> None:
+def test_a_name_stays_where_it_is_none(fitted):
     store = fitted(["We saw Norway.", "They met Anna in Norway.", "It is a norway maple."])
     options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
     texts = ["It is a norway maple.", "We saw Norway.", "no norway here"]
@@ -205,13 +204,13 @@ def test_a_name_stays_where_it_is_none(fitted: Fitted) -> None:
 # --- β
 
 
-def test_a_range_of_shares_goes_from_the_first_to_the_last_draw() -> None:
+def test_a_range_of_shares_goes_from_the_first_to_the_last_draw():
     run = make_run("una", beta="0.1:0.5")
     assert [run.of_draw(draw, 3).parameters.beta for draw in range(3)] == ["0.1", "0.3", "0.5"]
     assert run.of_draw(0, 1).parameters.beta == "0.1:0.5"
 
 
-def test_in_a_single_draw_a_range_is_spread_over_the_rows() -> None:
+def test_in_a_single_draw_a_range_is_spread_over_the_rows():
     shares = shares_of_rows("0.1:0.5", stream_key(1, "una/beta"), np.arange(20_000))
     assert 0.1 <= shares.min() < 0.101
     assert 0.499 < shares.max() < 0.5
@@ -219,7 +218,7 @@ def test_in_a_single_draw_a_range_is_spread_over_the_rows() -> None:
     assert (shares_of_rows("0.4", 7, np.arange(3)) == 0.4).all()
 
 
-def test_harder_draws_replace_less(sample_store: Store) -> None:
+def test_harder_draws_replace_less(sample_store):
     store = augment_cli.run("una", sample_store.path, stage="una-range", beta="0.05:0.6", draws=3, jobs=1)
     stages = ("una-range", "una-range.1", "una-range.2")
     replaced = [sum(store.read(name)["replaced"].to_pylist()) for name in stages]
@@ -228,7 +227,7 @@ def test_harder_draws_replace_less(sample_store: Store) -> None:
 
 
 @pytest.mark.parametrize("beta", ["", "half", "0.1:", "-0.1", "0.1:0.2:0.3", "1.01", "٠"])
-def test_other_shares_are_refused(beta: str) -> None:
+def test_other_shares_are_refused(beta):
     with pytest.raises(UsageError, match="--beta"):
         bounds_of(beta)
 
@@ -236,7 +235,7 @@ def test_other_shares_are_refused(beta: str) -> None:
 # --- the paper's modes
 
 
-def test_the_papers_radius_with_another_surface_is_said(sample_store: Store) -> None:
+def test_the_papers_radius_with_another_surface_is_said(sample_store):
     said = {
         (radius, surface): any(
             "--surface in-place" in note
@@ -251,9 +250,7 @@ def test_the_papers_radius_with_another_surface_is_said(sample_store: Store) -> 
 
 
 @pytest.mark.parametrize("surface", ["in-place", "reference"])
-def test_the_papers_surfaces_have_the_settings_of_the_first_version(
-    sample_store: Store, surface: str
-) -> None:
+def test_the_papers_surfaces_have_the_settings_of_the_first_version(sample_store, surface):
     """A stage made by 0.1.0 goes on: its settings name what they named then, and nothing else."""
     run = replace(make_run("una", surface=surface), protection=0)  # as of a stage that was begun without
     settings = run.settings(sample_store)
@@ -273,7 +270,7 @@ def test_the_papers_surfaces_have_the_settings_of_the_first_version(
 # --- words never put in
 
 
-def test_avoided_words_are_never_drawn(sample_store: Store, tmp_path: Path) -> None:
+def test_avoided_words_are_never_drawn(sample_store, tmp_path):
     options = {"store": sample_store, "beta": 0.9, "background": "none"}
     usual = {new.strip().lower() for _, new in edited(augment_cli.augment(sample(), "una", **options))}
     avoided = sorted(usual)[::2]
@@ -284,7 +281,7 @@ def test_avoided_words_are_never_drawn(sample_store: Store, tmp_path: Path) -> N
     assert not drawn & set(avoided)
 
 
-def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted: Fitted) -> None:
+def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted):
     word = word_lists.word_list("vulgar_words")[0]
     store = fitted([f"A {word} river.", f"The {word} town.", "The river and the town."])
     texts = ["The river and the town."] * 60
@@ -295,7 +292,7 @@ def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted: Fitted) ->
     assert any(word in re.findall(r"\w+", text.lower()) for text in loose)
 
 
-def test_no_synonym_in_any_sense_is_vulgar() -> None:
+def test_no_synonym_in_any_sense_is_vulgar():
     texts = ["The member of the house had a rooster and a behind."] * 300
     vulgar = set(word_lists.word_list("vulgar_words"))
 
@@ -310,7 +307,7 @@ def test_no_synonym_in_any_sense_is_vulgar() -> None:
 # --- the shipped terms
 
 
-def test_a_joined_table_is_the_fit_of_both_corpora(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_joined_table_is_the_fit_of_both_corpora(fitted, monkeypatch):
     first = ["The river flows.", "A cold river.", "The town has a bridge."]
     second = ["The town sleeps.", "A bridge near the town.", "Cold water.", "The bridge of the town."]
     other = fitted(second)
@@ -349,7 +346,7 @@ def table_of(store: Store, sentences: list[str]) -> TermTable:
     return TermTable.read(augment_cli.fit(folder, jobs=1), "terms", "forms")
 
 
-def test_a_small_english_corpus_is_joined_and_told_so(sample_store: Store) -> None:
+def test_a_small_english_corpus_is_joined_and_told_so(sample_store):
     run = make_run("una")
     (note,) = run.notes(sample_store)
     assert "1,406 sentences, fewer than 20,000" in note
@@ -377,8 +374,8 @@ def sentences_of(words: list[str], others: list[str]) -> list[str]:
     ],
 )
 def test_a_domain_with_words_of_its_own_draws_from_these_alone_where_they_are_many(
-    fitted: Fitted, common: int, own: int, said: list[str], is_joined: bool
-) -> None:
+    fitted, common, own, said, is_joined
+):
     english = [term for term in load_english_terms().terms.to_pylist() if term.isalpha()][:common]
     store = fitted(sentences_of(english, [f"qz{chr(97 + n % 26)}{chr(97 + n // 26)}x" for n in range(own)]))
     run = make_run("una")
@@ -388,12 +385,12 @@ def test_a_domain_with_words_of_its_own_draws_from_these_alone_where_they_are_ma
     assert make_run("una", background="always").settings(store).parameters["background"]
 
 
-def test_a_corpus_in_another_language_is_not_joined(fitted: Fitted) -> None:
+def test_a_corpus_in_another_language_is_not_joined(fitted):
     store = fitted(["Der Fluss fließt langsam durch die alte Stadt.", "Die Brücke führt über den Fluss."])
     assert make_run("una").settings(store).parameters["background"] is None
 
 
-def test_the_shipped_terms_are_what_they_say() -> None:
+def test_the_shipped_terms_are_what_they_say():
     shipped = load_english_terms()
     terms = shipped.terms.to_pylist()
     assert terms == sorted(terms)
@@ -407,14 +404,14 @@ def test_the_shipped_terms_are_what_they_say() -> None:
 # --- uda
 
 
-def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted: Fitted) -> None:
+def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted):
     sentence = "The largest town often has a supply of rivers in large part."
     store = fitted([sentence, "The town has a bridge.", "Rivers flow."])
     table = augment_cli.augment([sentence] * 200, "uda", store=store, positions="random", beta=1.0)
     assert set(edited(table)) == {("largest", "biggest"), ("often", "frequently")}
 
 
-def test_uda_leaves_phrases_and_names(fitted: Fitted, tmp_path: Path) -> None:
+def test_uda_leaves_phrases_and_names(fitted, tmp_path):
     texts = ["He did not nearly see it.", "The Film Academy opened.", "It happened to rain.", "Big Ben rang."]
     store = fitted(texts)
     table = augment_cli.augment(texts * 20, "uda", store=store, positions="random", beta=1.0)
@@ -427,6 +424,6 @@ def test_uda_leaves_phrases_and_names(fitted: Fitted, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"surface": "reference"}, {"same": "pos"}])
-def test_uda_says_what_goes_together(options: dict) -> None:
+def test_uda_says_what_goes_together(options):
     with pytest.raises(UsageError, match="add --terms tfidf"):
         make_run("uda", **options)

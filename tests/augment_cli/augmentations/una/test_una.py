@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +49,7 @@ def term_table(scores: list[float]) -> TermTable:
         ([0.0, 0.0], [1, 0]),
     ],
 )
-def test_probabilities_by_hand(scores: list[float], expected: list[float]) -> None:
+def test_probabilities_by_hand(scores, expected):
     rows = token_rows([scores])
     result = replacement_probabilities(rows, np.ones(len(scores), bool), 0.5)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
@@ -58,12 +57,12 @@ def test_probabilities_by_hand(scores: list[float], expected: list[float]) -> No
 
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 0.1, 0.5, 0.9, 1.0])
-def test_probabilities_equal_the_reference_on_the_sample(beta: float, opposite: bool) -> None:
+def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
     assert_probabilities(SAMPLE.read_text("utf-8").splitlines(), beta, opposite)
 
 
 @pytest.mark.slow
-def test_probabilities_equal_the_reference_on_real_sentences(data_folder: Path) -> None:
+def test_probabilities_equal_the_reference_on_real_sentences(data_folder):
     import gzip
 
     with gzip.open(data_folder / "corpus" / "wiki_en-00.txt.gz", "rt", encoding="utf-8") as file:
@@ -81,7 +80,7 @@ def assert_probabilities(sentences: list[str], beta: float, opposite: bool) -> N
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
-def test_protected_tokens_take_no_part() -> None:
+def test_protected_tokens_take_no_part():
     rows = token_rows([[9.0, 0.1, 0.3, 0.5], [0.4]])
     result = replacement_probabilities(rows, np.array([False, True, True, True, False]), 0.5)
     np.testing.assert_allclose(result, [0, 0, 0.5, 1, 0], rtol=1e-12)
@@ -92,7 +91,7 @@ def test_protected_tokens_take_no_part() -> None:
 
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("rank", [0, 1, 12, 28, 29])
-def test_drawn_ranks_follow_the_weights(rank: int, include_self: bool) -> None:
+def test_drawn_ranks_follow_the_weights(rank, include_self):
     """Chi-square against the window's weights, in the middle and at both ends of the table."""
     scores = np.sort(np.random.default_rng(7).gamma(2.0, size=30))[::-1]
     table, radius, count = term_table(scores.tolist()), 4, 60_000
@@ -107,7 +106,7 @@ def test_drawn_ranks_follow_the_weights(rank: int, include_self: bool) -> None:
     assert stats.chisquare(counts[inside], count * weights[inside] / weights.sum()).pvalue > 1e-4
 
 
-def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store: Store) -> None:
+def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store):
     """A corner of a real table, where many scores are equal."""
     reference = ReferenceFit([tokenize(text) for text in SAMPLE.read_text("utf-8").splitlines()])
     table = TermTable.read(sample_store, "terms")
@@ -122,7 +121,7 @@ def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store: Store
 
 @pytest.mark.parametrize("kind", ["gamma", "few", "zeros", "tiny", "one"])
 @pytest.mark.parametrize("size", [1, 2, 3000])
-def test_the_search_finds_what_a_binary_search_finds(kind: str, size: int) -> None:
+def test_the_search_finds_what_a_binary_search_finds(kind, size):
     """Scores of each kind, of which one slice of the search has one, none or all."""
     generator = np.random.default_rng(size)
     scores = {
@@ -138,14 +137,14 @@ def test_the_search_finds_what_a_binary_search_finds(kind: str, size: int) -> No
     assert (table._ranks_of(targets) == np.searchsorted(sums, targets, side="right") - 1).all()
 
 
-def test_an_empty_table_draws_nothing() -> None:
+def test_an_empty_table_draws_nothing():
     """As where every word of a corpus is on the list of words to avoid."""
     zero, no = np.zeros(1, np.int64), np.zeros(1, bool)
     assert term_table([]).draw_between(zero, zero, zero, no, np.array([0.3])).tolist() == [-1]
 
 
 @pytest.mark.parametrize("uniform", [0.0, np.nextafter(1.0, 0.0), 0.5])
-def test_the_extremes_of_the_generator_stay_in_the_window(uniform: float) -> None:
+def test_the_extremes_of_the_generator_stay_in_the_window(uniform):
     table = term_table([3.0, 2.0, 1.0, 1e-300, 0.0])
     for rank in range(5):
         for radius in (1, 2, 9):
@@ -163,7 +162,7 @@ def test_the_extremes_of_the_generator_stay_in_the_window(uniform: float) -> Non
     ],
     ids=["a window without weight", "random terms"],
 )
-def test_terms_are_drawn_evenly_and_never_the_word_itself(weights, own, draw) -> None:
+def test_terms_are_drawn_evenly_and_never_the_word_itself(weights, own, draw):
     drawn = draw(term_table(weights), np.full(30_000, own), np.random.default_rng(0).random(30_000))
     others = [term for term in range(4) if term != own]
     assert stats.chisquare(np.bincount(drawn, minlength=4)[others]).pvalue > 1e-4
@@ -171,14 +170,14 @@ def test_terms_are_drawn_evenly_and_never_the_word_itself(weights, own, draw) ->
 
 
 @pytest.mark.parametrize(("scores", "radius"), [([1.0], 5), ([1.0, 2.0], 0)])
-def test_an_empty_window_draws_nothing(scores: list[float], radius: int) -> None:
+def test_an_empty_window_draws_nothing(scores, radius):
     assert term_table(scores).draw_ids(np.array([0]), radius, np.array([0.3])).tolist() == [-1]
 
 
 # --- the whole
 
 
-def test_the_realised_share_is_what_the_probabilities_promise(sample_store: Store) -> None:
+def test_the_realised_share_is_what_the_probabilities_promise(sample_store):
     options = {"surface": "in-place", "radius": "1%"}
     folder = augment_cli.run("una", sample_store.path, stage="una-share", jobs=1, **options)
     entry = report.stats(folder, "una-share")
@@ -193,7 +192,7 @@ def test_the_realised_share_is_what_the_probabilities_promise(sample_store: Stor
 
 
 @pytest.mark.parametrize("sentence", ["The only sentence .", "word", "again again again"])
-def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted: Fitted, sentence: str) -> None:
+def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted, sentence):
     """One sentence in the corpus: no score says anything, and neither does a window's weight."""
     store = fitted([sentence])
     row = augment_cli.augment([sentence], "una", store=store, surface="in-place").to_pylist()[0]
@@ -204,7 +203,7 @@ def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted: Fitted, sen
         assert row["text"].removesuffix(sentence[3:]).lower() in {"only", "sentence", "."}
 
 
-def test_draws_are_sibling_stages_that_differ(sample_store: Store) -> None:
+def test_draws_are_sibling_stages_that_differ(sample_store):
     store = augment_cli.run("una", sample_store.path, stage="una-draws", draws=3, radius="1%", jobs=1)
     texts = [store.read(name)["text"].to_pylist() for name in ("una-draws", "una-draws.1", "una-draws.2")]
     alone = augment_cli.augment(
@@ -214,7 +213,7 @@ def test_draws_are_sibling_stages_that_differ(sample_store: Store) -> None:
     assert texts[2] == alone["text"].to_pylist()
 
 
-def test_protected_terms_are_never_replaced(sample_store: Store, tmp_path: Path) -> None:
+def test_protected_terms_are_never_replaced(sample_store, tmp_path):
     words = ["the", "river", ".", "a", "of", "was"]
     (tmp_path / "keep.txt").write_text("# these stay\n" + "\n".join(words) + "\n", "utf-8")
     texts = SAMPLE.read_text("utf-8").splitlines()
@@ -226,7 +225,7 @@ def test_protected_terms_are_never_replaced(sample_store: Store, tmp_path: Path)
     assert not replaced & set(words)
 
 
-def test_the_authors_switch_may_give_the_word_back(sample_store: Store) -> None:
+def test_the_authors_switch_may_give_the_word_back(sample_store):
     """With a window of three ranks, a term draws itself about every third time."""
     texts = SAMPLE.read_text("utf-8").splitlines()
     settings = {"store": sample_store, "radius": "1", "surface": "reference"}
@@ -235,7 +234,7 @@ def test_the_authors_switch_may_give_the_word_back(sample_store: Store) -> None:
     assert 0.6 < loose / strict < 0.75
 
 
-def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store: Store) -> None:
+def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store):
     texts = SAMPLE.read_text("utf-8").splitlines()
     table = augment_cli.augment(texts, "una", store=sample_store, surface="reference", radius="1%")
     in_place = augment_cli.augment(texts, "una", store=sample_store, surface="in-place", radius="1%")
@@ -246,7 +245,7 @@ def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store: Stor
         assert sum(word != token for word, token in zip(words, tokens, strict=True)) == row["replaced"]
 
 
-def test_uda_keeps_what_una_replaces(sample_store: Store) -> None:
+def test_uda_keeps_what_una_replaces(sample_store):
     """The mean weight of what each of them replaces lies on either side of the mean of all tokens."""
     texts = SAMPLE.read_text("utf-8").splitlines()
     idf = dict(zip(*[sample_store.read("terms")[name].to_pylist() for name in ("term", "idf")], strict=True))
@@ -268,17 +267,17 @@ def test_uda_keeps_what_una_replaces(sample_store: Store) -> None:
 @pytest.mark.parametrize(
     ("radius", "ranks"), [("4000", 4000), ("1%", 3), ("0.5 %", 2), ("0%", 1), ("0", 0), (25, 25)]
 )
-def test_radius_is_a_count_or_a_share(radius: str, ranks: int) -> None:
+def test_radius_is_a_count_or_a_share(radius, ranks):
     assert radius_in_ranks(radius, term_table([1.0] * 300)) == ranks
 
 
 @pytest.mark.parametrize("radius", ["-1", "1.5", "one", "%", "", "١"])
-def test_other_radii_are_refused(radius: str) -> None:
+def test_other_radii_are_refused(radius):
     with pytest.raises(UsageError, match="--radius"):
         radius_in_ranks(radius, term_table([1.0]))
 
 
-def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
+def test_another_beta_is_not_mixed_in(sample_store):
     augment_cli.run("una", sample_store.path, stage="una-mix", jobs=1)
     with pytest.raises(MixError, match=r"parameters\.beta = 0\.5, now 0\.4"):
         augment_cli.run("una", sample_store.path, stage="una-mix", beta=0.4, jobs=1)
@@ -298,7 +297,7 @@ def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
         ({"keep": "/nowhere/words.txt"}, "cannot be read"),
     ],
 )
-def test_wrong_parameters_are_named(sample_store: Store, parameters: dict, message: str) -> None:
+def test_wrong_parameters_are_named(sample_store, parameters, message):
     with pytest.raises(UsageError, match=message):
         augment_cli.augment(["A river."], "una", store=sample_store, **parameters)
 

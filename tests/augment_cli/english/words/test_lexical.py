@@ -3,9 +3,7 @@
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -59,9 +57,7 @@ def targets(relation: lexical.Relation, form: str, part: int, tag: str) -> dict[
         ("mice ran", 0, "mouse", NOUN),
     ],
 )
-def test_readings_follow_frequency_and_the_word_on_the_left(
-    text: str, word: int, lemma: str, part: int
-) -> None:
+def test_readings_follow_frequency_and_the_word_on_the_left(text, word, lemma, part):
     wordnet = load_wordnet()
     reading = reading_of_each_word(words_of([text]))[word]
     entry = readings().entries[reading]
@@ -80,11 +76,11 @@ def test_readings_follow_frequency_and_the_word_on_the_left(
         ("qqq", 0),
     ],
 )
-def test_doubtful_words_names_and_function_words_are_left_alone(text: str, word: int) -> None:
+def test_doubtful_words_names_and_function_words_are_left_alone(text, word):
     assert reading_of_each_word(words_of([text]))[word] == -1
 
 
-def test_synonyms_are_those_of_the_slow_reference() -> None:
+def test_synonyms_are_those_of_the_slow_reference():
     """For some words: every pair of senses in one synset, weighed by hand, but for the avoided pairs."""
     wordnet, relation = load_wordnet(), synonyms("frequent")
     rows = [row for row in word_table("avoided_pairs") if row[0] == "synonym"]
@@ -107,7 +103,7 @@ def test_synonyms_are_those_of_the_slow_reference() -> None:
         assert found
 
 
-def test_inflection_is_kept() -> None:
+def test_inflection_is_kept():
     assert "pupils" in targets(synonyms("frequent"), "students", NOUN, "NNS")
     assert "started" in targets(synonyms("frequent"), "begun", VERB, "VBN")
     assert "smaller" in targets(antonyms(), "larger", ADJECTIVE, "JJR")
@@ -131,13 +127,11 @@ def test_inflection_is_kept() -> None:
         (lambda: hypernyms(10), "examples", NOUN, "NNS", "informations"),
     ],
 )
-def test_what_reads_badly_is_not_put_in(
-    relation: Callable[[], lexical.Relation], word: str, part: int, tag: str, never: str
-) -> None:
+def test_what_reads_badly_is_not_put_in(relation, word, part, tag, never):
     assert never not in targets(relation(), word, part, tag)
 
 
-def test_avoided_pairs_are_pairs_of_wordnet() -> None:
+def test_avoided_pairs_are_pairs_of_wordnet():
     """A typing error in the list would leave a pair in without a word."""
     wordnet = load_wordnet()
     known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
@@ -148,7 +142,7 @@ def test_avoided_pairs_are_pairs_of_wordnet() -> None:
     assert len({row[:3] for row in rows}) == len(rows)
 
 
-def test_listed_kinds_and_synonyms_are_words_of_wordnet() -> None:
+def test_listed_kinds_and_synonyms_are_words_of_wordnet():
     """A typing error in a list would leave a pair out without a word."""
     wordnet = load_wordnet()
     known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
@@ -161,7 +155,7 @@ def test_listed_kinds_and_synonyms_are_words_of_wordnet() -> None:
     assert len({row[:2] for row in pairs}) == len(pairs)
 
 
-def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged() -> None:
+def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged():
     wordnet = load_wordnet()
     lemmas = wordnet.lemmas.to_pylist()
     listed = {
@@ -181,7 +175,7 @@ def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged() -> None:
     assert nearer < {int(form) for form in hypernyms(10).targets}
 
 
-def test_every_target_serves_all_tags_of_its_form() -> None:
+def test_every_target_serves_all_tags_of_its_form():
     wordnet = load_wordnet()
     for relation in (synonyms("frequent"), synonyms("any"), antonyms(), hypernyms(10), hyponyms(10)):
         owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
@@ -193,7 +187,7 @@ def test_every_target_serves_all_tags_of_its_form() -> None:
         assert not words & {*word_list("function_words"), *word_list("avoided_words")}
 
 
-def test_draws_follow_the_weights() -> None:
+def test_draws_follow_the_weights():
     offsets, others = np.array([0, 0, 3, 4]), np.array([7, 8, 9, 5], np.int32)
     relation = lexical.Relation(offsets, others, np.array([1.0, 2, 1, 3]))
     uniforms = np.linspace(0, 1, 400, endpoint=False)
@@ -203,7 +197,7 @@ def test_draws_follow_the_weights() -> None:
     assert lexical.draw_first(relation).targets.tolist() == [8, 5]
 
 
-def test_replacements_touch_nothing_else() -> None:
+def test_replacements_touch_nothing_else():
     texts = ["  The students  quickly\tbuilt (a big) “house”…  "]
     row = augment("synonym", texts, rate=1.0, senses="any").to_pylist()[0]
     assert row["replaced"] == 4 or row["replaced"] == 5
@@ -213,7 +207,7 @@ def test_replacements_touch_nothing_else() -> None:
     assert "\t" in text and "(a " in text
 
 
-def test_rates_and_limits() -> None:
+def test_rates_and_limits():
     texts = ["The large students quickly built a big house and a small boat near the old airplane."] * 50
     one = augment("synonym", texts, rate=0.05)["replaced"].to_pylist()
     assert set(one) == {1}
@@ -225,7 +219,7 @@ def test_rates_and_limits() -> None:
     assert len(set(coin)) > 2
 
 
-def test_one_antonym_is_put_in_or_an_odd_number_or_all() -> None:
+def test_one_antonym_is_put_in_or_an_odd_number_or_all():
     texts = ["He bought a cheap car in a dirty garage."] * 20
     one = augment("antonym", texts)
     assert set(one["replaced"].to_pylist()) == {1}
@@ -234,7 +228,7 @@ def test_one_antonym_is_put_in_or_an_odd_number_or_all() -> None:
     assert set(augment("antonym", texts, several="all")["replaced"].to_pylist()) == {2}
 
 
-def test_insertions_are_counted_and_leave_the_words_in_order() -> None:
+def test_insertions_are_counted_and_leave_the_words_in_order():
     text = "The large students quickly built a big house near the old town."
     for row in augment("random-insertion", [text] * 30, rate=0.3).to_pylist():
         assert row["inserted"] == 3
@@ -336,9 +330,7 @@ story NN ROOT 0 root 0
         ),
     ],
 )
-def test_readings_follow_the_parse(
-    text: str, parse: str, found: dict[str, tuple[str, int]], scheme: str
-) -> None:
+def test_readings_follow_the_parse(text, parse, found, scheme):
     words, wordnet = words_of([text]), load_wordnet()
     parses = parse_rows([text], [row_of(text, parse, scheme)])
     read = reading_of_each_word(words, parses=parses)
@@ -349,7 +341,7 @@ def test_readings_follow_the_parse(
     assert dict(zip(words.lower[1].take(words.lower[0][known]).to_pylist(), pairs, strict=True)) == found
 
 
-def test_every_word_finds_its_token() -> None:
+def test_every_word_finds_its_token():
     texts = ["a well-known story", "supply and demand"]
     rows = [row_of(texts[0], WELL_KNOWN, "clear"), row_of(texts[1], SUPPLY, "clear")]
     words, parses = words_of(texts), parse_rows(texts, rows)
@@ -359,7 +351,7 @@ def test_every_word_finds_its_token() -> None:
     assert known.tolist() == [True, False, True, True, True, True]
 
 
-def test_tags_other_than_those_of_penn_leave_the_part_of_speech() -> None:
+def test_tags_other_than_those_of_penn_leave_the_part_of_speech():
     text = "supply and demand"
     row = row_of(text, SUPPLY, "universal")
     parses = parse_rows([text], [row | {"tags": ["S", "CC", "S"]}])
@@ -367,7 +359,7 @@ def test_tags_other_than_those_of_penn_leave_the_part_of_speech() -> None:
     assert load_wordnet().entry_parts[readings().entries[read[[0, 2]]]].tolist() == [NOUN, NOUN]
 
 
-def test_tables_are_those_of_a_slow_reference() -> None:
+def test_tables_are_those_of_a_slow_reference():
     wordnet, table = load_wordnet(), readings()
     names, forms = list(TAGS), np.array(wordnet.forms.to_pylist(), object)
     for spelling in ("put", "walked", "demand", "better", "sheep", "lives"):
@@ -383,7 +375,7 @@ def test_tables_are_those_of_a_slow_reference() -> None:
             assert (table.forms[reading], table.bits[reading]) == (best, TAGS[tag])
 
 
-def test_a_tag_tells_which_inflection_to_keep() -> None:
+def test_a_tag_tells_which_inflection_to_keep():
     """`put` may be three forms; a past tense is all that its synonym has to serve."""
     text = "She put it there."
     parses = parse_rows([text], [row_of(text, PUT, "clear")])
@@ -396,7 +388,7 @@ def test_a_tag_tells_which_inflection_to_keep() -> None:
     assert augment("synonym", [text], rate=0.1)["text"].to_pylist() == [None]
 
 
-def test_a_stage_goes_on_as_it_was_begun(tmp_path: Path) -> None:
+def test_a_stage_goes_on_as_it_was_begun(tmp_path):
     """`auto` reads the parse where there is one, and never makes a stage anew because one has come."""
     texts = ["Supply and demand grew.", "The students quickly built a big house."]
     (tmp_path / "corpus.txt").write_text("\n".join(texts) + "\n", "utf-8")

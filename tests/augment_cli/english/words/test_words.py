@@ -49,7 +49,7 @@ def strings_of(texts: list[str]) -> list[list[str]]:
         ("", []),
     ],
 )
-def test_examples(text: str, expected: list[str]) -> None:
+def test_examples(text, expected):
     assert strings_of([text]) == [expected]
 
 
@@ -113,13 +113,13 @@ ODD = st.text(
 
 @examples(300)
 @given(st.lists(ODD, max_size=5))
-def test_words_are_those_of_the_slow_reference(texts: list[str]) -> None:
+def test_words_are_those_of_the_slow_reference(texts):
     assert strings_of(texts) == [slow_words(text) for text in texts]
 
 
 @examples(100)
 @given(st.lists(ODD, max_size=5))
-def test_follows_space_means_white_space_alone(texts: list[str]) -> None:
+def test_follows_space_means_white_space_alone(texts):
     words = Words.of(CodePoints.of(pa.array(texts, pa.string())))
     joined = "".join(texts)
     for index, follows in enumerate(words.follows_space.tolist()):
@@ -128,7 +128,7 @@ def test_follows_space_means_white_space_alone(texts: list[str]) -> None:
         assert follows == (same_row and between != "" and all(kind(c) == "space" for c in between))
 
 
-def test_places_in_the_row_are_what_an_edit_list_takes() -> None:
+def test_places_in_the_row_are_what_an_edit_list_takes():
     """The flat ones would edit the first row as wanted, and point beyond the second."""
     texts = pa.array(["a grey heron waits", "so do we"])
     code_points = CodePoints.of(texts)
@@ -178,11 +178,11 @@ FREE = [
 
 
 @pytest.mark.parametrize(("text", "word"), STAYS + FREE)
-def test_what_stands_together_or_is_quoted_or_broken_stays(text: str, word: str) -> None:
+def test_what_stands_together_or_is_quoted_or_broken_stays(text, word):
     assert (word in free_words(text)) == ((text, word) in FREE)
 
 
-def test_quotations_that_begin_or_end_elsewhere() -> None:
+def test_quotations_that_begin_or_end_elsewhere():
     for text, inside in (('so it was," he said.', "so it was"), ("He said, “so it was", "so it was")):
         quoted = is_quoted(CodePoints.of(pa.array([text])))
         place = text.index(inside)
@@ -190,7 +190,7 @@ def test_quotations_that_begin_or_end_elsewhere() -> None:
         assert not quoted[text.index("said")]
 
 
-def test_gaps_are_told_from_sentences() -> None:
+def test_gaps_are_told_from_sentences():
     broken = [
         "He was born in , and left.",
         "It held () of them.",
@@ -224,7 +224,7 @@ def test_gaps_are_told_from_sentences() -> None:
         "Was the sword sold?",
     ],
 )
-def test_the_wider_noun_is_not_put_where_it_does_not_follow(text: str) -> None:
+def test_the_wider_noun_is_not_put_where_it_does_not_follow(text):
     words = Words.of(CodePoints.of(pa.array([text])))
     place = next(i for i, word in enumerate(words.strings.to_pylist()) if word.startswith("sword"))
     assert not entails_wider(words, None)[place]
@@ -246,7 +246,7 @@ spear NN dobj 8 obj 8
 
 
 @pytest.mark.parametrize("scheme", ["clear", "universal"])
-def test_a_negation_turns_its_clause_and_no_other(scheme: str) -> None:
+def test_a_negation_turns_its_clause_and_no_other(scheme):
     text = "The guard drew a sword and did see no spear."
     rows = parsed_rows([text], [row_of(text, BOTH, scheme)], [0])
     words = Words.of(rows.code_points)
@@ -254,7 +254,7 @@ def test_a_negation_turns_its_clause_and_no_other(scheme: str) -> None:
     assert upward["sword"] and not upward["spear"]
 
 
-def test_a_bare_plural_that_a_clause_is_about_is_said_of_all() -> None:
+def test_a_bare_plural_that_a_clause_is_about_is_said_of_all():
     text = "Wolves fear men."
     parse = "Wolves NNS nsubj 2 nsubj 2\nfear VBP ROOT 0 root 0\nmen NNS dobj 2 obj 2\n. . punct 2 punct 2\n"
     rows = parsed_rows([text], [row_of(text, parse, "universal")], [0])
@@ -276,7 +276,7 @@ TEXTS = [
     ("amount", "maximum", "expected"),
     [("ceil", 0, [1, 1, 2, 3, 1]), ("ceil", 2, [1, 1, 2, 2, 1]), ("floor", 0, [1, 1, 1, 2, 1])],
 )
-def test_counts_of_a_rate(amount: str, maximum: int, expected: list[int]) -> None:
+def test_counts_of_a_rate(amount, maximum, expected):
     words = np.array([1, 10, 11, 29, 0])
     assert word_edits.counts_of(words, 0.1, amount, maximum).tolist() == expected
     assert word_edits.counts_of(words, 0.0, amount, maximum).tolist() == [0] * 5
@@ -288,7 +288,7 @@ def test_counts_of_a_rate(amount: str, maximum: int, expected: list[int]) -> Non
 @pytest.mark.parametrize("amount", word_edits.AMOUNTS)
 @pytest.mark.parametrize("maximum", [0, 2])
 @pytest.mark.parametrize("rate", [0.0, 0.15, 0.5, 1.0])
-def test_choice_is_that_of_the_slow_reference(amount: str, maximum: int, rate: float) -> None:
+def test_choice_is_that_of_the_slow_reference(amount, maximum, rate):
     words = words_of(TEXTS)
     row_ids = np.array([5, 3, 9, 1, 0, 77])
     eligible = np.arange(len(words)) % 3 != 1
@@ -319,7 +319,7 @@ PLAIN = st.lists(
 
 @examples(200)
 @given(texts=PLAIN, data=st.data())
-def test_removal_of_plain_words_is_that_of_the_slow_reference(texts: list[str], data: st.DataObject) -> None:
+def test_removal_of_plain_words_is_that_of_the_slow_reference(texts, data):
     """Words and spaces alone: what is left, joined, with capital and articles as a person would have them."""
     words = words_of(texts)
     removed = np.array(data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words))), bool)
@@ -376,14 +376,14 @@ def test_removal_of_plain_words_is_that_of_the_slow_reference(texts: list[str], 
         ('the "first," old, and new', {2}, 'the "first," and new'),
     ],
 )
-def test_removal_leaves_clean_text(text: str, gone: set[int], expected: str) -> None:
+def test_removal_leaves_clean_text(text, gone, expected):
     words = words_of([text])
     removed = np.array([place in gone for place in range(len(words))])
     assert apply_edits(words.texts, remove_words(words, removed)).to_pylist() == [expected]
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.6, 1.0])
-def test_deletion_leaves_a_word_and_takes_the_right_number(rate: float) -> None:
+def test_deletion_leaves_a_word_and_takes_the_right_number(rate):
     words = words_of(TEXTS)
     removed = deletions(words, np.arange(len(TEXTS)), KEY, rate, "ceil", 0)
     gone = np.bincount(words.rows[removed], minlength=len(TEXTS))
@@ -395,7 +395,7 @@ def test_deletion_leaves_a_word_and_takes_the_right_number(rate: float) -> None:
 
 @pytest.mark.parametrize("part", ["window", "gap"])
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.5, 1.0])
-def test_crop_is_one_stretch(part: str, rate: float) -> None:
+def test_crop_is_one_stretch(part, rate):
     words = words_of(TEXTS)
     removed = crops(words, np.arange(len(TEXTS)), KEY, rate, part)
     for row, count in enumerate(words.counts.tolist()):
@@ -408,7 +408,7 @@ def test_crop_is_one_stretch(part: str, rate: float) -> None:
         )
 
 
-def test_crop_starts_anywhere_with_equal_probability() -> None:
+def test_crop_starts_anywhere_with_equal_probability():
     words = words_of(["a b c d e"] * 4000)
     removed = crops(words, np.arange(4000), KEY, 0.4, "window").reshape(-1, 5)
     starts = Counter(np.argmin(removed, axis=1).tolist())
@@ -418,7 +418,7 @@ def test_crop_starts_anywhere_with_equal_probability() -> None:
 
 @pytest.mark.parametrize("distance", ["any", "neighbour"])
 @pytest.mark.parametrize("rate", [0.1, 0.4])
-def test_swaps_are_those_of_the_slow_reference(distance: str, rate: float) -> None:
+def test_swaps_are_those_of_the_slow_reference(distance, rate):
     words = words_of(TEXTS)
     row_ids = np.arange(len(TEXTS)) * 3
     source = permutations(words, row_ids, KEY, rate, distance, 30)
@@ -439,7 +439,7 @@ def test_swaps_are_those_of_the_slow_reference(distance: str, rate: float) -> No
         assert (source[words.offsets[row] : words.offsets[row + 1]] - words.offsets[row]).tolist() == order
 
 
-def test_swapped_texts_have_the_same_words() -> None:
+def test_swapped_texts_have_the_same_words():
     table = augment("random-swap", TEXTS, rate=0.5)
     for original, text in zip(TEXTS, table["text"].to_pylist(), strict=True):
         if text is not None:
@@ -447,7 +447,7 @@ def test_swapped_texts_have_the_same_words() -> None:
             assert text[:1].isupper() == original[:1].isupper()
 
 
-def test_repetitions_are_drawn_evenly_up_to_their_bound() -> None:
+def test_repetitions_are_drawn_evenly_up_to_their_bound():
     uniforms = np.linspace(0, 1, 1000, endpoint=False)
     counts = repeat_counts(np.full(1000, 20), uniforms, 0.32, 10)
     shares = Counter(counts.tolist())
@@ -457,7 +457,7 @@ def test_repetitions_are_drawn_evenly_up_to_their_bound() -> None:
     assert set(repeat_counts(np.full(1000, 1), uniforms, 0.32, 10).tolist()) == {0, 1}
 
 
-def test_each_repeated_word_stands_twice() -> None:
+def test_each_repeated_word_stands_twice():
     table = augment("word-repetition", TEXTS * 20, rate=0.9)
     for row in table.to_pylist():
         assert len(row["edits"]) == row["repeated"]
@@ -468,7 +468,7 @@ def test_each_repeated_word_stands_twice() -> None:
             assert original[: edit["end"]].lower().endswith(word.lower())
 
 
-def test_mixture_does_one_thing_to_a_sentence() -> None:
+def test_mixture_does_one_thing_to_a_sentence():
     table = augment("random-mixture", [TEXTS[0]] * 300)
     choices = Counter(table["choice"].to_pylist())
     assert set(choices) == {"swap", "deletion", "crop"}
@@ -484,7 +484,7 @@ def test_mixture_does_one_thing_to_a_sentence() -> None:
     "word",
     ["apple", "hour", "honest", "heir", "unimportant", "uninteresting", "FBI", "8", "11", "80th", "umbrella"],
 )
-def test_an(word: str) -> None:
+def test_an(word):
     assert begins_with_vowel_sound(word)
 
 
@@ -492,5 +492,5 @@ def test_an(word: str) -> None:
     "word",
     ["river", "university", "European", "one", "one-time", "useful", "unit", "UN", "7", "10", "house", ""],
 )
-def test_a(word: str) -> None:
+def test_a(word):
     assert not begins_with_vowel_sound(word)

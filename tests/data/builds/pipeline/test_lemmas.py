@@ -1,14 +1,12 @@
 """Lemmas: scripts, the lexicon of silver trees, and the lemmatizer's last layer learned anew."""
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -27,7 +25,7 @@ def words(*entries: str) -> Sentence:
 
 
 @pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
+def lexicon():
     """Regular past tenses by both scripts, an irregular one, and a word of two lemmas."""
     stems = ["walk", "jump", "call", "help", "wait", "turn"]
     drop_d = ["bake", "vote", "care", "move", "fire", "line"]
@@ -59,11 +57,11 @@ def lexicon() -> Lexicon:
         ("odd", "JJ", "odd", "odd"),  # "_" in the gold trees is no lemma
     ],
 )
-def test_lemma(lexicon: Lexicon, word: str, tag: str, guess: str, lemma: str) -> None:
+def test_lemma(lexicon, word, tag, guess, lemma):
     assert lexicon.lemma(word, tag, guess) == lemma
 
 
-def test_correct_sets_all_lemmas(lexicon: Lexicon) -> None:
+def test_correct_sets_all_lemmas(lexicon):
     doc = Doc(spacy.blank("en").vocab, words=["dogs", "based"], tags=["NNS", "VBN"], lemmas=["x", "bas"])
     assert [token.lemma_ for token in correct(doc, lexicon)] == ["dog", "base"]
 
@@ -89,7 +87,7 @@ def sentence(words: dict[str, str]) -> Sentence:
 
 
 @pytest.fixture
-def nlp() -> Language:
+def nlp():
     """A lemmatizer that has never seen the new words."""
     fix_random_seed(1)
     random.seed(1)
@@ -108,7 +106,7 @@ def nlp() -> Language:
     return nlp
 
 
-def test_new_trees_are_learned(nlp: Language, tmp_path: Path) -> None:
+def test_new_trees_are_learned(nlp, tmp_path):
     everything = WORDS | NEW
     encoder: Any = nlp.get_pipe("tok2vec")
     shared = encoder.model.to_bytes()
@@ -128,16 +126,16 @@ def test_new_trees_are_learned(nlp: Language, tmp_path: Path) -> None:
 
 
 @given(st.text("abcAB'é", min_size=1, max_size=8), st.text("abcAB'é", min_size=1, max_size=8))
-def test_script_makes_the_lemma(word: str, lemma: str) -> None:
+def test_script_makes_the_lemma(word, lemma):
     assert apply_script(lemma_script(word, lemma), word) == lemma
 
 
-def test_script_carries_over() -> None:
+def test_script_carries_over():
     assert apply_script(lemma_script("studies", "study"), "ponies") == "pony"
     assert apply_script(lemma_script("Walked", "walk"), "Talked") == "talk"
     assert apply_script(lemma_script("Londons", "London"), "Parises") == "Parise"
 
 
-def test_script_that_does_not_fit_keeps_the_word() -> None:
+def test_script_that_does_not_fit_keeps_the_word():
     assert apply_script("l|5|be", "is") == "is"
     assert apply_script("l|2|", "is") == "is"

@@ -9,7 +9,6 @@ import pytest
 import spacy
 import torch
 import transformers
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -49,7 +48,7 @@ QUESTION = conllu(
 )
 
 
-def test_multi_word_range_becomes_words_without_space_between() -> None:
+def test_multi_word_range_becomes_words_without_space_between():
     doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION)])
     assert doc.text == "Cats don't swim."
     assert [token.text for token in doc] == ["Cats", "do", "n't", "swim", "."]
@@ -60,7 +59,7 @@ def test_multi_word_range_becomes_words_without_space_between() -> None:
     assert doc[0].pos_ == "NOUN" and doc[0].tag_ == "NNS"
 
 
-def test_range_without_space_after() -> None:
+def test_range_without_space_after():
     rows = conllu(
         "(can't)",
         "1 ( ( PUNCT -LRB- _ 2 punct SpaceAfter=No",
@@ -72,19 +71,19 @@ def test_range_without_space_after() -> None:
     assert parse_sentence(rows).spaces == [False, False, False, False]
 
 
-def test_sentences_of_one_document_are_joined_by_a_space() -> None:
+def test_sentences_of_one_document_are_joined_by_a_space():
     doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION), parse_sentence(QUESTION)])
     assert doc.text == "Cats don't swim. Who (else)?"
     assert [sentence.text for sentence in doc.sents] == ["Cats don't swim.", "Who (else)?"]
     assert doc[7].head.i == 5
 
 
-def test_text_that_does_not_match_is_refused() -> None:
+def test_text_that_does_not_match_is_refused():
     with pytest.raises(ValueError, match=r"Cats dont"):
         parse_sentence([line.replace("# text = Cats don't", "# text = Cats dont") for line in CONTRACTION])
 
 
-def test_groups_hold_every_sentence_once_in_order() -> None:
+def test_groups_hold_every_sentence_once_in_order():
     sentences = [parse_sentence(QUESTION) for _ in range(200)]
     groups = list(group(sentences, 0.5, 4, random.Random(3)))
     assert [id(s) for some in groups for s in some] == [id(s) for s in sentences]
@@ -95,7 +94,7 @@ def test_groups_hold_every_sentence_once_in_order() -> None:
     ("name", "sentences", "words"),
     [pytest.param("en_ewt-ud-dev", 2001, 25147, marks=pytest.mark.slow), ("en_gum-ud-dev", 1575, 28119)],
 )
-def test_real_treebank_gives_its_raw_text(data_folder: Path, name: str, sentences: int, words: int) -> None:
+def test_real_treebank_gives_its_raw_text(data_folder, name, sentences, words):
     vocab = spacy.blank("en").vocab
     count = total = 0
     for sentence in read_conllu(data_folder / "treebank" / f"{name}.conllu.gz"):
@@ -116,18 +115,18 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def adapted() -> Language:
+def adapted():
     return adapt_tokenizer(spacy.blank("en"))
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES.items())
-def test_division(text: str, expected: str, adapted: Language) -> None:
+def test_division(text, expected, adapted):
     doc = adapted.make_doc(text)
     assert " ".join(token.text for token in doc) == expected
     assert doc.text == text
 
 
-def test_rules_are_saved_with_the_pipeline(tmp_path: Path, adapted: Language) -> None:
+def test_rules_are_saved_with_the_pipeline(tmp_path, adapted):
     adapted.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
     for text, expected in CASES.items():
@@ -167,12 +166,12 @@ def read(path: Path) -> list[str]:
 
 
 @pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(monkeypatch):
     monkeypatch.setattr(silver, "CHUNK", 4)
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_only_trees_are_written(tmp_path: Path) -> None:
+def test_only_trees_are_written(tmp_path):
     nlp = spacy.blank("en")
     outcomes = list(silver.write_silver(nlp, LINES, chain, tmp_path, seed=1))
     assert [(path.name, kept, given) for path, kept, given in outcomes] == [
@@ -187,7 +186,7 @@ def test_only_trees_are_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_goes_on_after_a_stop_with_the_same_result(tmp_path: Path) -> None:
+def test_goes_on_after_a_stop_with_the_same_result(tmp_path):
     nlp = spacy.blank("en")
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     list(silver.write_silver(nlp, LINES, chain, whole, seed=1))
@@ -199,7 +198,7 @@ def test_goes_on_after_a_stop_with_the_same_result(tmp_path: Path) -> None:
         assert read(path) == read(stopped / path.name)
 
 
-def test_sample_is_even_and_repeatable(tmp_path: Path) -> None:
+def test_sample_is_even_and_repeatable(tmp_path):
     paths = []
     for name in "ab":
         paths.append(tmp_path / f"{name}.txt.gz")
@@ -211,7 +210,7 @@ def test_sample_is_even_and_repeatable(tmp_path: Path) -> None:
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
 
 
-def test_lower_changes_words_alone() -> None:
+def test_lower_changes_words_alone():
     sentence = chain([Sentence("A Bee", words=["A", "Bee"], spaces=[True, False])])[0]
     lowered = silver.lower(sentence)
     assert (lowered.words, lowered.text) == (["a", "bee"], "a bee")
@@ -252,7 +251,7 @@ TREEBANK = [
 
 
 @pytest.mark.slow
-def test_learns_three_sentences_by_heart() -> None:
+def test_learns_three_sentences_by_heart():
     torch.manual_seed(0)
     config = transformers.BertConfig(
         vocab_size=64,
@@ -283,11 +282,11 @@ def test_learns_three_sentences_by_heart() -> None:
     ("heads", "expected"),
     [([0], True), ([1, 1, 1], True), ([1, 2, 2], True), ([0, 1], False), ([1, 0], False), ([0, 2, 1], False)],
 )
-def test_is_tree(heads: list[int], expected: bool) -> None:
+def test_is_tree(heads, expected):
     assert teacher.is_tree(heads) is expected
 
 
-def test_case_classes_are_distinct() -> None:
+def test_case_classes_are_distinct():
     words = ["lower", "Title", "UPPER", "I", "x86", "mIxed"]
     classes = {batches.case_class(word, space) for word in words for space in (True, False)}
     assert len(classes) == batches.CASES
@@ -317,7 +316,7 @@ def treebank() -> list[Sentence]:
 
 
 @pytest.fixture(scope="module")
-def trained() -> Language:
+def trained():
     """A tiny pipeline that learned the tiny treebank."""
     fix_random_seed(1)
     random.seed(1)
@@ -342,7 +341,7 @@ def annotation(doc: Doc) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
-def test_shipped_pipeline_says_the_same_and_forgets_the_words(trained: Language, tmp_path: Path) -> None:
+def test_shipped_pipeline_says_the_same_and_forgets_the_words(trained, tmp_path):
     texts = [sentence.text for sentence in treebank()] + ["Oxen sang loudly."]
     before = [annotation(doc) for doc in trained.pipe(texts)]
     trained.to_disk(tmp_path / "whole")
