@@ -1,22 +1,35 @@
-"""Recipes: the shipped ones say what the papers say, wrong settings are named, components are found."""
+"""Recipes, losses, heads and additions, of this package and of others: what they say, what is refused."""
 
 import dataclasses
+import json
 import re
+import sys
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from augment_cli.contract import plugins
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from tests.helpers.installing import install
 from tests.helpers.made_stores import store_of
-from train import components, losses
+from tests.helpers.training import logged_run, logged_steps
+from train import additions, components, heads, loading, losses
+from train.additions import find
 from train.cli import main
 from train.extras.papers import unlike_paper
 from train.heads import make_head
 from train.loading import RECIPES, load_recipe, make_recipe
 from train.machine.distributed import join
+from train.model.model import Model
+from train.model.start import start
+from train.objectives.contrastive import contrast
+from train.outputs import checkpoint
 from train.outputs.log import read_log
 from train.prepare import Run
 from train.recipe import Recipe
@@ -247,3 +260,300 @@ def test_paper_is_for_three_recipes(capsys):
     with pytest.raises(SystemExit):
         main(["simcse", "--paper"])
     assert "none of una, sda, augcse" in capsys.readouterr().err
+
+
+LOSS = """
+from dataclasses import dataclass
+
+LAYOUT = "columns"
+FURTHER_NEGATIVES = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    margin: float = 0.5
+    form: str = "hinge"
+
+    def __post_init__(self):
+        if self.margin < 0:
+            raise ValueError(f"margin = {self.margin} must not be below 0")
+
+
+def far_away(anchors, candidates, excluded, temperature, logit_bias=None, *, settings):
+    return anchors.sum(dim=1) * 0 + settings.margin
+"""
+HEAD = """
+from torch import nn
+
+
+class TwiceHead(nn.Module):
+    def __init__(self, dimension):
+        super().__init__()
+        self.dimension = dimension
+
+    def forward(self, embeddings):
+        return 2 * embeddings
+"""
+ADDITION = """
+from dataclasses import dataclass
+
+from train.additions.base import Addition
+
+
+class NoWord(Addition):
+    @dataclass(frozen=True)
+    class Settings:
+        weight: float = 0.25
+
+    settings_class = Settings
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Install a package for this test: its entry points of one group, and one module."""
+    loaded = set()
+
+    def add(name, group, points, **modules):
+        install(tmp_path / name, name, points, f"augment_cli.{group}", **modules)
+        monkeypatch.syspath_prepend(tmp_path / name)
+        loaded.update(modules)
+        forget()
+
+    def forget():
+        for module in loaded:
+            sys.modules.pop(module, None)
+        plugins.provided.cache_clear()
+        components.layout.cache_clear()
+        losses.find.cache_clear()
+
+    yield add
+    monkeypatch.undo()
+    forget()
+
+
+def test_a_loss(package, tmp_path):
+    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
+    assert "far-away" in components.names("losses")
+    assert components.layout("far-away") == "columns"
+    assert loading.make_recipe({"loss": "far-away"}).loss_settings == {"margin": 0.5, "form": "hinge"}
+    (tmp_path / "mine.toml").write_text('loss = "far-away"\n[loss_settings]\nmargin = 2\n')
+    recipe = loading.load_recipe(str(tmp_path / "mine.toml"), ["loss_settings.form=soft"])
+    assert recipe.loss_settings == {"margin": 2.0, "form": "soft"}
+    assert loading.make_recipe(recipe.as_json()) == recipe  # as a checkpoint has it
+    assert contrast(recipe, torch.ones(3, 2, 4), torch.arange(6).reshape(3, 2), []) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"size": 1}, r"\[loss_settings\]: unknown setting 'size'; known: margin, form"),
+        ({"margin": "wide"}, r"\[loss_settings\]: margin = 'wide' should be a number"),
+        ({"margin": -1.0}, r"\[loss_settings\]: margin = -1.0 must not be below 0"),
+    ],
+)
+def test_wrong_settings_of_a_loss_are_named(package, table, message):
+    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
+    with pytest.raises(UsageError, match=message):
+        loading.make_recipe({"loss": "far-away", "loss_settings": table})
+
+
+def test_a_head(package):
+    package("twice", "heads", {"twice": "twice_head"}, twice_head=HEAD)
+    assert loading.make_recipe({"head": "twice"}).head == "twice"
+    assert heads.make_head("twice", 4)(torch.ones(1, 4)).tolist() == [[2, 2, 2, 2]]
+
+
+def test_an_addition(package):
+    package("nowords", "additions", {"no_word": "no_word_addition"}, no_word_addition=ADDITION)
+    recipe = loading.make_recipe({"no_word": {"weight": 0.5}})
+    assert recipe.additions == {"no_word": {"weight": 0.5}}
+    assert additions.find("no_word").__name__ == "NoWord"
+
+
+@pytest.mark.parametrize(
+    ("points", "source", "name", "message"),
+    [
+        ({"info-nce": "far_away"}, LOSS, "info-nce", "augment-cli and faraway each bring a loss 'info-nce'"),
+        ({"far": "no_such_module"}, LOSS, "far", "the loss 'far' of the package faraway .* cannot be loaded"),
+        ({"near-by": "far_away"}, LOSS, "near-by", r"faraway \(far_away\) has no near_by; see docs"),
+        ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
+        ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
+    ],
+)
+def test_a_package_with_a_fault_is_named(package, points, source, name, message):
+    package("faraway", "losses", points, far_away=source)
+    with pytest.raises(UsageError, match=message):
+        losses.find(name)
+    assert losses.find("nt-xent").layout == "pool"  # the others still work
+
+
+def test_two_packages_with_one_name(package):
+    for name in ("one", "other"):
+        package(name, "heads", {"twice": f"{name}_twice"}, **{f"{name}_twice": HEAD})
+    with pytest.raises(UsageError, match="one and other each bring a head 'twice'"):
+        heads.make_head("twice", 4)
+
+
+def test_what_cannot_be_read_is_said_before_anything_is_loaded(package):
+    package("faraway", "losses", {"far-away": "far_away"}, far_away="1 +")
+    with pytest.raises(UsageError, match=r"the loss 'far-away' of the package faraway .* cannot be read"):
+        loading.make_recipe({"loss": "far-away"})
+
+
+@pytest.mark.parametrize("name", components.names("additions"))
+def test_every_addition_says_what_its_settings_are(name):
+    kind = find(name)
+    assert kind.__doc__
+    for field in dataclasses.fields(kind.settings_class):
+        assert len(field.metadata["help"]) > 1, field.name
+        if choices := field.metadata["choices"]:
+            assert field.default in choices
+            wrong = {name: {field.name: "odd"}}
+            with pytest.raises(UsageError, match=rf"{field.name} = 'odd'; choose one of"):
+                make_recipe({"loss": "symmetric", **wrong})
+
+
+def test_every_addition_has_a_recipe():
+    used = {name for recipe in RECIPES for name in load_recipe(recipe).additions}
+    assert used == set(components.names("additions"))
+
+
+def test_settings_of_a_table():
+    recipe = load_recipe("simcse", ["momentum.queue=7", "repetition.rate=0.2"])
+    assert recipe.additions["momentum"] == {"rate": 0.995, "queue": 7}
+    assert list(recipe.additions) == ["momentum", "repetition"]  # in order of their names, whoever named them
+    assert load_recipe("esimcse", ["momentum.queue=7"]).additions["momentum"]["queue"] == 7
+    again = make_recipe(json.loads(json.dumps(recipe.as_json())))
+    assert again == recipe
+
+
+@pytest.mark.parametrize(
+    ("recipe", "change", "message"),
+    [
+        ("simcse", "momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
+        ("simcse", "momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
+        ("simcse", "momentun.queue=3", r"setting 'momentun.queue' \(did you mean \[momentum\]\?\); known: "),
+        ("simcse", "momentum=3", r"\[momentum\]: should be a table"),
+        ("mlm", "momentum.queue=3", 'needs objective "contrastive"'),
+    ],
+)
+def test_wrong_settings_of_a_table_are_named(recipe, change, message):
+    with pytest.raises(UsageError, match=message):
+        load_recipe(recipe, [change])
+
+
+def test_an_addition_takes_no_part_in_what_others_draw(tiny_encoder):
+    """Heads are the same with and without additions, so that rows of a table differ in the method alone."""
+    states = []
+    for values in ({}, {"discriminator": {"stages": ["una"]}}):
+        recipe = make_recipe(values)
+        encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+        torch.manual_seed(1)
+        states.append(Model(encoder.model, "cls", recipe).head.state_dict())
+    for name, tensor in states[0].items():
+        assert torch.equal(tensor, states[1][name])
+
+
+LEARNING: dict[str, dict[str, Any]] = {
+    "discriminator": {
+        "loss": "symmetric",
+        "head": "batch-norm",
+        "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": 1.0, "dropout": 0.0},
+    },
+    "neighbourhood": {
+        "loss": "nt-xent",
+        "head": "relu",
+        "temperature": 0.2,
+        "head_learning_rate_scale": 3.0,
+        "neighbourhood": {"neighbours": 4, "radius": 1.0},
+    },
+    "soft_negative": {"soft_negative": {"stage": "pi", "weight": 1.0}},
+    "esimcse": {"repetition": {}, "momentum": {"queue": 40}},
+    "gaussian_negatives": {"gaussian_negatives": {"count": 48}},
+    "latent_augmentation": {"latent_augmentation": {"kind": "linear", "strength": 0.5}},
+    "pca_jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0}},
+}
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path, name):
+    tables = set(LEARNING[name]) & set(components.names("additions"))
+    assert tables
+    for table in tables:
+        learned = []
+        without = {key: value for key, value in LEARNING[name].items() if key != table}
+        if table == "pca_jitter":  # a hooked encoder rounds otherwise, so: no noise, but the hook
+            without[table] = LEARNING[name][table] | {"level": 0.0}
+        for number, values in enumerate((LEARNING[name], without)):
+            out = tmp_path / f"{table}-{number}"
+            logged_run(
+                tiny_store, tiny_encoder, out, {"learning_rate": 1e-3, "steps": 3, "dropout": 0.0} | values
+            )
+            learned.append(load_file(out / "best/model.safetensors"))
+        assert any(not torch.equal(learned[0][key], learned[1][key]) for key in learned[0]), table
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["discriminator", *(pytest.param(n, marks=pytest.mark.slow) for n in LEARNING if n != "discriminator")],
+)
+def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, name):
+    values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | LEARNING[name]
+    _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)
+    assert len(events) == 40
+    for key in (key for key in events[0] if key.endswith("loss")):
+        first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
+        assert last < 0.9 * first, key
+    # The watch for a collapse follows the contrastive loss; a further term need not come near zero.
+    running = events[0]["loss"]
+    for event in events[1:]:
+        running = 0.9 * running + 0.1 * event["loss"]
+    state = checkpoint.read_state(checkpoint.checkpoints(tmp_path / "checkpoints")[-1])
+    assert state["watch"]["loss"] == pytest.approx(running)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("recipe", "changes"),
+    [
+        ("simcse", {}),
+        ("simcse-ntxent", {}),
+        ("una", {}),
+        ("una-columns", {}),
+        ("sda", {}),
+        ("paraphrase", {"positives": ("aa",)}),
+        ("paraphrase-una", {"positives": ("aa",)}),
+        ("mix", {"positives": ("pi", "aa")}),
+        ("simcse-mlm", {}),
+        ("mlm", {}),
+        ("vascl-simcse", {"gradient_cache": 16}),
+        ("augcse", {"discriminator": {"stages": ("una", "pi", "aa"), "weight": 5e-3}}),
+        ("vascl", {"gradient_cache": 16}),
+        ("esimcse", {}),
+        ("sncse", {"soft_negative": {"stage": "pi"}}),
+        ("gsinfonce", {}),
+        ("modals", {}),
+        ("pca-jitter", {}),
+        ("single-positive", {}),
+        ("single-negative", {"negatives": ("una",), "only_changed": ("una",)}),
+    ],
+)
+def test_every_recipe_runs_on_the_shipped_encoder(tiny_store, tmp_path, recipe, changes):
+    values = load_recipe(recipe, ["soft_negative.stage=pi"] if recipe == "sncse" else []).as_json()
+    tables = values.pop("additions")
+    for name, table in changes.items():
+        if isinstance(table, dict):
+            tables[name] = tables[name] | table
+        else:
+            values[name] = table
+    values |= {"batch": 32, "steps": 3, "threads": 1, "evaluate_every": 0, "log_every": 1} | tables
+    shipped = components.HERE.parent / "data/models/encoder"
+    outcome = train(Run(make_recipe(values), tiny_store, str(shipped), tmp_path), join())
+    assert outcome.steps == 3
+    assert (tmp_path / "last/model.safetensors").is_file()
+    names = {event for event in logged_steps(tmp_path)[-1] if event.endswith("loss")}
+    with_terms = {"discriminator", "neighbourhood", "soft_negative"} & tables.keys()
+    expected = {f"{name}_loss" for name in with_terms}
+    expected |= {"mlm_loss"} if recipe in ("mlm", "simcse-mlm") else set()
+    assert names == expected | (set() if recipe == "mlm" else {"loss"})
