@@ -34,7 +34,6 @@ from benchmarks.reproduce.table import gain as gain_of
 from benchmarks.result_lines import read_lines
 from docs import reference
 from tests.helpers.commands import command_named
-from tests.helpers.page_commands import commands_of
 from tests.helpers.pages import DOCS, PAGES
 from tests.helpers.places import REPOSITORY
 from train import components
@@ -269,21 +268,9 @@ def test_it_is_short_and_its_sentences_and_picture_are():
     assert (REPOSITORY / picture).stat().st_size < 150_000
 
 
-def test_its_verdict_is_three_sentences():
-    assert [len(sentences_of(verdict)) for verdict in VERDICTS] == [1, 1, 1]
-
-
 def test_it_leads_to_every_page_that_says_how():
     for page in (REPOSITORY / "docs/how-to").glob("*.md"):
         assert re.search(rf"\]\(docs/how-to/{page.name}[#)]", README), page.name
-
-
-def test_its_first_commands_are_what_people_come_for_in_an_order_that_works():
-    assert [line.split()[:2] for line in commands_of("README.md") if line.startswith("make ")][:3] == [
-        ["make", "train"],
-        ["make", "augment"],
-        ["make", "test"],
-    ]
 
 
 def of_minilm(name):

@@ -160,11 +160,6 @@ def test_words_of_the_command_become_words_of_python(message, expected):
     assert in_python(message, function).replace(", name='x'", ", stage='x'") == expected
 
 
-def test_the_command_speaks_as_before(here, command):
-    refused = command("una", "--radius", "9", "--store", here / "store")
-    assert refused.returncode == 5 and "augment-cli remove una" in refused.stderr
-
-
 # --- augment
 
 
@@ -332,10 +327,6 @@ def test_the_sample_is_taken_only_where_it_is_named(tmp_path, call):
     with pytest.raises(UsageError, match=r"no corpus there, and none is named; .*augment_cli\.SAMPLE"):
         call(tmp_path / "st2")
     assert not (tmp_path / "st2").exists()
-
-
-def test_the_sample_by_its_name(tmp_path):
-    assert augment_cli.run("crop", tmp_path / "store", corpus=augment_cli.SAMPLE, jobs=1).rows > 500
 
 
 def test_one_name_in_the_place_of_a_list_is_not_spelt_out(tmp_path):

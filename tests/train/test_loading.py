@@ -474,9 +474,13 @@ LEARNING: dict[str, dict[str, Any]] = {
     "latent_augmentation": {"latent_augmentation": {"kind": "linear", "strength": 0.5}},
     "pca_jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0}},
 }
+ONE_QUICKLY = pytest.mark.parametrize(
+    "name",
+    ["discriminator", *(pytest.param(n, marks=pytest.mark.slow) for n in LEARNING if n != "discriminator")],
+)
 
 
-@pytest.mark.parametrize("name", LEARNING)
+@ONE_QUICKLY
 def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path, name):
     tables = set(LEARNING[name]) & set(components.names("additions"))
     assert tables
@@ -494,10 +498,7 @@ def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path,
         assert any(not torch.equal(learned[0][key], learned[1][key]) for key in learned[0]), table
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["discriminator", *(pytest.param(n, marks=pytest.mark.slow) for n in LEARNING if n != "discriminator")],
-)
+@ONE_QUICKLY
 def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, name):
     values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | LEARNING[name]
     _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)

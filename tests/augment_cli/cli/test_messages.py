@@ -85,10 +85,6 @@ def test_what_is_too_long_for_a_word_is_not_put_into_other_sentences(fitted, opt
     assert "longest_term" not in store.stage("reference").settings["parameters"]
 
 
-def test_settings_are_as_before_where_no_term_is_too_long(store):
-    assert "longest_term" not in make_run("una", radius=4, surface="in-place").settings(store).parameters
-
-
 @pytest.mark.parametrize(
     ("typed", "said", "unsaid"),
     [
@@ -252,16 +248,6 @@ def test_the_table_has_the_speed_of_una_too(half):
     assert entry["stage"] == "some" and entry["sentences_per_second"] > 0
 
 
-def test_one_stage_is_not_several(command, half, tmp_path):
-    done = command("report", "--store", half / "store", "--out", tmp_path / "r.html")
-    assert "1 stage; open" in done.stdout
-
-
-def test_switches_have_no_type_in_the_help(command):
-    for arguments in (["--help"], ["una", "--help"], ["pack", "--help"], ["ingest", "--help"]):
-        assert "bool" not in command(*arguments).stdout
-
-
 # --- the shell's completion
 
 
@@ -292,10 +278,6 @@ def test_the_shell_completes(tmp_path, half, monkeypatch, words, expected):
     with pytest.raises(SystemExit):
         main()
     assert written.getvalue().split() == expected
-
-
-def test_the_completion_is_offered(command):
-    assert "--install-completion" in command("--help").stdout
 
 
 # --- inspect

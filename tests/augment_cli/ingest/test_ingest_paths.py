@@ -10,7 +10,7 @@ import pytest
 import augment_cli
 from augment_cli import ingest as ingest_package
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MixError, UserError
+from augment_cli.errors import BadInputError, UserError
 from augment_cli.ingest import IngestOptions, find_files, ingest
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
@@ -79,17 +79,6 @@ def test_standard_input_is_spooled_and_read(tmp_path, monkeypatch):
     assert (report.kept, report.rejected) == (2, 1)
     assert store.read("corpus")["source"].to_pylist() == ["stdin", "stdin"]
     assert not (store.work / "stdin").exists()
-
-
-def test_input_changed_by_one_byte_is_named(corpus, tmp_path):
-    store = Store.create(tmp_path / "store")
-    with store.lock():
-        ingest(store, [corpus])
-        (corpus / "b.txt").write_text("from B\n")
-        with pytest.raises(MixError, match=r"inputs\.files"):
-            ingest(store, [corpus])
-        with pytest.raises(MixError, match=r"parameters\.limit = null, now 1"):
-            ingest(store, [corpus], IngestOptions(limit=1))
 
 
 def test_a_file_name_that_is_no_utf8(tmp_path, read_paths):

@@ -21,7 +21,6 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of_filters, example, pack, pack_settings
 from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
-from augment_cli.pack.options import read_pack_recipe
 from augment_cli.session import Session, Silent
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -391,16 +390,6 @@ def test_a_part_without_a_row_is_committed_with_those_that_have_some(path):
         session.pack(choose(session.store, ["uda"], ["una"], max_negative=0.3), "far")
         rows = [part.rows for part in session.store.stage("far").parts.values()]
         assert rows[0] == 0 and rows[-1] > 0 and len(rows) == len(session.store.parts)
-
-
-def test_a_recipe_may_have_filters(tmp_path):
-    path = tmp_path / "pack.toml"
-    path.write_text('[pack]\nmin_positive = 0\nmargin = 0.1\nlayout = "triplet"\nscores = true\n')
-    assert read_pack_recipe(path) == {"min_positive": 0, "margin": 0.1, "layout": "triplet", "scores": True}
-    for line in ("margin = true", 'margin = "0.1"', "scores = 1", "layout = 3"):
-        path.write_text(f"[pack]\n{line}\n")
-        with pytest.raises(UsageError, match=r"pack\.toml: \[pack\] has"):
-            read_pack_recipe(path)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 import augment_cli
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
 from augment_cli.pages.figures import figures_of
@@ -222,13 +222,6 @@ def test_of_more_stages_than_fit_a_page_shows_some_and_says_so(store, tmp_path, 
     )
 
 
-def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path):
-    with pytest.raises(UsageError, match="is a folder; name a file"):
-        write_report(store, tmp_path)
-    with pytest.raises(MissingError, match="does not exist; make it first"):
-        write_report(store, tmp_path / "nowhere" / "report.html")
-
-
 def test_a_store_without_augmentations_says_what_to_do(tmp_path):
     store = store_of(tmp_path, ["the river flows"])
     with pytest.raises(UsageError, match="no augmentation has been made here yet; run `augment-cli una`"):
@@ -295,12 +288,6 @@ def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):
     )  # titles, not "here"
     look = re.search(r'<h2 id="look">.*?</section>', text, re.DOTALL)[0]
     assert '<a href="#stage-1">Examples of una</a>' in look
-
-
-def test_a_table_that_scrolls_says_so_and_has_a_name(store, tmp_path):
-    text, _ = written(store, tmp_path)
-    assert '<div class="wide" tabindex="0" role="group" aria-labelledby="card">' in text
-    assert re.search(r"\.wide \{[^}]*linear-gradient[^}]*no-repeat scroll", text)  # shadows at its edges
 
 
 def test_a_range_of_beta_asks_for_its_middle(store, tmp_path):

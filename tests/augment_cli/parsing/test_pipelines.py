@@ -143,13 +143,6 @@ def test_a_pipeline_without_parser_or_tagger_is_refused(tmp_path):
         load_pipeline(find_pipeline(tmp_path / "bare"))
 
 
-def test_without_spacy_the_line_that_gets_it(pipeline, monkeypatch):
-    monkeypatch.setattr(pipelines, "_LOADED", pipelines.threading.local())
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingError, match=r"pip install 'augment-cli\[parse\]'"):
-        load_pipeline(find_pipeline(pipeline))
-
-
 def test_a_library_that_the_pipeline_needs(spoiled):
     meta = json.loads((spoiled / "meta.json").read_text())
     meta["requirements"] = ["numpy>=1,<99", "no-such-library>=2"]
@@ -236,11 +229,6 @@ def test_the_command_from_a_dry_run_to_rows(pipeline, tmp_path):
     assert [(entry["stage"], entry["rows"]) for entry in json.loads(done.stdout)][-1] == ("parses-small", 1)
     rows = json.loads(run("inspect", "parses-small", "--store", tmp_path / "store", "--json").stdout)
     assert [row["ends"] for row in rows] == [[3, 9, 15, 16]]
-
-
-def test_a_missing_pipeline_ends_with_6(tmp_path):
-    done = run("parse", "--store", tmp_path / "store", "--pipeline", "en_core_web_zz", "--jobs", "1")
-    assert done.exit_code == 6 and "--pipeline en_core_web_zz: no such pipeline" in done.stderr
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():

@@ -150,12 +150,6 @@ def test_fitting_on_several_stages_counts_their_texts_together(make_store):
     assert both.read("tfidf-both").num_rows == 200
 
 
-def test_a_fit_is_not_mixed_with_another(make_store):
-    store = make_store(sample(50))
-    with pytest.raises(MixError, match=r"parameters\.min_df = 1, now 2"):
-        augment_cli.fit(store.path, min_df=2)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -924,11 +924,6 @@ def test_checkpoint_tensors_hold_running_mean_and_queue():
     assert names == {"vectors", "texts", "encoder.layer.weight", "encoder.layer.bias"}
 
 
-def test_settings_of_the_recipe():
-    recipe = load_recipe("esimcse", ["repetition.rate=0.3"])
-    assert recipe.additions["momentum"] == {"rate": 0.995, "queue": 160}
-
-
 @given(
     st.lists(st.integers(10, 500), max_size=30, unique=True),
     st.floats(0.05, 1.0),

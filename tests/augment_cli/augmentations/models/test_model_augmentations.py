@@ -430,14 +430,6 @@ def test_words_of_a_byte_level_vocabulary_are_spelled_in_letters(model, store_pa
             assert edit["replacement"].lower() != row["original"][edit["start"] : edit["end"]].lower()
 
 
-def test_in_memory_through_the_public_interface(model, store_path):
-    table = augment_cli.augment(
-        ["The old bridge waits near the river."], "mask-fill", store=store_path, model=model("bert"), **FAST
-    )
-    assert_sound(table)
-    assert table["text"].null_count == 0
-
-
 def is_sound_for(original):
     return lambda text: text != original and unfaithful(original, text) is None
 

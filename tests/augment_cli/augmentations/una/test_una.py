@@ -19,7 +19,7 @@ from augment_cli.augmentations.una.term_replacement import (
 from augment_cli.augmentations.una.word_classes import classes_of
 from augment_cli.contract.draws import stream_key
 from augment_cli.contract.rows import TokenRows
-from augment_cli.errors import MixError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.reports import report
 from augment_cli.resources import word_lists
 from augment_cli.resources.english_terms import EnglishTerms, load_english_terms
@@ -214,16 +214,6 @@ def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted, sentence):
         assert row["text"].removesuffix(sentence[3:]).lower() in {"only", "sentence", "."}
 
 
-def test_draws_are_sibling_stages_that_differ(sample_store):
-    store = augment_cli.run("una", sample_store.path, stage="una-draws", draws=3, radius="1%", jobs=1)
-    texts = [store.read(name)["text"].to_pylist() for name in ("una-draws", "una-draws.1", "una-draws.2")]
-    alone = augment_cli.augment(
-        store.read("corpus")["text"].to_pylist(), "una", store=store, radius="1%", draw=2
-    )
-    assert texts[0] != texts[1] != texts[2]
-    assert texts[2] == alone["text"].to_pylist()
-
-
 def test_protected_terms_are_never_replaced(sample_store, tmp_path):
     words = ["the", "river", ".", "a", "of", "was"]
     (tmp_path / "keep.txt").write_text("# these stay\n" + "\n".join(words) + "\n", "utf-8")
@@ -286,12 +276,6 @@ def test_radius_is_a_count_or_a_share(radius, ranks):
 def test_other_radii_are_refused(radius):
     with pytest.raises(UsageError, match="--radius"):
         radius_in_ranks(radius, term_table([1.0]))
-
-
-def test_another_beta_is_not_mixed_in(sample_store):
-    augment_cli.run("una", sample_store.path, stage="una-mix", jobs=1)
-    with pytest.raises(MixError, match=r"parameters\.beta = 0\.5, now 0\.4"):
-        augment_cli.run("una", sample_store.path, stage="una-mix", beta=0.4, jobs=1)
 
 
 @pytest.mark.parametrize(
