@@ -57,9 +57,8 @@ def _in_an_empty_folder(_nowhere, monkeypatch):
 # Fixtures that several folders use.
 pytest_plugins = [
     "tests.helpers.commands",
-    "tests.helpers.fitted_stores",
-    "tests.helpers.golden_folders",
     "tests.helpers.made_stores",
+    "tests.helpers.golden_folders",
     "tests.helpers.parsing_fixtures",
     "tests.helpers.small_models",
     "tests.helpers.tiny_encoders",

@@ -16,8 +16,18 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.models import shipped_pipeline
 from augment_cli.store.store import Store
-from tests.helpers.page_commands import PAGES, blocks_of, call, commands_of, lines_of_make, read_arguments
-from tests.helpers.page_world import write_judgements, write_models, write_sets, write_texts
+from tests.helpers.page_commands import (
+    PAGES,
+    blocks_of,
+    call,
+    commands_of,
+    lines_of_make,
+    read_arguments,
+    write_judgements,
+    write_models,
+    write_sets,
+    write_texts,
+)
 from tests.helpers.places import REPOSITORY
 
 _GUARDLESS = "--no-faithful --surprise 0"  # random weights write no English

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 
 Way = Callable[[Path, Any, random.Random], None]
 MISSING = "(missing)"  # as a value: the key is taken out

@@ -26,9 +26,9 @@ from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
 from augment_cli.text.untouched import protecting
 from tests.helpers.hand_parses import SCHEMES, made_up_row, parsed_rows, sentence
+from tests.helpers.in_memory import assert_sound
 from tests.helpers.made_stores import store_of
 from tests.helpers.properties import examples
-from tests.helpers.sound import assert_sound
 
 GOLDEN = Path(__file__).parent / "golden"
 # Those that run a model are held to the same in `models/`, where there are models small enough.

@@ -26,9 +26,9 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
-from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.made_stores import add_texts
 from tests.helpers.properties import examples
+from tests.helpers.vector_stages import add_vectors
 
 STAGES = ["corpus", "p1", "p2", "n1", "n2", "n3"]
 

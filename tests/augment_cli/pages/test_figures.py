@@ -14,8 +14,7 @@ from augment_cli.pages.adaptation import write_adaptation
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
 from augment_cli.pages.marking import marked, word_edits
 from augment_cli.pages.report import write_report
-from tests.helpers.made_stores import store_of
-from tests.helpers.spoilt_stages import spoil
+from tests.helpers.made_stores import spoil, store_of
 
 TOPICS = ("river <water>", "oven & bread", "planet moon")
 TEXTS = [f"{topic} number {n}" for topic in TOPICS for n in range(20)]

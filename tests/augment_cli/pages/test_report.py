@@ -24,8 +24,7 @@ from augment_cli.reports.report import stats
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from tests.helpers.made_pages import hostile_store, made
-from tests.helpers.made_stores import store_of
+from tests.helpers.made_stores import hostile_store, made, store_of
 
 
 class Page(html.parser.HTMLParser):

@@ -34,7 +34,7 @@ from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
-from tests.helpers.appearing import appeared
+from tests.helpers.undisturbed import appeared
 
 
 def digests(path):

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, TAGS, VERB, WordNet, load_wordnet
-from tests.helpers.wordnet_entries import entry_of
+from tests.helpers.in_memory import entry_of
 
 # lexnames(5WN): Debian's package lacks the file that NLTK reads.
 LEXNAMES = [

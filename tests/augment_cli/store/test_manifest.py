@@ -18,7 +18,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.manifest import MOST_STAGES, Earlier, Part, Stage, dump_manifest
 from augment_cli.store.parquet import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 from augment_cli.store.store import Store
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 
 READERS = [
     ["status"],

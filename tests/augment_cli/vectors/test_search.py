@@ -35,8 +35,8 @@ from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours, choose
 from augment_cli.vectors.stages import VectorStage, as_column, as_matrix
 from augment_cli.vectors.texts import equal_rows
-from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import draw
+from tests.helpers.vector_stages import add_vectors
 
 WORDS = [*"abcdefghijklmnop"]
 

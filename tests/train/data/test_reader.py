@@ -26,8 +26,8 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from tests.helpers.sealing import sealed
 from tests.helpers.training import QUICK, logged_run, quick_run
+from tests.helpers.undisturbed import sealed
 from train.data.order import PADDING_ROW, is_held_out, windows
 from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.reader import Reader, ahead, map_ahead, stored_texts

@@ -9,15 +9,16 @@ import pytest
 import torch
 
 from augment_cli.neural import fast
-from tests.helpers.slow_losses import (
+from tests.helpers.training import (
     TAU,
+    check_gradients,
     check_with_columns,
+    draw,
     reference_info_nce,
     reference_nt_xent,
     reference_symmetric,
     some_excluded,
 )
-from tests.helpers.training import check_gradients, draw
 from train import components
 from train.data.texts import NO_TEXT
 from train.losses.fast import closed_form

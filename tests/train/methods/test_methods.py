@@ -27,9 +27,9 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import EmbedParameters
-from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import check_gradients, cos, draw, logged_run, logged_steps, options, quick_run
+from tests.helpers.vector_stages import add_vectors
 from train.additions import find, make_views
 from train.additions.base import Row
 from train.cli import main

@@ -10,8 +10,8 @@ from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError, UsageError
 from augment_cli.store.store import Store
-from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import check_gradients, cos, draw, logged_run
+from tests.helpers.vector_stages import add_vectors
 from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
 from train.methods.adapt.base_teacher import vector_regression

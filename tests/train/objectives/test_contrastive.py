@@ -13,8 +13,16 @@ from transformers import AutoTokenizer
 import train.objectives.views as views_module
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
-from tests.helpers.slow_losses import TAU, reference_info_nce
-from tests.helpers.training import QUICK, check_gradients, cos, draw, logged_run, numeric_gradient
+from tests.helpers.training import (
+    QUICK,
+    TAU,
+    check_gradients,
+    cos,
+    draw,
+    logged_run,
+    numeric_gradient,
+    reference_info_nce,
+)
 from train.additions.base import Views
 from train.data.reader import Reader
 from train.data.texts import NO_SENTENCE, NO_TEXT

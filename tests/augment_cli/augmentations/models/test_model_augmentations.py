@@ -26,8 +26,8 @@ from augment_cli.neural.loading import find_model
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
+from tests.helpers.in_memory import assert_sound
 from tests.helpers.properties import examples
-from tests.helpers.sound import assert_sound
 from tests.helpers.tiny_models import ACCENTED, SENTENCES, make_marian, make_pegasus
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}

@@ -25,8 +25,7 @@ from augment_cli.runs.tables import as_table
 from augment_cli.session import Session
 from augment_cli.text.spans import CodePoints
 from tests.helpers.hand_parses import SCHEMES, parse_rows, row_of
-from tests.helpers.in_memory import augment, words_of
-from tests.helpers.wordnet_entries import entry_of
+from tests.helpers.in_memory import augment, entry_of, words_of
 
 hypernyms, hyponyms = (partial(noun_relation, name) for name in ("hypernym", "hyponym"))
 

@@ -15,9 +15,9 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
 from augment_cli.store.store import Store
-from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.places import REPOSITORY
 from tests.helpers.training import check_gradients, cos, draw, logged_run, sentence
+from tests.helpers.vector_stages import add_vectors
 from train.additions import find
 from train.cli import _for_kind, main
 from train.loading import load_recipe, make_recipe
