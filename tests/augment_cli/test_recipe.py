@@ -13,11 +13,11 @@ from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe
 from augment_cli.runs.run import make_run
-from augment_cli.session import Session, Silent
+from augment_cli.session import Session
 from augment_cli.session.recipe import _parse_comes_first
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MineParameters
-from tests.helpers.made_stores import store_of
+from tests.helpers.made_stores import Told, store_of
 from tests.helpers.tiny_models import SENTENCES
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
@@ -302,23 +302,15 @@ QUESTIONS = [
 ]
 
 
-class Warned(Silent):
-    def __init__(self):
-        self.lines = []
-
-    def warn(self, message):
-        self.lines.append(message)
-
-
 @pytest.fixture
 def warned(tmp_path):
     def run(make, lines=QUESTIONS):
         store = store_of(tmp_path, lines, part_rows=25)
-        reporter = Warned()
+        reporter = Told()
         for _ in range(2):  # the second time nothing is made, and nothing said
             with Session(store.path, Engine(1), reporter) as session:
                 make(session)
-        return reporter.lines
+        return reporter.warnings
 
     return run
 

@@ -15,11 +15,24 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pages.marking import word_edits
 from augment_cli.runs.run import make_run
-from augment_cli.session import SAMPLE, Session
+from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.text.edit_list import EditList
+
+
+class Told(Silent):
+    """A reporter that keeps what it is told."""
+
+    def __init__(self):
+        self.said, self.warnings = [], []
+
+    def say(self, message):
+        self.said.append(message)
+
+    def warn(self, message):
+        self.warnings.append(message)
 
 
 def store_of(folder, lines, *runs, **reading):

@@ -21,11 +21,11 @@ from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
 from augment_cli.reports.report import short, status
 from augment_cli.runs.run import make_run
-from augment_cli.session import Session, Silent
+from augment_cli.session import Session
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
-from tests.helpers.made_stores import store_of
+from tests.helpers.made_stores import Told, store_of
 
 
 def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
@@ -529,16 +529,8 @@ def test_the_rate_leaves_out_the_time_that_a_model_takes_to_load(rows, expected,
     assert capsys.readouterr().err.splitlines() == [f"paraphrase: {line}" for line in expected]
 
 
-class Recording(Silent):
-    def __init__(self):
-        self.said = []
-
-    def say(self, message):
-        self.said.append(message)
-
-
 def test_a_note_that_is_true_of_several_stages_is_said_once(tmp_path):
-    said = Recording()
+    said = Told()
     with Session(tmp_path / "store", Engine(1), said, sample=True) as session:
         session.ingest()
         session.augment(make_run("una"))

@@ -20,7 +20,6 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.languages import against, language_of, languages_of, registered
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
-from augment_cli.process.reporter import Silent
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.session import Session
@@ -28,7 +27,7 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.parses import ParseRows
 from tests.helpers.hand_parses import made_up_row, parsed_rows
-from tests.helpers.made_stores import store_of
+from tests.helpers.made_stores import Told, store_of
 
 SENTENCES = [
     "Marie lit un livre.",
@@ -216,16 +215,6 @@ def test_what_is_not_does_not(language):
     assert against(OTHERS[language], "en")
     assert (against(OTHERS[language], "zh") == "") == (language == "Chinese")
     assert against(OTHERS[language], "sv") == ""  # of which nothing is known here
-
-
-class Told(Silent):
-    """Keeps what it is warned of."""
-
-    def __init__(self) -> None:
-        self.warnings = []
-
-    def warn(self, message):
-        self.warnings.append(message)
 
 
 def test_a_parse_by_another_language_is_warned_of_and_its_rules_are_refused(tmp_path):

@@ -21,12 +21,12 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of_filters, example, pack, pack_settings
 from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
-from augment_cli.session import Session, Silent
+from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
-from tests.helpers.made_stores import add_texts
+from tests.helpers.made_stores import Told, add_texts
 from tests.helpers.properties import examples
 from tests.helpers.vector_stages import add_vectors
 
@@ -310,16 +310,6 @@ def test_filters_that_leave_nothing_are_refused_before_anything_is_written(path)
     assert "pack" not in Store.open(path).stages()
 
 
-class Says(Silent):
-    """Keeps what is said."""
-
-    def __init__(self):
-        self.lines = []
-
-    def say(self, message):
-        self.lines.append(message)
-
-
 @pytest.fixture
 def reads(monkeypatch):
     """How often the text of each part of each stage is read whole."""
@@ -336,7 +326,7 @@ def reads(monkeypatch):
 
 
 def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
-    says = Says()
+    says = Told()
     with Session(path, Engine(1), says) as session:
         parts = range(len(session.store.parts))
         options = choose(session.store, ["uda"], ["una"], min_positive=0.5, margin=0.2, split=0.4)
@@ -352,11 +342,11 @@ def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
             f"{costs['rows']} rows without filters; --min-positive 0.5 costs {costs['min_positive']}; "
             f"--margin 0.2 costs {costs['margin']}; {left} left"
         )
-        assert says.lines[0] == wanted and 0 < left < costs["rows"]
+        assert says.said[0] == wanted and 0 < left < costs["rows"]
         assert [result.stage for result in session.results[-2:]] == stages
         reads.clear()
         session.pack(options)  # all parts are there: nothing is read, and the same is said
-        assert not reads and says.lines[0] == says.lines[len(says.lines) // 2] == wanted
+        assert not reads and says.said[0] == says.said[len(says.said) // 2] == wanted
 
 
 def test_one_side_that_is_there_is_left_alone(path, reads):
