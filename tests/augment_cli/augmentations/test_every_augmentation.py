@@ -209,13 +209,6 @@ def test_the_descriptor_is_complete(name):
     assert all(example.startswith(f"augment-cli {name}") for example in descriptor.examples)
 
 
-def test_the_stored_stage_equals_the_result_in_memory(sample_store):
-    stored = augment_cli.run("una", sample_store.path, radius="1%", jobs=1).read("una")
-    texts = sample_store.read("corpus")["text"].to_pylist()
-    table = augment_cli.augment(texts, "una", store=sample_store, radius="1%")
-    assert stored.equals(table.drop_columns(["original"]))
-
-
 SPANS = [
     "https://example.org/old-house?q=red&big=1#top",
     "www.example.com/a_b",
