@@ -240,15 +240,21 @@ def call(request, tmp_path):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_calls_itself_as_it_is_typed(call, command):
-    said = call(command, "--help")
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.startswith(f"Usage: {command} ")
-    assert "python -m" not in said.stdout and "-m train" not in said.stdout.replace("augment-train", "")
+    name = COMMANDS[command]
+    program = (
+        f"from augment_cli.__main__ import {name}\n"
+        "for word in ('--help', '--no-such-option'):\n"
+        "    sys.argv[1:] = [word]\n"
+        f"    try: code = {name}()\n    except SystemExit as stop: code = stop.code\n"
+        "    print('exit', code or 0)"
+    )
+    said = call(command, program=program)
+    shown, _, wrong = said.stdout.partition("exit 0\n")
+    assert shown.startswith(f"Usage: {command} ") and wrong == "exit 2\n", said.stderr
+    assert "python -m" not in shown and "-m train" not in shown.replace("augment-train", "")
     if command == "augment-train":
-        assert "torchrun --nproc-per-node 2 --no-python augment-train simcse" in said.stdout
-    wrong = call(command, "--no-such-option")
-    assert wrong.returncode == 2
-    assert f"Usage: {command} " in wrong.stderr and "No such option: --no-such-option" in wrong.stderr
+        assert "torchrun --nproc-per-node 2 --no-python augment-train simcse" in shown
+    assert f"Usage: {command} " in said.stderr and "No such option: --no-such-option" in said.stderr
 
 
 def test_what_ships_is_found(call):

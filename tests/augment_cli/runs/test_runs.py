@@ -3,8 +3,6 @@
 import inspect
 import json
 import shlex
-import subprocess
-import sys
 
 import msgspec
 import numpy as np
@@ -315,9 +313,8 @@ def test_what_cannot_be_chained_is_refused(chains):
         augment_cli.augment(LINES_OF_CHAINS, "negation", of="opposite")
 
 
-def test_the_command_line_has_the_option(chains):
-    words = ["negation", "--of", "opposite", "--store", str(chains.path), "--dry-run", "--json"]
-    done = subprocess.run([sys.executable, "-m", "augment_cli", *words], capture_output=True, text=True)
+def test_the_command_line_has_the_option(chains, command):
+    done = command("negation", "--of", "opposite", "--store", chains.path, "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
     states = {entry["stage"]: entry["state"] for entry in json.loads(done.stdout)}
     assert states["negation-of-opposite"] == "done"

@@ -93,7 +93,7 @@ def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
     with Session(folder / "store", Engine(1)) as session:
         session.ingest([folder / "corpus.txt"], IngestOptions(part_rows=part_rows))
         parts = list(range(len(session.store.parts)))
-        random.shuffle(parts)  # type: ignore[attr-defined]
+        random.shuffle(parts)
         work = folder / "work"
         work.mkdir()
         for index in parts:

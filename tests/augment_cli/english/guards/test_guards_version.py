@@ -98,10 +98,6 @@ def test_another_verdict_is_written_only_with_another_version(tmp_path, monkeypa
     assert path.read_text(encoding="utf-8") == first.replace("passes", "word_lost")
 
 
-if __name__ == "__main__":
-    write(GOLDEN)
-
-
 def test_a_participle_is_not_replaced_by_a_past_tense():
     original = "The choir, started by Olaf, sings."
     assert unfaithful(original, "The choir, began by Olaf, sings.") == "word_added"
@@ -153,3 +149,7 @@ def test_contractions_numbers_and_genitives_are_read_as_words():
 @given(SENTENCES, SENTENCES)
 def test_any_two_texts_are_compared(original, output):
     unfaithful(original, output)
+
+
+if __name__ == "__main__":
+    write(GOLDEN)
