@@ -103,19 +103,21 @@ def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "encoder", "texts", "settings", "words"),
+    ("error", "encoder", "texts", "words"),
     [
-        (MissingError, "nobody/nothing", TEXTS, (), "not on this machine"),
-        (BadInputError, "static", [], (), r"^texts: there is none"),
-        (UsageError, "static", TEXTS, "step=4", "settings='step=4'"),
+        (MissingError, "nobody/nothing", TEXTS, "not on this machine"),
+        (BadInputError, "static", [], r"^texts: there is none"),
     ],
 )
-def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(
-    tmp_path, error, encoder, texts, settings, words
-):
+def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(tmp_path, error, encoder, texts, words):
     with pytest.raises(error, match=words):
-        augment_cli.adapt(encoder, texts, out=tmp_path / "run", settings=settings)
+        augment_cli.adapt(encoder, texts, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_wrong_setting_is_named_as_in_python(tmp_path):
+    with pytest.raises(UsageError, match="settings='step=4'"):
+        augment_cli.adapt("static", TEXTS, out=tmp_path / "run", settings="step=4")
 
 
 @pytest.mark.parametrize("given", [(TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)])
