@@ -35,6 +35,7 @@ from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_models import SENTENCES
 
 
+@pytest.mark.slow
 def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_path):
     out = tmp_path / "quarter.json"
     sizes = ["--layers", "1", "--width", "32", "--steps", "4", "--first", "3", "--batches", "8"]
