@@ -57,9 +57,8 @@ def _in_an_empty_folder(_nowhere, monkeypatch):
 # Fixtures that several folders use.
 pytest_plugins = [
     "tests.helpers.commands",
-    "tests.helpers.fitted_stores",
-    "tests.helpers.golden_folders",
     "tests.helpers.made_stores",
+    "tests.helpers.golden_folders",
     "tests.helpers.parsing_fixtures",
     "tests.helpers.small_models",
     "tests.helpers.tiny_encoders",
@@ -67,7 +66,7 @@ pytest_plugins = [
 
 
 @pytest.fixture(scope="session")
-def data_folder() -> Path:
+def data_folder():
     """The folder of real data sets (its layout is in docs/reference/evaluation.md, section Data).
 
     Taken from the environment variable DATA, which must then exist; without it, ../shared/data

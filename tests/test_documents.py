@@ -1,20 +1,44 @@
-"""What documents name exists: paths, links, make targets, modules, functions, commands and their options."""
+"""What documents name exists and runs, numbers were measured, and the site has all that the code has."""
 
 from __future__ import annotations
 
 import configparser
+import csv
+import dataclasses
 import importlib
+import itertools
 import re
 import shlex
+import subprocess
+import sys
+import threading
 import tokenize
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
 import pytest
 
+import augment_cli
+from augment_cli import augmentations
+from augment_cli.contract.reasons import Reason
+from augment_cli.process.exit_codes import VARIABLES
+from augment_cli.reports.soundness import all_kinds
+from augment_cli.store.kinds import MEANINGS
+from augment_cli.version import __version__
+from benchmarks.reproduce.grid import GRID, load_grid
+from benchmarks.reproduce.table import averages, comparison_table, differences, draws, measured, student
+from benchmarks.reproduce.table import gain as gain_of
+from benchmarks.result_lines import read_lines
+from docs import reference
 from tests.helpers.commands import command_named
 from tests.helpers.pages import DOCS, PAGES
 from tests.helpers.places import REPOSITORY
+from train import components
+from train.loading import RECIPES
+from train.recipe import TABLES, Recipe
 
 CHANGES = REPOSITORY / "CHANGELOG.md"  # names what is gone, too
 DOCUMENTS = [
@@ -212,3 +236,364 @@ def test_so_do_docstrings_comments_messages_and_help(package):
                 text = " ".join(token.string.lower().split())
                 found = [phrase for phrase in phrases if phrase in text]
                 assert not found, f"{file}, line {token.start[0]}: {found}; see docs/STYLE.md"
+
+
+README = (REPOSITORY / "README.md").read_text("utf-8")
+ANSWER = README.partition("## Does it work?")[2].partition("\n## ")[0]
+VERDICT = re.compile(r"\| (ahead|unclear|behind) \|")
+VERDICTS = re.findall(r"^- (.+?)(?=^- |\n\n)", ANSWER, re.M | re.S)
+
+
+def numbers_of(text):
+    """The numbers of a text, without those of names (STS-B, MiniLM) and links."""
+    plain = re.sub(r"\]\([^)]+\)", "]", text)
+    return [
+        float(found.replace(",", "")) for found in re.findall(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?", plain)
+    ]
+
+
+def sentences_of(text):
+    """The sentences of the prose: without blocks, tables, headings and pictures."""
+    text = re.sub(r"^```.*?^```|^!\[.*$|^[|#].*$", "", text, flags=re.M | re.S)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("**", "")
+    paragraphs = re.split(r"\n\s*\n|^- ", text, flags=re.M)
+    return [one for part in paragraphs for one in re.split(r"(?<=[.!?])\s+", " ".join(part.split())) if one]
+
+
+def test_it_is_short_and_its_sentences_and_picture_are():
+    assert len(README.splitlines()) <= 70
+    for sentence in sentences_of(README):
+        assert len(sentence.split()) <= 25, sentence
+    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert (REPOSITORY / picture).stat().st_size < 150_000
+
+
+def test_it_leads_to_every_page_that_says_how():
+    for page in (REPOSITORY / "docs/how-to").glob("*.md"):
+        assert re.search(rf"\]\(docs/how-to/{page.name}[#)]", README), page.name
+
+
+def of_minilm(name):
+    """The lines of a file of adaptation that are of MiniLM."""
+    lines = read_lines(REPOSITORY / f"benchmarks/adapt_{name}.jsonl")
+    return [line for line in lines if line["model"] == "MiniLM"]
+
+
+def main_score(line):
+    return line.get("accuracy", line.get("accuracy_10"))
+
+
+@pytest.fixture(scope="module")
+def adaptation():
+    """By domain: the mean change of the main score, purity and STS-B over the trainings of MiniLM."""
+    lines = of_minilm("domains")
+    changes = {}
+    for start in (line for line in lines if line["encoder"] == "start"):
+        own = [line for line in lines if line["domain"] == start["domain"] and line["encoder"] == "best"]
+        assert len(own) == 3  # seeds
+        scores = (main_score, lambda line: line["purity_10"], lambda line: line["stsb"])
+        changes[start["domain"]] = [mean(map(score, own)) - score(start) for score in scores]
+    return changes
+
+
+def test_what_it_says_of_adaptation_was_measured(adaptation):
+    main, _, stsb = zip(*adaptation.values(), strict=True)
+    expected = [len(main), min(main), max(main), -mean(stsb)]
+    assert numbers_of(VERDICTS[0]) == [round(one, 1) for one in expected]
+    unchanged = {one["corpus"] for one in of_minilm("corpora") if not any(one["gain"].values())}
+    assert {"movie reviews", "product reviews", "books", "captions"} <= unchanged
+
+
+def test_what_it_says_of_the_lookup_was_measured():
+    lines = of_minilm("domains")
+    start = {line["domain"]: main_score(line) for line in lines if line["encoder"] == "start"}
+    gains = [
+        main_score(line) - start[line["domain"]] for line in lines if line["encoder"] == "lookup of best"
+    ]
+    assert f"`--lookup`) gains {mean(gains):.1f} points there" in " ".join(README.split())
+
+
+def test_what_the_how_to_says_of_adaptation_was_measured(adaptation):
+    page = " ".join((REPOSITORY / "docs/how-to/adapt.md").read_text("utf-8").split())
+    main, purity, stsb = zip(*adaptation.values(), strict=True)
+    (news,) = (one for one in of_minilm("corpora") if one["corpus"] == "news")
+    for low, high, digits in ((min(main), max(main), 1), (min(purity), max(purity), 0)):
+        assert f"{low:.{digits}f} to {high:.{digits}f}" in page
+    for lost in (-mean(stsb), -min(stsb), -news["gain"]["stsb"]):
+        assert f"{lost:.1f}" in page
+
+
+def test_what_it_says_of_augmentations_was_measured():
+    grid = load_grid()
+    small, large = (measured(GRID.parent / "results", draws(grid, rows)) for rows in (2_560, 20_000))
+    verdicts = [row[-1] for row in comparison_table(grid, small)[1:]]
+    assert {*verdicts} == {"unclear"}  # beside the control at its best rate
+    swaps, una = (mean(differences(small, row, "simcse-ntxent")) for row in ("eda-swap", "una"))
+    assert swaps > una
+    of_sick = differences(small, "una", "simcse-ntxent", "sick")
+    assert min(of_sick) > 0
+    assert "ahead" not in [row[7] for row in comparison_table(grid, large)[1:]]
+    assert numbers_of(VERDICTS[1]) == [round(mean(of_sick), 1), 2_560]
+
+
+def test_what_it_says_of_meaning_was_measured():
+    with (REPOSITORY / "benchmarks/meaning.csv").open(encoding="utf-8", newline="") as file:
+        found = {(line["model"], line["task"]): float(line["score"]) for line in csv.DictReader(file)}
+    before, verifier = (found[f"{name}, let through", "meaning"] for name in ("minilm", "verifier"))
+    assert numbers_of(VERDICTS[2]) == [round(verifier), round(before)]
+
+
+def test_the_table_of_results_was_measured():
+    # Rows are in the grid's order.
+    grid = load_grid()
+    found = measured(GRID.parent / "results", draws(grid, 2_560))
+    page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if VERDICT.search(line)]
+    table = comparison_table(grid, found)[1:]
+    for shown, (_, _, paper, gain, _, _, _, of_gain, sick, _, _, _, of_sick, *_) in zip(
+        rows, table, strict=True
+    ):
+        assert shown[2:] == [gain, of_gain, sick, of_sick, paper]
+    beside = differences(found, "paraphrase-una", "paraphrase", "sick")
+    low, high, _ = student(beside)
+    assert f"paraphrase + UNA is {mean(beside):.2f} ({low:.2f} to {high:.2f})" in page and min(beside) > 0
+    at_any_rate = [
+        gain
+        for control in ("simcse-ntxent", "simcse-ntxent-3e-4", "simcse-ntxent-5e-4")
+        for gain in differences(found, "una", control, "sick")
+    ]
+    assert len(at_any_rate) == 15 and min(at_any_rate) > 0
+    large = measured(GRID.parent / "results", draws(grid, 20_000))
+    for gains in (differences(large, one.better, one.worse) for one in grid.comparisons):
+        assert not gains or f"| {gain_of(gains)} |" in page
+    levels = averages(found)
+    for row in ("word-table-idf", "best"):
+        assert f"({levels[row]:.1f})" in page
+    assert max(levels.values()) == levels["best"]
+
+
+def test_a_link_that_leaves_the_pages_becomes_a_path_or_leads_to_what_is_made_from_it():
+    text = "[card](../../data/models/encoder/README.md#use), [una](../how-to/una.md), [rules](rules.md)"
+    assert reference.for_the_site(text, "reference/parses") == (
+        "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
+    )
+    assert reference.for_the_site("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
+    code = "[codes](../../augment_cli/errors/__init__.py)"
+    assert reference.for_the_site(code, "explanation/promises") == "[codes](../reference/exit-codes.md)"
+    assert reference.for_the_site(code, "reference/store") == "[codes](exit-codes.md)"
+
+
+def test_git_ignores_the_pages_that_are_generated_and_no_others():
+    ignored = re.findall(r"^/docs/reference/(.+)$", (REPOSITORY / ".gitignore").read_text("utf-8"), re.M)
+    assert ignored == [f"{name}.md" for name in reference.PAGES]
+
+
+def test_the_reference_has_every_command_augmentation_and_setting():
+    commands = "\n".join(reference.commands())
+    assert {"## ingest", "## score", "## report", "## pack"} <= set(commands.splitlines())
+    assert "`--corpus`" in commands and "`--part-rows`" in commands
+    made = "\n".join(reference.all_augmentations())
+    assert {f"## {name}" for name in augmentations.names()} <= set(made.splitlines())
+    recipes = "\n".join(reference.recipes())
+    for name in RECIPES:
+        assert re.search(rf"^\| `{name}` \| [^|]{{5,}} \|", recipes, re.M), name
+    assert "| `self` | `una`, every 5 steps | `nt-xent`, `tanh` |  |" in recipes
+    assert re.search(r"^\| `adapt` \| [^|]+ \|  \|  \|  \| `agreement`, `teacher` \|$", recipes, re.M)
+    settings = "\n".join(reference.settings())
+    assert "| `temperature` | `0.05` |" in settings
+    assert "| `alpha` | `1` | negatives are used in every alpha-th step, counted from 0 |" in settings
+    tables = [dataclasses.fields(kind) for kind in TABLES.values()]
+    for field in (*dataclasses.fields(Recipe), *itertools.chain(*tables)):
+        assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]{{5,}} \|", settings), field.name
+    for kind in ("losses", "heads", "additions"):
+        for name in components.names(kind):
+            assert re.search(rf"^### {name}\n\n.{{10,}}", settings, re.M), name
+            if components.has_settings(kind, name):
+                for field in dataclasses.fields(components.module(kind, name).Settings):
+                    assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]+ \|", settings), (name, field.name)
+
+
+def test_the_reference_has_every_label_reason_and_exit_code():
+    text = "\n".join(reference.reasons())
+    for name in augmentations.names():
+        assert re.search(rf"^\| `{name}` \| (same|other|neither) \| .{{5,}} \|$", text, re.M), name
+    for reason in Reason:
+        assert f"| `{reason}` | {reason.words}" in text
+    codes = re.findall(r"^\| (\d+) \| .{4,} \|$", "\n".join(reference.exit_codes()), re.M)
+    assert codes == ["0", "1", "2", "3", "4", "5", "6", "130"]
+
+
+def test_every_column_of_every_kind_of_stage_has_its_type_and_meaning():
+    text = "\n".join(reference.stage_columns())
+    columns = {
+        column.name for kind in all_kinds().values() for schema in kind.columns.values() for column in schema
+    }
+    assert columns == MEANINGS.keys()
+    for name in columns:
+        assert re.search(rf"^\| `{name}` \| `[\w&;>:, \[\]]+` \| [^|]{{5,}} \|$", text, re.M), name
+    assert all(kind.columns for kind in all_kinds().values())
+
+
+# What launchers give, and what this package sets for libraries beneath it.
+NOT_FOR_PEOPLE = {
+    *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PYTHONPATH"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY"),
+    *("THP_MEM_ALLOC_ENABLE", "POLARS_MAX_THREADS"),
+}
+
+
+def test_every_environment_variable_that_is_read_is_in_the_reference():
+    read = set()
+    for folder in ("augment_cli", "train", "eval"):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            if "environ" in (code := path.read_text("utf-8")):
+                read |= set(re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|DATA|CXX|RANK)"', code))
+    assert {"AUGMENT_API_KEY", "AUGMENT_FAST", "DATA", "CXX"} <= read - NOT_FOR_PEOPLE <= VARIABLES.keys()
+    text = "\n".join(reference.environment_variables())
+    assert all(f"| `{name}` | " in text for name in VARIABLES)
+
+
+def test_the_glossary_has_every_word_once():
+    words = re.findall(r"^\| `?([^|`]+)`? \| [^|]{5,} \| [^|]*\|$", "\n".join(reference.glossary()), re.M)
+    assert {"stage", "draw", "recipe", "una", "info-nce", "teacher"} <= set(words)
+    assert words[1:] == sorted(words[1:], key=str.lower) and len(words) == len(set(words))
+
+
+def sentences(text):
+    """The sentences and cells of a page that have eight words or more, as words."""
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n(?=[-|] )|\|", text):
+        for sentence in re.split(r"(?<=[.:;?!])\s+", " ".join(block.split())):
+            if len(words := re.findall(r"\w+", sentence.lower())) >= 8:
+                yield " ".join(words)
+
+
+def test_nothing_is_described_twice():
+    """Neither by hand on two pages, nor by hand what the reference has from the code."""
+    generated = {sentence for make in reference.PAGES.values() for sentence in sentences("\n".join(make()))}
+    pages = [page for page in (REPOSITORY / "docs").rglob("*.md") if "_build" not in page.parts]
+    pages = [page for page in pages if page.parent.name != "reference" or page.stem not in reference.PAGES]
+    pages += [REPOSITORY / "CONTRIBUTING.md"]
+    seen = {}
+    for page in pages:
+        for sentence in set(sentences(page.read_text("utf-8"))):
+            assert sentence not in generated or page.name == "concepts.md", (page.name, sentence)
+            assert sentence not in seen, (page.name, seen.get(sentence), sentence)
+            seen[sentence] = page.name
+    assert len(seen) > 500 and len(generated) > 500
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", str(tmp_path)]
+    done = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "reference" / "augmentations.html").read_text("utf-8")
+    assert 'id="una"' in page
+    assert "Columns that --where and --sort may name" in (
+        (tmp_path / "reference" / "commands.html").read_text("utf-8")
+    )
+    for name in (
+        "index",
+        "tutorials/start",
+        "explanation/promises",
+    ):  # what axe calls serious: headings without a level, boxes out of reach
+        text = (tmp_path / f"{name}.html").read_text("utf-8")
+        assert 'role="heading"' in text and not re.search(r'role="heading"(?! aria-level)', text)
+        assert not re.search(r"<pre>|<div class=\"table-wrapper", text)
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert not re.search(r'(?:src=|<link[^>]+href=)"https?:', index)  # nothing is fetched
+    assert 'src="_images/flow.svg"' in index
+    assert f'href="../{__version__}/index.html">{__version__}</a>' in index  # the menu of versions
+
+
+MAP = (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8")
+SECTION = MAP.partition("## What runs\n")[2].partition("\n## ")[0]
+NAMED = dict(re.findall(r"^\| `(\w+)` \| (.*)$", SECTION, re.M))
+ROWS = {name: re.findall(r"`([\w/]+\.py)::(\w+)`", row) for name, row in NAMED.items()}
+TEXTS = [
+    "The river flows through the old town.",
+    "A heron waits by the bridge.",
+    "The keeper opened the heavy door in 1999.",
+    "Rain fell on the market all day.",
+    "The children counted seven boats.",
+    "An old map hung beside the window.",
+] * 2
+SETTINGS = ("steps=1", "workers=0", "precision=fp32", "evaluate_every=0", "batch=4")
+FEW = [word for setting in SETTINGS for word in ("--set", setting)]
+
+
+def train(recipe, encoder, store, *changes):
+    from train.cli import main
+
+    places = [
+        "--store",
+        store,
+        "--encoder",
+        REPOSITORY / "data/models" / encoder,
+        "--out",
+        f"{store}-{len(changes)}",
+    ]
+    before, sys.argv = sys.argv, ["train", recipe, *map(str, places), *FEW, *changes]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code
+    finally:
+        sys.argv = before
+
+
+RUNS: dict[str, Callable[..., Any]] = {
+    "una": lambda store: augment_cli.run("una", store, jobs=1),
+    "dn": lambda store: augment_cli.run("dn", store, jobs=1),
+    "pi": lambda store: augment_cli.run("pi", store, jobs=1),
+    "paraphrase": lambda store, writer: augment_cli.run("paraphrase", store, model=writer, rows=2, jobs=1),
+    "pack": lambda store: augment_cli.pack_table(store, positives=["corpus"], jobs=1),
+    "train": lambda store: train("simcse", "encoder", store),
+    # Of so few texts nothing is taught; then the teacher is named, and it is.
+    "adapt": lambda store: [
+        train("adapt", "static", store),
+        train("adapt", "static", store, "--set", "teacher.vectors=start"),
+    ],
+}
+
+
+def traced(run):
+    """The functions of this repository that a call runs, as (file, name)."""
+    found = set()
+
+    def note(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(str(REPOSITORY)):
+            file = Path(frame.f_code.co_filename).relative_to(REPOSITORY)
+            found.add((str(file), frame.f_code.co_name))
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return found
+
+
+def test_every_run_is_on_the_map():
+    assert ROWS.keys() == RUNS.keys()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "adapt" else name for name in RUNS]
+)
+def test_what_the_map_names_has_run(name, tmp_path, model):
+    store = tmp_path / "store"
+    augment_cli.ingest_corpus(store=store, texts=TEXTS)
+    if name == "pack":
+        augment_cli.run("una", store, jobs=1)
+    # Paraphrases are written by a small model, as none ships.
+    models = [model("pegasus")] if name == "paraphrase" else []
+    found = traced(lambda: RUNS[name](store, *models))
+    missing = [f"{file}::{function}" for file, function in ROWS[name] if (file, function) not in found]
+    assert not missing, f"{name} does not run {missing}"

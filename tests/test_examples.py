@@ -39,9 +39,8 @@ CHECKS = [
     for arguments in (
         ["tests/augment_cli/augmentations/test_every_augmentation.py", "-k", "loud"],
         ["tests/augment_cli/languages/test_french.py"],
-        ["tests/train/losses", "tests/train/test_components.py", "tests/train/test_loading.py"],
-        ["tests/train/additions/test_additions.py", "-k", "every_addition"],
-        ["tests/eval/protocols/test_every_protocol.py", "tests/eval/tasks"],
+        ["tests/train/losses", "tests/train/test_loading.py"],
+        ["tests/eval/protocols/test_protocols.py", "tests/eval/tasks"],
     )
 ] + [[*PYTEST, "tests/augment_cli/cli/test_help.py", "-k", "loud"]]
 

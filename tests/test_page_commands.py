@@ -1,4 +1,4 @@
-"""Commands and Python of the pages are run, on less: a few sentences, tiny models, two steps."""
+"""Commands and Python of the pages are run on less; the notebooks from top to bottom, without a network."""
 
 import json
 import os
@@ -16,8 +16,18 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.models import shipped_pipeline
 from augment_cli.store.store import Store
-from tests.helpers.page_commands import PAGES, blocks_of, call, commands_of, lines_of_make, read_arguments
-from tests.helpers.page_world import write_judgements, write_models, write_sets, write_texts
+from tests.helpers.page_commands import (
+    PAGES,
+    blocks_of,
+    call,
+    commands_of,
+    lines_of_make,
+    read_arguments,
+    write_judgements,
+    write_models,
+    write_sets,
+    write_texts,
+)
 from tests.helpers.places import REPOSITORY
 
 _GUARDLESS = "--no-faithful --surprise 0"  # random weights write no English
@@ -78,7 +88,7 @@ ELSEWHERE = {
     r"benchmarks\.(judge|writer)_quality": "needs a model that writes",
     r"^augment-cli (generate|read) |llm-": "needs a server with a model: tests/augment_cli/answers",
     r"--store (texts|queries)|--beir held-out": "needs what a model wrote: tests/augment_cli/answers",
-    r"--engine ctranslate2": "needs CTranslate2, which `dev` leaves out: test_converted.py",
+    r"--engine ctranslate2": "needs CTranslate2, which `dev` leaves out: test_engines.py",
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
@@ -125,15 +135,6 @@ def test_what_is_run_otherwise_is_still_on_the_pages():
 def test_arguments_of_what_is_not_run_are_read(line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     read_arguments(line, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["augment-cli una --beat 0.5", "augment-cli una --seed much", "make agument", "pip install 'a[b]'"],
-)
-def test_arguments_that_are_wrong_are_noticed(line, monkeypatch):
-    with pytest.raises((Exception, SystemExit), match=r"beat|valid integer|agument|pip"):
-        read_arguments(line, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -313,3 +314,49 @@ def _of_task(line: str, task: str) -> str:
         timeout=_LONGEST,
     )
     return done.stdout.strip()
+
+
+NOTEBOOKS = sorted((REPOSITORY / "docs/notebooks").glob("*.ipynb"))
+_LONGEST_CELL = 300  # seconds; a hanging cell fails
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_ships_small_and_without_outputs(path):
+    content = json.loads(path.read_text("utf-8"))
+    cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
+    assert path.stat().st_size < 20_000 and "/home/" not in path.read_text("utf-8")
+    for cell in cells:
+        compile("".join(cell["source"]), str(path), "exec")
+
+
+def test_there_are_three():
+    assert len(NOTEBOOKS) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs(path, tmp_path, monkeypatch):
+    import ipykernel  # noqa: F401 - the kernel that runs them
+    import nbclient
+    import nbformat
+
+    settings = {
+        "PYTHONPATH": str(REPOSITORY),
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(tmp_path / "hub"),
+        "IPYTHONDIR": str(tmp_path / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "jupyter"),
+        "OMP_NUM_THREADS": "1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    notebook = nbformat.read(path, as_version=4)
+    folder = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=_LONGEST_CELL, startup_timeout=120, resources=folder).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    results = [output["data"] for output in outputs if output.output_type == "execute_result"]
+    assert all(data.get("text/html") or not data["text/plain"].isdecimal() for data in results) and results
+    assert not [output for output in outputs if output.output_type in ("stream", "error")]
+    assert "<progress" not in json.dumps(outputs)  # gone when the cell has run
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"hub", "ipython", "jupyter"}  # nothing is left

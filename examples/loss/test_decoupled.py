@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from train.losses.decoupled import decoupled
 
-from tests.helpers.slow_losses import check_with_columns
+from tests.helpers.training import check_with_columns
 from tests.helpers.training import cos
 
 

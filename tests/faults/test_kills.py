@@ -16,11 +16,9 @@ import pytest
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
-from tests.helpers.appearing import appeared
-from tests.helpers.undisturbed import digests_of_parts
+from tests.helpers.undisturbed import appeared, digests_of_parts
 
 LINES = 1_600
-COMMAND = ["una", "--radius", "5", "--draws", "2", "--store", "store"]
 PARTS = 1 + 16 + 1 + 16 + 1 + 2 * 16
 
 

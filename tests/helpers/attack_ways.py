@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 
 Way = Callable[[Path, Any, random.Random], None]
 MISSING = "(missing)"  # as a value: the key is taken out
@@ -271,29 +271,7 @@ def _places(value: Any) -> Any:
 
 
 WAYS: dict[str, Way] = {
-    way.__name__: way
-    for way in (
-        nothing,
-        flip,
-        overwrite,
-        cut,
-        lengthen,
-        delete,
-        pickled,
-        folder,
-        file,
-        text,
-        noise,
-        swap,
-        link,
-        pipe,
-        socket_file,
-        setting,
-        header,
-        replaced,
-        forged,
-        forged_anywhere,
-        mutated,
-        archived,
-    )
+    name: way
+    for name, way in list(globals().items())
+    if not name.startswith("_") and "draws" in getattr(way, "__annotations__", ())
 }

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
-from tests.helpers.appearing import appeared
-from tests.helpers.undisturbed import digests_of_parts
+from tests.helpers.undisturbed import appeared, digests_of_parts
 
 PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
 

@@ -1,6 +1,6 @@
 """Sums of one rank against those of gloo, in processes of its own.
 
-Run by tests/train/machine/fast/test_shared_sum.py:
+Run by tests/train/machine/test_distributed.py:
 
 shared_sum_worker.py RANKS (shared|refused|elsewhere|apart)...
 """

@@ -1,4 +1,4 @@
-"""What tests of the trainer share: random arrays, the cosine, quick runs, commands of whole processes."""
+"""What tests of the trainer share: random arrays, slow losses, quick runs, commands of whole processes."""
 
 import contextlib
 import math
@@ -18,6 +18,22 @@ from train.run import train
 
 QUICK = {"batch": 16, "max_length": 16, "learning_rate": 1e-3, "evaluate_every": 0}
 LOGGED = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
+
+
+TOPICS = [
+    "river water bank flood rain",
+    "engine wheel brake road tyre",
+    "flour oven bread salt yeast",
+    "violin cello chord choir opera",
+    "court judge appeal verdict jury",
+    "pollen stamen petal seed leaf",
+]
+
+
+def sentence(row):
+    """Of one of the topics, by the row; no two are equal."""
+    words = np.random.default_rng(row).permutation(TOPICS[row % len(TOPICS)].split())[:4]
+    return " ".join([*words, f"number{row}"])
 
 
 def draw(*shape, seed=0):
@@ -107,3 +123,56 @@ def python(*words, ranks=1):
     """A command of Python as words, under torchrun where there are several ranks."""
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks] if ranks > 1 else []
     return [str(word) for word in (sys.executable, *launcher, *words)]
+
+
+TAU = 0.05
+
+
+def reference_info_nce(z, candidates, excluded, tau, logit_bias):
+    losses = []
+    for i in range(len(z)):
+        terms = {
+            j: math.exp(cos(z[i], candidates[j]) / tau + logit_bias[i, j])
+            for j in range(len(candidates))
+            if not excluded[i, j]
+        }
+        losses.append(-math.log(terms[i] / sum(terms.values())))
+    return np.array(losses)
+
+
+def reference_symmetric(z, candidates, excluded, tau, logit_bias):
+    n = len(z)
+    back = reference_info_nce(candidates[:n], z, excluded[:, :n].T, tau, np.zeros((n, n)))
+    return (reference_info_nce(z, candidates, excluded, tau, logit_bias) + back) / 2
+
+
+def reference_nt_xent(first, second, excluded, tau):
+    views, m = np.concatenate([first, second]), len(first)
+    losses = []
+    for i in range(2 * m):
+        terms = {
+            j: math.exp(cos(views[i], views[j]) / tau) for j in range(2 * m) if j != i and not excluded[i, j]
+        }
+        losses.append(-math.log(terms[(i + m) % (2 * m)] / sum(terms.values())))
+    return np.array(losses)
+
+
+def some_excluded(rows, columns, own, seed=3):
+    excluded = np.random.default_rng(seed).random((rows, columns)) < 0.2
+    excluded[np.arange(rows), own] = False
+    return excluded
+
+
+def check_with_columns(loss, reference, negatives):
+    """Value and gradient of a loss of the layout `columns`, with some columns of hard negatives."""
+    rows, d = 5, 4
+    z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
+    excluded = some_excluded(rows, len(candidates), np.arange(rows))
+    logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
+    logit_bias[:, :rows] = 0
+    check_gradients(
+        lambda *pair: loss(*pair, torch.tensor(excluded), 0.5, torch.tensor(logit_bias)),
+        lambda *pair: reference(*pair, excluded, 0.5, logit_bias),
+        [z, candidates],
+        atol=2e-8,
+    )

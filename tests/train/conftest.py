@@ -14,10 +14,10 @@ from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from tests.helpers.cached_vectors import KnownPairs
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import python
+from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
 from train.loading import make_recipe

@@ -109,16 +109,17 @@ def test_too_little_memory_is_said_with_a_remedy(capsys, monkeypatch):
     assert "gradient_cache=64" in shown and "Traceback" not in shown
 
 
-def test_a_wrong_precision_of_a_teacher(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("distil --out out --precision fp16", "--precision fp16: choose one of auto"),
+        ("simcse --set steps=1 batch=0", "--set batch=0: batch = 0 must be at least 1"),
+    ],
+)
+def test_what_is_typed_wrong_is_quoted(typed, said, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["distil", "--out", str(tmp_path / "out"), "--precision", "fp16"])
-    assert stop.value.code == 2 and "--precision fp16: choose one of auto" in capsys.readouterr().err
-
-
-def test_several_changes_behind_one_set(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["simcse", "--set", "steps=1", "batch=0"])
-    assert stop.value.code == 2 and "--set batch=0: batch = 0 must be at least 1" in capsys.readouterr().err
+        main(typed.split())
+    assert stop.value.code == 2 and said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

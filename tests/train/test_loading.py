@@ -1,13 +1,48 @@
-"""Recipes: the shipped ones say what the papers say, wrong settings are named."""
+"""Recipes, losses, heads, additions and learning rates, of this package and others; what is refused."""
 
+import ast
 import dataclasses
+import json
 import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, MPNetConfig, MPNetModel
 
+from augment_cli.contract import plugins
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from tests.helpers.installing import install
+from tests.helpers.made_stores import store_of
+from tests.helpers.places import REPOSITORY
+from tests.helpers.training import LOGGED, logged_run, logged_steps
+from train import additions, components, heads, loading, losses
+from train.additions import find
+from train.cli import main
+from train.draws import draw_key, seed_torch
+from train.extras.finished import next_lines
+from train.extras.papers import unlike_paper
+from train.heads import make_head
+from train.layers import freeze, known_layers
 from train.loading import RECIPES, load_recipe, make_recipe
+from train.machine.distributed import join
+from train.model.model import Model
+from train.model.start import start
+from train.objectives.contrastive import contrast
+from train.optimizer import learning_rate_at, make_optimizer
+from train.outputs import checkpoint
+from train.outputs.log import read_log
+from train.prepare import Run
 from train.recipe import Recipe
+from train.run import train
 
 
 @pytest.mark.parametrize("path", RECIPES.values(), ids=lambda path: path.stem)
@@ -98,9 +133,13 @@ def test_betas_may_be_written_with_a_comma():
     assert load_recipe("una", ["betas=[0.8, 0.9]"]).optimizer.betas == (0.8, 0.9)
 
 
-def test_unknown_recipe_lists_the_known_ones():
-    with pytest.raises(MissingError, match="simcse-ntxent"):
-        load_recipe("simsce")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("simsce", "simcse-ntxent"), ("mine.toml", r"^mine\.toml: no such file(?!.*name a \.toml file)")],
+)
+def test_a_recipe_that_is_not_there(name, words):
+    with pytest.raises(MissingError, match=words):
+        load_recipe(name)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +178,6 @@ def test_a_loss_without_settings():
         make_recipe({"loss": "nt-xent", "loss_settings": {"margin": 1.0}})
 
 
-def test_a_recipe_file_that_is_not_there_is_called_a_file():
-    with pytest.raises(MissingError, match=r"^mine\.toml: no such file") as caught:
-        load_recipe("mine.toml")
-    assert "name a .toml file" not in str(caught.value)
-
-
 def test_names_of_before_1_0_still_work(tmp_path):
     old = tmp_path / "old.toml"
     lines = ['loss = "one-way"', 'negatives = ["una"]', 'negative_layout = "columns"', "chunk = 8"]
@@ -158,3 +191,502 @@ def test_names_of_before_1_0_still_work(tmp_path):
 def test_a_list_in_the_place_of_a_name_is_refused(key):
     with pytest.raises(UsageError, match=rf"{'gradient_cache' if key == 'chunk' else key} = "):
         make_recipe({key: [1, 2]})
+
+
+def test_a_loss_is_found_by_its_file():
+    assert {"info-nce", "symmetric", "nt-xent"} <= set(components.names("losses"))
+    for name in components.names("losses"):
+        loss = losses.find(name)
+        assert callable(loss.function)
+        assert loss.layout in ("columns", "pool")
+        assert loss.further_negatives in (True, False)
+    for name in components.names("heads"):
+        head = make_head(name, 6)
+        assert head(torch.ones(3, 6)).shape == (3, head.dimension)
+
+
+def test_the_core_is_enough_for_its_own_recipes(monkeypatch):
+    recipes = [path.stem for path in components.HERE.glob("recipes/*.toml")]
+    monkeypatch.setattr(
+        components,
+        "_own",
+        lambda kind, own=components._own: {
+            name: place for name, place in own(kind).items() if "methods" not in place.module
+        },
+    )
+    for name in recipes:
+        assert load_recipe(name).name == name
+    assert {"simcse", "sda", "static"} <= set(recipes)
+
+
+LINES = ["The keeper opened the heavy door.", "An old mill burned in 1901."] * 3
+
+
+@pytest.mark.parametrize("name", ["aa", "dn"])
+def test_sda_warns_of_the_default_mode_alone(tmp_path, name):
+    store = store_of(tmp_path, LINES, "pi", name)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run(name, mode="paper"), f"{name}-paper")
+        store = session.store
+
+    def said(recipe, positives):
+        return unlike_paper(load_recipe(recipe, [f"positives={positives}", "labels=kind"]), store)
+
+    (warning,) = said("sda", name)
+    assert "not SDA's" in warning and "augment-cli run sda --paper --store OTHER" in warning
+    assert said("sda", f"{name}-paper") == said("sda", "pi") == said("sda", "self") == []
+    assert said("paraphrase", name) == []
+
+
+def test_the_log_of_a_run_says_it(tmp_path, tiny_encoder):
+    store = store_of(tmp_path, LINES, "aa")
+    changes = ["positives=aa", "labels=kind", "batch=4", "steps=1", "max_length=16", "evaluate_every=0"]
+    train(Run(load_recipe("sda", changes), store.path, str(tiny_encoder), tmp_path / "run"), join())
+    events = read_log(tmp_path / "run/log.jsonl")
+    assert ["not SDA's" in event["message"] for event in events if event["event"] == "warning"] == [True]
+
+
+@pytest.mark.parametrize(("recipe", "stage"), [("sda", "aa"), ("una", "una")])
+def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_encoder, capsys, recipe, stage):
+    own = {"aa": {"mode": "paper"}, "una": {"surface": "in-place", "radius": "4000"}}[stage]
+    store = store_of(tmp_path, LINES, stage)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run(stage, **own), f"{stage}-paper")
+
+    def run(name):
+        column = {"sda": "positives", "una": "negatives"}[recipe]
+        settings = [f"{column}={name}", "batch=4", "steps=1", "max_length=16", "evaluate_every=0"]
+        where = ["--store", str(store.path), "--encoder", str(tiny_encoder), "--out", str(tmp_path / name)]
+        with pytest.raises(SystemExit) as ended:
+            main([recipe, "--paper", *where, "--set", *settings])
+        return ended.value.code
+
+    assert run(stage) == 2 and f"is not {recipe.upper()}'s" in capsys.readouterr().err
+    assert run(f"{stage}-paper") == 0
+
+
+def test_paper_is_for_three_recipes(capsys):
+    with pytest.raises(SystemExit):
+        main(["simcse", "--paper"])
+    assert "none of una, sda, augcse" in capsys.readouterr().err
+
+
+LOSS = """
+from dataclasses import dataclass
+
+LAYOUT = "columns"
+FURTHER_NEGATIVES = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    margin: float = 0.5
+    form: str = "hinge"
+
+    def __post_init__(self):
+        if self.margin < 0:
+            raise ValueError(f"margin = {self.margin} must not be below 0")
+
+
+def far_away(anchors, candidates, excluded, temperature, logit_bias=None, *, settings):
+    return anchors.sum(dim=1) * 0 + settings.margin
+"""
+HEAD = """
+from torch import nn
+
+
+class TwiceHead(nn.Module):
+    def __init__(self, dimension):
+        super().__init__()
+        self.dimension = dimension
+
+    def forward(self, embeddings):
+        return 2 * embeddings
+"""
+ADDITION = """
+from dataclasses import dataclass
+
+from train.additions.base import Addition
+
+
+class NoWord(Addition):
+    @dataclass(frozen=True)
+    class Settings:
+        weight: float = 0.25
+
+    settings_class = Settings
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Install a package for this test: its entry points of one group, and one module."""
+    loaded = set()
+
+    def add(name, group, points, **modules):
+        install(tmp_path / name, name, points, f"augment_cli.{group}", **modules)
+        monkeypatch.syspath_prepend(tmp_path / name)
+        loaded.update(modules)
+        forget()
+
+    def forget():
+        for module in loaded:
+            sys.modules.pop(module, None)
+        plugins.provided.cache_clear()
+        components.layout.cache_clear()
+        losses.find.cache_clear()
+
+    yield add
+    monkeypatch.undo()
+    forget()
+
+
+def test_a_loss(package, tmp_path):
+    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
+    assert "far-away" in components.names("losses")
+    assert components.layout("far-away") == "columns"
+    assert loading.make_recipe({"loss": "far-away"}).loss_settings == {"margin": 0.5, "form": "hinge"}
+    (tmp_path / "mine.toml").write_text('loss = "far-away"\n[loss_settings]\nmargin = 2\n')
+    recipe = loading.load_recipe(str(tmp_path / "mine.toml"), ["loss_settings.form=soft"])
+    assert recipe.loss_settings == {"margin": 2.0, "form": "soft"}
+    assert loading.make_recipe(recipe.as_json()) == recipe  # as a checkpoint has it
+    assert contrast(recipe, torch.ones(3, 2, 4), torch.arange(6).reshape(3, 2), []) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"size": 1}, r"\[loss_settings\]: unknown setting 'size'; known: margin, form"),
+        ({"margin": "wide"}, r"\[loss_settings\]: margin = 'wide' should be a number"),
+        ({"margin": -1.0}, r"\[loss_settings\]: margin = -1.0 must not be below 0"),
+    ],
+)
+def test_wrong_settings_of_a_loss_are_named(package, table, message):
+    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
+    with pytest.raises(UsageError, match=message):
+        loading.make_recipe({"loss": "far-away", "loss_settings": table})
+
+
+def test_a_head(package):
+    package("twice", "heads", {"twice": "twice_head"}, twice_head=HEAD)
+    assert loading.make_recipe({"head": "twice"}).head == "twice"
+    assert heads.make_head("twice", 4)(torch.ones(1, 4)).tolist() == [[2, 2, 2, 2]]
+
+
+def test_an_addition(package):
+    package("nowords", "additions", {"no_word": "no_word_addition"}, no_word_addition=ADDITION)
+    recipe = loading.make_recipe({"no_word": {"weight": 0.5}})
+    assert recipe.additions == {"no_word": {"weight": 0.5}}
+    assert additions.find("no_word").__name__ == "NoWord"
+
+
+@pytest.mark.parametrize(
+    ("points", "source", "name", "message"),
+    [
+        ({"info-nce": "far_away"}, LOSS, "info-nce", "augment-cli and faraway each bring a loss 'info-nce'"),
+        ({"far": "no_such_module"}, LOSS, "far", "the loss 'far' of the package faraway .* cannot be loaded"),
+        ({"near-by": "far_away"}, LOSS, "near-by", r"faraway \(far_away\) has no near_by; see docs"),
+        ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
+        ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
+    ],
+)
+def test_a_package_with_a_fault_is_named(package, points, source, name, message):
+    package("faraway", "losses", points, far_away=source)
+    with pytest.raises(UsageError, match=message):
+        losses.find(name)
+    assert losses.find("nt-xent").layout == "pool"  # the others still work
+
+
+def test_two_packages_with_one_name(package):
+    for name in ("one", "other"):
+        package(name, "heads", {"twice": f"{name}_twice"}, **{f"{name}_twice": HEAD})
+    with pytest.raises(UsageError, match="one and other each bring a head 'twice'"):
+        heads.make_head("twice", 4)
+
+
+def test_what_cannot_be_read_is_said_before_anything_is_loaded(package):
+    package("faraway", "losses", {"far-away": "far_away"}, far_away="1 +")
+    with pytest.raises(UsageError, match=r"the loss 'far-away' of the package faraway .* cannot be read"):
+        loading.make_recipe({"loss": "far-away"})
+
+
+@pytest.mark.parametrize("name", components.names("additions"))
+def test_every_addition_says_what_its_settings_are(name):
+    kind = find(name)
+    assert kind.__doc__
+    for field in dataclasses.fields(kind.settings_class):
+        assert len(field.metadata["help"]) > 1, field.name
+        if choices := field.metadata["choices"]:
+            assert field.default in choices
+            wrong = {name: {field.name: "odd"}}
+            with pytest.raises(UsageError, match=rf"{field.name} = 'odd'; choose one of"):
+                make_recipe({"loss": "symmetric", **wrong})
+
+
+def test_every_addition_has_a_recipe():
+    used = {name for recipe in RECIPES for name in load_recipe(recipe).additions}
+    assert used == set(components.names("additions"))
+
+
+def test_settings_of_a_table():
+    recipe = load_recipe("simcse", ["momentum.queue=7", "repetition.rate=0.2"])
+    assert recipe.additions["momentum"] == {"rate": 0.995, "queue": 7}
+    assert list(recipe.additions) == ["momentum", "repetition"]  # in order of their names, whoever named them
+    assert load_recipe("esimcse", ["momentum.queue=7"]).additions["momentum"]["queue"] == 7
+    again = make_recipe(json.loads(json.dumps(recipe.as_json())))
+    assert again == recipe
+
+
+@pytest.mark.parametrize(
+    ("recipe", "change", "message"),
+    [
+        ("simcse", "momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
+        ("simcse", "momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
+        ("simcse", "momentun.queue=3", r"setting 'momentun.queue' \(did you mean \[momentum\]\?\); known: "),
+        ("simcse", "momentum=3", r"\[momentum\]: should be a table"),
+        ("mlm", "momentum.queue=3", 'needs objective "contrastive"'),
+    ],
+)
+def test_wrong_settings_of_a_table_are_named(recipe, change, message):
+    with pytest.raises(UsageError, match=message):
+        load_recipe(recipe, [change])
+
+
+def test_an_addition_takes_no_part_in_what_others_draw(tiny_encoder):
+    """Heads are the same with and without additions, so that rows of a table differ in the method alone."""
+    states = []
+    for values in ({}, {"discriminator": {"stages": ["una"]}}):
+        recipe = make_recipe(values)
+        encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+        torch.manual_seed(1)
+        states.append(Model(encoder.model, "cls", recipe).head.state_dict())
+    for name, tensor in states[0].items():
+        assert torch.equal(tensor, states[1][name])
+
+
+LEARNING: dict[str, dict[str, Any]] = {
+    "discriminator": {
+        "loss": "symmetric",
+        "head": "batch-norm",
+        "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": 1.0, "dropout": 0.0},
+    },
+    "neighbourhood": {
+        "loss": "nt-xent",
+        "head": "relu",
+        "temperature": 0.2,
+        "head_learning_rate_scale": 3.0,
+        "neighbourhood": {"neighbours": 4, "radius": 1.0},
+    },
+    "soft_negative": {"soft_negative": {"stage": "pi", "weight": 1.0}},
+    "esimcse": {"repetition": {}, "momentum": {"queue": 40}},
+    "gaussian_negatives": {"gaussian_negatives": {"count": 48}},
+    "latent_augmentation": {"latent_augmentation": {"kind": "linear", "strength": 0.5}},
+    "pca_jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0}},
+}
+ONE_QUICKLY = pytest.mark.parametrize(
+    "name",
+    ["discriminator", *(pytest.param(n, marks=pytest.mark.slow) for n in LEARNING if n != "discriminator")],
+)
+
+
+@ONE_QUICKLY
+def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path, name):
+    tables = set(LEARNING[name]) & set(components.names("additions"))
+    assert tables
+    for table in tables:
+        learned = []
+        without = {key: value for key, value in LEARNING[name].items() if key != table}
+        if table == "pca_jitter":  # a hooked encoder rounds otherwise, so: no noise, but the hook
+            without[table] = LEARNING[name][table] | {"level": 0.0}
+        for number, values in enumerate((LEARNING[name], without)):
+            out = tmp_path / f"{table}-{number}"
+            logged_run(
+                tiny_store, tiny_encoder, out, {"learning_rate": 1e-3, "steps": 3, "dropout": 0.0} | values
+            )
+            learned.append(load_file(out / "best/model.safetensors"))
+        assert any(not torch.equal(learned[0][key], learned[1][key]) for key in learned[0]), table
+
+
+@ONE_QUICKLY
+def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, name):
+    values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | LEARNING[name]
+    _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)
+    assert len(events) == 40
+    for key in (key for key in events[0] if key.endswith("loss")):
+        first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
+        assert last < 0.9 * first, key
+    # The watch for a collapse follows the contrastive loss; a further term need not come near zero.
+    running = events[0]["loss"]
+    for event in events[1:]:
+        running = 0.9 * running + 0.1 * event["loss"]
+    state = checkpoint.read_state(checkpoint.checkpoints(tmp_path / "checkpoints")[-1])
+    assert state["watch"]["loss"] == pytest.approx(running)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("recipe", "changes"),
+    [
+        ("simcse", {}),
+        ("simcse-ntxent", {}),
+        ("una", {}),
+        ("una-columns", {}),
+        ("sda", {}),
+        ("paraphrase", {"positives": ("aa",)}),
+        ("paraphrase-una", {"positives": ("aa",)}),
+        ("mix", {"positives": ("pi", "aa")}),
+        ("simcse-mlm", {}),
+        ("mlm", {}),
+        ("vascl-simcse", {"gradient_cache": 16}),
+        ("augcse", {"discriminator": {"stages": ("una", "pi", "aa"), "weight": 5e-3}}),
+        ("vascl", {"gradient_cache": 16}),
+        ("esimcse", {}),
+        ("sncse", {"soft_negative": {"stage": "pi"}}),
+        ("gsinfonce", {}),
+        ("modals", {}),
+        ("pca-jitter", {}),
+        ("single-positive", {}),
+        ("single-negative", {"negatives": ("una",), "only_changed": ("una",)}),
+    ],
+)
+def test_every_recipe_runs_on_the_shipped_encoder(tiny_store, tmp_path, recipe, changes):
+    values = load_recipe(recipe, ["soft_negative.stage=pi"] if recipe == "sncse" else []).as_json()
+    tables = values.pop("additions")
+    for name, table in changes.items():
+        if isinstance(table, dict):
+            tables[name] = tables[name] | table
+        else:
+            values[name] = table
+    values |= {"batch": 32, "steps": 3, "threads": 1, "evaluate_every": 0, "log_every": 1} | tables
+    shipped = components.HERE.parent / "data/models/encoder"
+    outcome = train(Run(make_recipe(values), tiny_store, str(shipped), tmp_path), join())
+    assert outcome.steps == 3
+    assert (tmp_path / "last/model.safetensors").is_file()
+    names = {event for event in logged_steps(tmp_path)[-1] if event.endswith("loss")}
+    with_terms = {"discriminator", "neighbourhood", "soft_negative"} & tables.keys()
+    expected = {f"{name}_loss" for name in with_terms}
+    expected |= {"mlm_loss"} if recipe in ("mlm", "simcse-mlm") else set()
+    assert names == expected | (set() if recipe == "mlm" else {"loss"})
+
+
+def test_linear_rate_falls_to_zero_after_the_last_step():
+    recipe = make_recipe({"learning_rate": 1.0})
+    assert [learning_rate_at(step, 4, recipe) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+
+
+def test_warmup_stable_decay():
+    values = {"learning_rate": 1.0, "schedule": "warmup-stable-decay", "warmup_steps": 2, "decay_steps": 4}
+    recipe = make_recipe(values)
+    rates = [learning_rate_at(step, 10, recipe) for step in range(10)]
+    assert rates == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
+    assert learning_rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
+
+
+def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
+    recipe = make_recipe(
+        {"head_learning_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}}
+    )
+    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+    model = Model(encoder.model, "cls", recipe)
+    groups = make_optimizer(model, recipe).param_groups
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    scales = {names[id(p)]: group["scale"] for group in groups for p in group["params"]}
+    assert {name.split(".")[0] for name, scale in scales.items() if scale == 100.0} == {"head", "additions"}
+    assert {name.split(".")[0] for name, scale in scales.items() if scale == 1.0} == {"encoder"}
+    assert not any("momentum" in name for name in scales)  # it follows, and is not trained
+
+
+def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):
+    values = {"steps": 1, "learning_rate": 1e-3, "head_learning_rate_scale": 10.0}
+    logged_run(tiny_store, tiny_encoder, tmp_path, values)
+    recipe = make_recipe(LOGGED)
+    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+    torch.manual_seed(draw_key(recipe.seed, "heads"))
+    before = Model(encoder.model, "mean", recipe).state_dict()
+    after = load_file(checkpoint.checkpoints(tmp_path / "checkpoints")[-1] / "model.safetensors")
+    # Adam's first step is the rate times the gradient's sign, but for gradients next to nothing.
+    moved = {name: float((after[name] - before[name]).abs().max()) for name in after}
+    assert moved["head.dense.weight"] == pytest.approx(1e-2, rel=1e-2)
+    assert moved["encoder.encoder.layer.0.output.dense.weight"] == pytest.approx(1e-3, rel=1e-2)
+
+
+SIZES = {"vocab_size": 40, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16}
+BERT = BertModel(BertConfig(**SIZES, num_hidden_layers=4))
+DISTILBERT = DistilBertModel(DistilBertConfig(vocab_size=40, dim=8, n_layers=4, n_heads=2, hidden_dim=16))
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [BERT, MPNetModel(MPNetConfig(**SIZES, num_hidden_layers=4)), DISTILBERT],
+    ids=["BERT", "MPNet", "DistilBERT"],
+)
+def test_embeddings_are_the_first_layer(encoder):
+    embeddings, *layers = known_layers(encoder)
+    assert embeddings is encoder.embeddings
+    assert len(layers) == 4
+
+
+def test_a_share_of_the_layers_stays_as_it_is():
+    assert freeze(BERT, 0.5)
+    trained = {name for name, weight in BERT.named_parameters() if weight.requires_grad}
+    assert {name.split(".")[0] for name in trained} == {"encoder", "pooler"}
+    assert {name.split(".")[2] for name in trained if name.startswith("encoder")} == {"2", "3"}
+
+
+def test_of_other_encoders_nothing_is_known():
+    other = torch.nn.Linear(3, 3)
+    assert known_layers(other) == []
+    assert not freeze(other, 0.5)
+    assert other.weight.requires_grad
+
+
+def test_draws_are_those_of_torchs_own_seed_and_leave_no_call_behind():
+    torch.manual_seed(draw_key(42, "dropout", 3))
+    expected = torch.rand(5)
+    waiting = len(torch.cuda._queued_calls)
+    torch.rand(2)
+    for _ in range(3):
+        seed_torch(42, "dropout", 3)
+        assert torch.equal(torch.rand(5), expected)
+    assert len(torch.cuda._queued_calls) == waiting
+    seed_torch(42, "dropout", 4)
+    assert not torch.equal(torch.rand(5), expected)
+
+
+@pytest.mark.parametrize("folder", ["runs/una/best", "runs/my model's/best"])
+def test_lines_that_publish_and_convert_are_commands_of_the_folder(folder):
+    model, publish, onnx = next_lines(Path(folder)).split("\n")
+    assert model == f"model: {folder}"
+    name = Path(folder).parent.name
+    assert shlex.split(publish)[1:] == ["hf", "upload", f"YOUR-NAME/{name}", folder, "."]
+    program = ast.parse(onnx.removeprefix("ONNX: "))
+    names = [node.value for node in ast.walk(program) if isinstance(node, ast.Constant)]
+    assert names == [f"{folder}-onnx", folder, "onnx"]
+
+
+def test_a_static_encoder_gets_no_conversion_that_would_do_nothing():
+    static = REPOSITORY / "data" / "models" / "static"
+    assert next_lines(static).split("\n")[2].startswith("ONNX: none, as a static encoder has no layers")
+
+
+PAGE = (REPOSITORY / "docs/explanation/trainer-walkthrough.md").read_text("utf-8")
+NAMED = re.findall(r"`(train/[\w/]+\.py)::(\w+)`", PAGE)
+
+
+def lines(paths):
+    return sum(len(path.read_text("utf-8").splitlines()) for path in paths)
+
+
+def test_the_plain_path_is_five_files_and_1200_lines():
+    files = {file for file, _ in NAMED}
+    assert len(files) == 5
+    assert lines(REPOSITORY / file for file in files) <= 1200
+
+
+def test_the_core_is_small_beside_the_methods():
+    files = {path: lines([path]) for path in (REPOSITORY / "train").rglob("*.py")}
+    core = {path: n for path, n in files.items() if not {"methods", "extras"} & {*path.parts}}
+    assert sum(files.values()) <= 9_400 and sum(core.values()) <= 5_450
+    # Rooms called `fast` are there for speed alone: without them everything computes the same.
+    assert sum(n for path, n in core.items() if "fast" not in path.parts) <= 5_000
+    assert len(dataclasses.fields(Recipe)) <= 45

@@ -4,9 +4,11 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,11 +171,17 @@ def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encod
     assert len(numbers(out)) == 20
 
 
-@pytest.fixture
-def stopped(tiny_store, tiny_encoder, tmp_path):
-    """A finished short run with a checkpoint to damage."""
-    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", steps=4)
+@pytest.fixture(scope="module")
+def short(tiny_store, tiny_encoder, tmp_path_factory):
+    run = make_run(tiny_store, tiny_encoder, tmp_path_factory.mktemp("short") / "run", steps=4)
     train(run, join())
+    return run
+
+
+@pytest.fixture
+def stopped(short, tmp_path):
+    """A copy of a finished short run with a checkpoint to damage."""
+    run = dataclasses.replace(short, out=Path(shutil.copytree(short.out, tmp_path / "run")))
     return run, run.out / "checkpoints/step-0000004"
 
 

@@ -1,24 +1,36 @@
-"""Whole runs on the tiny store: what is learned, watched, stopped and written."""
+"""Whole runs on the tiny store: what is learned, watched, stopped, written and printed, fast or not."""
+
+from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import shutil
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
+from transformers import BertConfig, BertModel
 
+from augment_cli.encoding.fast import bert as packed
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.words_apart import count_store
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
-from tests.helpers.training import logged_steps, quick_run
+from tests.helpers.training import logged_run, logged_steps, quick_run
 from train import losses
+from train.loading import make_recipe
 from train.losses import info_nce
-from train.outputs.log import read_log
+from train.model.fast.dropout import BitDropout
+from train.model.model import Model
+from train.model.start import start
+from train.outputs.log import Log, Speed, read_log
+from train.recipe import Recipe
 from train.watching.early_stopping import DivergedError
 
 PT = {"format": "pt"}
@@ -31,6 +43,7 @@ def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
     losses = [event["loss"] for event in logged_steps(tmp_path)]
     assert outcome.steps == len(losses) == 60
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
+    assert not any("head" in name for name in load_file(tmp_path / "last/model.safetensors"))
 
 
 _BF16 = pytest.mark.skipif(
@@ -326,18 +339,6 @@ def test_nan_stops_with_an_explanation_and_keeps_the_checkpoint(tiny_store, tiny
     assert np.isfinite(read_log(tmp_path / "log.jsonl")[-1]["loss"])
 
 
-def test_embedding_is_the_same_before_and_after_saving(tiny_store, tiny_encoder, tmp_path):
-    from sentence_transformers import SentenceTransformer
-
-    quick_run(tiny_store, tiny_encoder, tmp_path, pooling="cls")
-    texts = ["One sentence.", "Another, somewhat longer sentence."]
-    ours = load_encoder(tmp_path / "last")
-    assert ours.pooling == "cls"
-    library = SentenceTransformer(str(tmp_path / "last"), device="cpu")
-    np.testing.assert_allclose(library.encode(texts), ours.encode(texts), atol=1e-6)
-    assert not any("head" in name for name in load_file(tmp_path / "last/model.safetensors"))
-
-
 def test_a_pooling_with_token_weights_is_trained_and_saved_with_them(tiny_store, tiny_encoder, tmp_path):
     from sentence_transformers import SentenceTransformer
 
@@ -352,3 +353,122 @@ def test_a_pooling_with_token_weights_is_trained_and_saved_with_them(tiny_store,
     # Trained again, with the weights that came along.
     quick_run(tiny_store, tmp_path / "run/last", tmp_path / "again", steps=1)
     assert load_encoder(tmp_path / "again/last").pooling == "idf:mean"
+
+
+def test_the_time_left_is_that_of_the_later_steps_and_of_the_evaluations(tmp_path, capsys):
+    log, seconds = Log(tmp_path, 0, 60), {"before": 40, "first": 30, "later": 2}
+    with patch("time.perf_counter", return_value=0.0) as clock:
+        speed = Speed(0)
+        with speed.paused():
+            clock.return_value += seconds["before"]
+        for step, _ in enumerate(speed.waiting_for(range(10)), start=1):
+            clock.return_value += seconds["first" if step == 1 else "later"]
+            left = speed.left(50, 3)
+    assert left == 50 * seconds["later"] + 3 * seconds["before"]
+    log.write("before", 0, {"neighbours": 1.0})
+    log.write("step", 10, {"loss": 0.5}, 150.0)
+    log.close()
+    lines = capsys.readouterr().err.rstrip("\n").splitlines()  # older rich ends a bar with a line break
+    assert lines == ["before 0/60 neighbours 1", "step 10/60 loss 0.5 ETA 2.5 min"]
+
+
+@pytest.fixture(autouse=True)
+def switch(monkeypatch):
+    monkeypatch.setattr(fast, "_wanted", True)
+    monkeypatch.setattr(fast, "_said", set())
+
+
+def weights(folder):
+    return load_file(folder / "last" / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"loss": "info-nce", "negatives": ("una",), "head": "none"},
+        {"loss": "nt-xent", "negatives": ("una",), "pooling": "cls", "gradient_cache": 5},
+        {"head": "none", "frozen": 0.5},
+    ],
+    ids=["columns", "pool", "frozen"],
+)
+def test_both_ways_train_the_same_encoder_without_dropout(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, values
+):
+    more = values | {"steps": 6, "dropout": 0.0, "precision": "float64"}
+    ours, events = logged_run(tiny_store, tiny_encoder, tmp_path / "fast", more)
+    monkeypatch.setattr("train.model.model.encode", None)  # nothing of it is called
+    monkeypatch.setattr("train.losses.fast.closed_form.surprise", None)
+    theirs, others = logged_run(tiny_store, tiny_encoder, tmp_path / "plain", more | {"fast": False})
+    assert ours.steps == theirs.steps == 6
+    mine, plain = (
+        np.array([event["loss"] for event in some if event["event"] == "step"]) for some in (events, others)
+    )
+    assert len(mine) == 6
+    np.testing.assert_allclose(mine, plain, rtol=1e-9)
+    trained, other = weights(tmp_path / "fast"), weights(tmp_path / "plain")
+    assert trained.keys() == other.keys()
+    for name, array in trained.items():
+        np.testing.assert_allclose(array, other[name], rtol=1e-5, atol=1e-7, err_msg=name)
+    before = load_file(tiny_encoder / "model.safetensors")
+    stayed = {name for name, array in trained.items() if np.array_equal(array, before[name])}
+    frozen = {name for name in trained if name.startswith(("embeddings.", "encoder.layer.0."))}
+    assert frozen <= stayed if "frozen" in values else len(frozen & stayed) < 3  # key.bias has no gradient
+
+
+def test_the_setting_decides_which_dropout_draws(tiny_encoder):
+    for wanted in (True, False):
+        fast.use(wanted)
+        recipe = make_recipe({"pooling": "mean", "fast": wanted})
+        model = start(tiny_encoder, recipe, torch.device("cpu")).model
+        assert any(isinstance(module, BitDropout) for module in model.modules()) is wanted
+        assert Model(model, "mean", recipe).packs is wanted
+
+
+def test_only_a_training_without_it_says_so(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    """Checkpoints from before there was the setting are continued; one made in the other way is refused."""
+    assert "fast" not in Recipe().as_json()
+    assert make_recipe({"fast": False}).as_json()["fast"] is False
+    quick_run(tiny_store, tiny_encoder, tmp_path / "ours", steps=2)
+    quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2, fast=False)
+
+    def settings(name):
+        (state,) = (tmp_path / name / "checkpoints").glob("*/state.json")
+        return json.loads(state.read_text())["settings"]
+
+    assert "fast" not in settings("ours")
+    assert settings("plain")["fast"] is False
+    with pytest.raises(MixError, match="made with fast = False"):
+        quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2)
+    monkeypatch.setenv("AUGMENT_FAST", "0")  # the same as the setting
+    quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2)
+    with pytest.raises(MixError, match="now False"):
+        quick_run(tiny_store, tiny_encoder, tmp_path / "ours", steps=2)
+
+
+def test_layers_that_have_changed_are_left_to_transformers(capsys):
+    config = BertConfig(
+        vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
+    model = BertModel(config)
+    assert packed.is_known(model)
+    del model.encoder.layer[0].attention.self.scaling
+    assert not packed.is_known(model)
+    assert not packed.is_known(model)
+    assert not Model(model, "mean", make_recipe({})).packs
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("BERT's layers: the library's own, slower code is used") and "scaling" in line
+
+
+def test_products_that_torch_lacks_are_its_plain_ones(monkeypatch, capsys):
+    monkeypatch.setattr(packed, "has_fast_bf16", lambda: True)
+    monkeypatch.setattr(packed.torch.ops, "mkldnn", object())
+    packed.fused_linear.cache_clear()
+    try:
+        assert packed.fused_linear() is None
+        weight, bias, x = torch.randn(3, 4), torch.randn(3), torch.randn(5, 4)
+        torch.testing.assert_close(packed.linear(weight, bias)(x), x @ weight.T + bias)
+    finally:
+        monkeypatch.undo()
+        packed.fused_linear.cache_clear()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("linear layers: ") and "_linear_pointwise" in line

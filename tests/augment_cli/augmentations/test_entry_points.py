@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -36,7 +35,7 @@ def printed() -> tuple[dict[str, str], str]:
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> Call:
+def call(tmp_path):
     """The command, with what is installed in `tmp_path/site`."""
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -48,7 +47,7 @@ def call(tmp_path: Path) -> Call:
 
 
 @pytest.mark.slow
-def test_the_printed_package(tmp_path: Path, call: Call) -> None:
+def test_the_printed_package(tmp_path, call):
     points, module = printed()
     install(tmp_path / "site", "shouting", points, shouting=module)
     assert "Put exclamation marks at the end" in call("--help").stdout
@@ -86,9 +85,7 @@ def test_the_printed_package(tmp_path: Path, call: Call) -> None:
         pytest.param({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'", marks=pytest.mark.slow),
     ],
 )
-def test_a_package_with_a_fault_is_named(
-    points: dict[str, str], name: str, message: str, tmp_path: Path, call: Call
-) -> None:
+def test_a_package_with_a_fault_is_named(points, name, message, tmp_path, call):
     install(tmp_path / "site", "shouting", points, shouting=printed()[1])
     refused = call(name)
     assert refused.returncode == 2
@@ -107,9 +104,7 @@ def test_a_package_with_a_fault_is_named(
         ({"../evil": "hostile:BYE"}, "BYE = 3", "../evil", "No such command"),
     ],
 )
-def test_a_hostile_package_stops_its_own_command_alone(
-    points: dict[str, str], source: str, name: str, message: str, tmp_path: Path, call: Call
-) -> None:
+def test_a_hostile_package_stops_its_own_command_alone(points, source, name, message, tmp_path, call):
     store_of(tmp_path, ["the river flows by the house"], "random-swap")
     install(tmp_path / "site", "hostile", points | {"verify": "hostile:BYE"}, hostile=source)
     refused = call(name)
@@ -136,9 +131,7 @@ def test_a_hostile_package_stops_its_own_command_alone(
         ),
     ],
 )
-def test_a_descriptor_that_is_not_as_agreed(
-    right: str, wrong: str, message: str, tmp_path: Path, call: Call
-) -> None:
+def test_a_descriptor_that_is_not_as_agreed(right, wrong, message, tmp_path, call):
     points, module = printed()
     assert right in module
     install(tmp_path / "site", "shouting", points, shouting=module.replace(right, wrong))
@@ -161,9 +154,7 @@ def test_a_descriptor_that_is_not_as_agreed(
         ),
     ],
 )
-def test_an_outcome_that_is_not_as_agreed(
-    right: str, wrong: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outcome_that_is_not_as_agreed(right, wrong, message, monkeypatch):
     module: dict[str, Any] = {"__name__": "shouting"}
     monkeypatch.setitem(sys.modules, "shouting", ModuleType("shouting"))
     source = printed()[1]
@@ -179,7 +170,7 @@ def test_an_outcome_that_is_not_as_agreed(
 
 
 @pytest.mark.slow
-def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path: Path, call: Call) -> None:
+def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path, call):
     install(tmp_path / "site", "shouting", {"loud": "no_such_module:LOUD"})
     entries = {entry["what"]: entry for entry in json.loads(call("doctor", "--json").stdout)}
     assert "package shouting" in entries["loud"]["get"]

@@ -1,6 +1,5 @@
 """PI, AA and DN on Chinese: sentences parsed by hand, and the thousand gold parses of UD Chinese-GSDSimp."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,9 +72,7 @@ def outcome(
 
 
 @pytest.mark.parametrize(("name", "parameters", "text", "expected"), CASES)
-def test_sentences_parsed_by_hand(
-    name: str, parameters: dict[str, Any], text: str, expected: str | None
-) -> None:
+def test_sentences_parsed_by_hand(name, parameters, text, expected):
     result = outcome(name, parameters, [text], [row_for(text)])[0]
     assert result["text"] == expected
     assert (result["reason"] is None) == (expected is not None)
@@ -95,7 +92,7 @@ def treebank_row(sentence: Sentence) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def treebank(data_folder: Path) -> tuple[list[str], list[dict[str, Any]]]:
+def treebank(data_folder):
     files = [data_folder / "treebank" / f"zh_gsdsimp-ud-{split}.conllu.gz" for split in ("dev", "test")]
     sentences = [sentence for file in files for sentence in read_conllu(file)]
     return [sentence.text for sentence in sentences], [treebank_row(sentence) for sentence in sentences]
@@ -103,7 +100,7 @@ def treebank(data_folder: Path) -> tuple[list[str], list[dict[str, Any]]]:
 
 # Coverage on the gold parses, as docs/reference/syntax-rules.md gives it: a change of the rules shows here.
 @pytest.mark.parametrize(("name", "coverage"), [("pi", 0.593), ("aa", 0.917), ("dn", 0.230)])
-def test_gold_parses(name: str, coverage: float, treebank: tuple[list[str], list[dict[str, Any]]]) -> None:
+def test_gold_parses(name, coverage, treebank):
     results = outcome(name, {} if name == "pi" else PAPER, *treebank)
     assert len(results) == 1_000
     changed = [row for row in results if row["text"] is not None]
@@ -142,9 +139,7 @@ def stanford_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["pi", "aa", "dn"])
-def test_gold_parses_in_the_labels_of_spacys_pipelines_give_the_same_sentences(
-    name: str, treebank: tuple[list[str], list[dict[str, Any]]]
-) -> None:
+def test_gold_parses_in_the_labels_of_spacys_pipelines_give_the_same_sentences(name, treebank):
     texts, rows = treebank
     settings = {} if name == "pi" else PAPER
     expected = outcome(name, settings, texts, rows)

@@ -9,7 +9,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 EVIL = "\x1b[31mred\x07\x9b1m\u202egnp.txt\u2066x\u2069\x7f"

@@ -124,44 +124,6 @@ def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_pa
         assert model_digest(changed) != before
 
 
-def test_a_missing_model_says_what_to_do_and_touches_no_network(monkeypatch, tmp_path):
-    def refuse(*arguments, **settings):
-        raise AssertionError("network used")
-
-    monkeypatch.setattr("socket.socket.connect", refuse)
-    monkeypatch.setattr("socket.create_connection", refuse)
-    with pytest.raises(MissingError, match=r"not on this machine.*--allow-download"):
-        load_encoder("nobody/no-such-model")
-    with pytest.raises(MissingError, match="there is no such folder; name the one"):
-        load_encoder(tmp_path / "nothing")
-    with pytest.raises(MissingError, match="neither a folder nor a hub name"):
-        load_encoder("my model")
-
-
-def test_a_hub_name_is_fetched_only_when_allowed_and_then_found_again(monkeypatch, plain_model, tmp_path):
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    folder = tmp_path / "0123abc"
-    calls = []
-
-    def snapshot(name, *, allow_patterns, local_files_only=False):
-        calls.append(local_files_only)
-        assert not any("bin" in pattern or ".py" in pattern for pattern in allow_patterns)
-        if local_files_only and not folder.exists():
-            raise LocalEntryNotFoundError("not here")
-        if not folder.exists():
-            shutil.copytree(plain_model, folder)
-        return str(folder)
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
-    with pytest.raises(MissingError, match="--allow-download"):
-        load_encoder("some/model")
-    assert calls == [True]
-    assert load_encoder("some/model", allow_download=True).revision == "0123abc"
-    assert load_encoder("some/model").revision == "0123abc"  # the recorded one, without network
-    assert calls == [True, True, False, True]
-
-
 def test_code_of_the_models_own_is_not_run(plain_model, tmp_path):
     folder = shutil.copytree(plain_model, tmp_path / "remote")
     config = json.loads((folder / "config.json").read_text())

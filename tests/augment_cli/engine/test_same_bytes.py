@@ -9,7 +9,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store.files import sha256_of_file
+from tests.helpers.undisturbed import digests_of_parts
 
 LINES = [f"İstanbul's river {n} flows, Straße {n % 7}; it isn't {n * n}." for n in range(90)]
 
@@ -27,11 +27,7 @@ def make(path, corpus, engine, parts=None):
         session.fit()
         for chosen in parts or [None]:
             session.augment(make_run("una", radius=5), draws=2, parts=chosen)
-    return digests(path)
-
-
-def digests(path):
-    return {str(part.relative_to(path)): sha256_of_file(part) for part in sorted(path.rglob("*.parquet"))}
+    return digests_of_parts(path)
 
 
 @pytest.fixture(scope="session")
@@ -82,4 +78,4 @@ def test_any_environment_and_folder(corpus_file, tmp_path, expected, environment
     ):
         done = process(*words, "--store", "../s", cwd=elsewhere.parent, **environment)
         assert done.returncode == 0, done.stderr
-    assert digests(tmp_path / "s") == expected
+    assert digests_of_parts(tmp_path / "s") == expected

@@ -1,10 +1,14 @@
-"""Infinitives and inflected auxiliaries: irregular verbs, homographs, and words that are no verbs."""
+"""Infinitives, inflected auxiliaries and small helpers of the rules on clauses."""
 
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from augment_cli.english.clauses.clause_rules import distinct, refuse
 from augment_cli.english.inflection import base_form, inflected, phrase
 from augment_cli.syntax.morphology import VerbForm
 
@@ -48,11 +52,11 @@ PAST, PRESENT, THIRD = VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD
         ("leave", VerbForm.NONE, None),
     ],
 )
-def test_base_form(form: str, verb_form: VerbForm, infinitive: str | None) -> None:
+def test_base_form(form, verb_form, infinitive):
     assert base_form(form, verb_form) == infinitive
 
 
-def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it() -> None:
+def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it():
     assert base_form("lay", PAST, "lie") == "lie"
     assert base_form("lay", PAST, "nonsense") == "lie"
 
@@ -71,18 +75,42 @@ def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it() -> No
         ("get to", "get to", "gets to", "got to"),
     ],
 )
-def test_auxiliaries(auxiliary: str, present: str, third: str, past: str | None) -> None:
+def test_auxiliaries(auxiliary, present, third, past):
     assert [phrase(auxiliary, form) for form in (PRESENT, THIRD, PAST)] == [present, third, past]
 
 
-def test_nothing_to_inflect() -> None:
+def test_nothing_to_inflect():
     assert inflected("", PAST) is None
 
 
-def test_inflection_loads_no_spacy() -> None:
+def test_inflection_loads_no_spacy():
     code = (
         "import sys; from augment_cli.english.inflection import base_form; "
         "assert base_form('left', 1) == 'leave'; print('spacy' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=12)
+
+
+@given(ROWS)
+def test_distinct_rows_of_columns(rows):
+    columns = np.array(rows, np.int64).reshape(-1, 3).T
+    kinds, of = distinct(columns[0], columns[1], columns[2] > 0)
+    assert [kinds[kind] for kind in of.tolist()] == rows
+    assert len(kinds) == len(set(rows))
+
+
+@given(ROWS)
+def test_the_first_reason_that_holds_is_written(rows):
+    one, other = np.array([row[0] > 1 for row in rows], bool), np.array([row[2] for row in rows], bool)
+    places = np.arange(len(rows)) * 2
+    reasons = np.full(2 * len(rows), "none", object)
+    good = refuse(reasons, places, (one, "one"), (other, "other"))
+    expected = [
+        "one" if first else "other" if second else "none" for first, second in zip(one, other, strict=True)
+    ]
+    assert reasons[places].tolist() == expected and set(reasons[1::2]) <= {"none"}
+    assert good.tolist() == [index for index, reason in enumerate(expected) if reason == "none"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ class Ingested:
 
 
 @pytest.fixture
-def read_bytes(tmp_path: Path) -> Callable[..., Ingested]:
+def read_bytes(tmp_path):
     """Write bytes to a file of the given name, ingest it, return what came of it."""
     numbers = itertools.count()
 
@@ -54,7 +53,7 @@ def read_path(store_path: Path, *corpus: Path, strict: bool = False, **options: 
 
 
 @pytest.fixture
-def read_paths(tmp_path: Path) -> Callable[..., Ingested]:
+def read_paths(tmp_path):
     """Ingest files and folders into a new store."""
     numbers = itertools.count()
 

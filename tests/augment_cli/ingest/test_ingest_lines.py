@@ -107,6 +107,12 @@ UNMARKED = "name its encoding"
         (b'[\n {"text": "one"}\n]', {}, r"text\.txt: is a JSON array; read its objects"),
         (b"PK\x03\x04", {}, r"such as \.docx or \.xlsx: save it"),
         (b"%PDF-1.7\n", {}, "is a PDF: save its text"),
+        (lzma.compress(b"one\n"), {}, "is compressed with xz: unpack it"),
+        (bz2.compress(b"one\n"), {}, "is compressed with bzip2: unpack it"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", {}, "is a 7z archive: unpack it"),
+        (b"Rar!\x1a\x07\0", {}, "is a RAR archive: unpack it"),
+        (tar_of(b"one\n", "w:"), {}, "is a tar archive: unpack it"),
+        (tar_of(b"one\n", "w:gz"), {}, "is a tar archive: unpack it"),
         (gzipped(b"one\ntwo\n")[:12], {}, "damaged_gzip"),
         ("a heron\n".encode("utf-16-le"), {"encoding": "utf-16"}, f"cannot be read as utf-16 .*{UNMARKED}"),
         ("a heron\n".encode("utf-32-be"), {"encoding": "utf-32"}, f"cannot be read as utf-32 .*{UNMARKED}"),
@@ -234,38 +240,20 @@ def test_a_script_without_ends_of_sentences_is_named(read_bytes):
     assert read_bytes(b"One here. Two there.\n", split_sentences=True).report.notes == ()
 
 
-def test_columns_make_no_sense_for_plain_text(read_bytes):
-    with pytest.raises(UsageError, match="plain text has one sentence a line"):
-        read_bytes(b"one\n", text_column="text")
-
-
-@pytest.mark.parametrize("options", [{"limit": 0}, {"part_rows": 0}, {"format": "xml"}])
-def test_impossible_options_are_refused(read_bytes, options):
-    with pytest.raises(UsageError, match="--"):
-        read_bytes(b"one\n", **options)
-
-
-@pytest.mark.parametrize("name", ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9", "a\0b"])
-def test_an_encoding_that_cannot_keep_bad_bytes_is_no_option(read_bytes, name):
-    with pytest.raises(UsageError, match="not a known text encoding; try latin-1"):
-        read_bytes(b"one\n", encoding=name)
+ENCODINGS = ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9", "a\0b"]
 
 
 @pytest.mark.parametrize(
-    ("data", "what"),
+    ("options", "words"),
     [
-        (lzma.compress(b"one\n"), "compressed with xz"),
-        (bz2.compress(b"one\n"), "compressed with bzip2"),
-        (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
-        (b"Rar!\x1a\x07\0", "a RAR archive"),
-        (tar_of(b"one\n", "w:"), "a tar archive"),
-        (tar_of(b"one\n", "w:gz"), "a tar archive"),
+        ({"text_column": "text"}, "plain text has one sentence a line"),
+        *(({name: value}, "--") for name, value in (("limit", 0), ("part_rows", 0), ("format", "xml"))),
+        *(({"encoding": name}, "not a known text encoding; try latin-1") for name in ENCODINGS),
     ],
-    ids=["xz", "bz2", "7z", "rar", "tar", "tar.gz"],
 )
-def test_what_people_pack_their_text_in_is_named(read_bytes, data, what):
-    with pytest.raises(BadInputError, match=f"is {what}: unpack it"):
-        read_bytes(data)
+def test_options_that_make_no_sense_are_refused(read_bytes, options, words):
+    with pytest.raises(UsageError, match=words):
+        read_bytes(b"one\n", **options)
 
 
 def test_parts_are_cut_at_part_rows(read_bytes):

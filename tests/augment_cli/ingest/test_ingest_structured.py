@@ -96,9 +96,15 @@ def test_quoted_tables(read_bytes, name, separator, quoting, end):
     assert result.rejects == []
 
 
-def test_without_quoting_a_quotation_mark_is_a_character(read_bytes):
-    result = read_bytes(b'text\tn\n"Well\t1\nsaid" he\t2\n', "a.tsv", quoting=False)
-    assert result.texts == ['"Well', 'said" he']
+@pytest.mark.parametrize(
+    ("name", "data", "options", "texts"),
+    [
+        ("a.tsv", b'text\tn\n"Well\t1\nsaid" he\t2\n', {"quoting": False}, ['"Well', 'said" he']),
+        ("a.csv", b'text\n"One here.\nTwo."\n', {"split_sentences": True}, ["One here.", "Two."]),
+    ],
+)
+def test_quotation_marks_mean_what_the_options_say(read_bytes, name, data, options, texts):
+    assert read_bytes(data, name, **options).texts == texts
 
 
 @pytest.mark.parametrize(
@@ -163,11 +169,6 @@ def test_a_corpus_from_before_line_breaks_were_joined_stays_as_it_is(read_bytes,
         session.append([tmp_path / "more.csv"])
         assert session.store.read("corpus")["text"].to_pylist() == ["one", "three lines"]
         assert verify(session.store) == []
-
-
-def test_quoted_line_breaks_become_sentences_when_split(read_bytes):
-    result = read_bytes(b'text\n"One here.\nTwo there."\n', "a.csv", split_sentences=True)
-    assert result.texts == ["One here.", "Two there."]
 
 
 @pytest.mark.parametrize(("options", "option"), [({}, "--text-column"), ({"id_column": "x"}, "--id-column")])

@@ -1,14 +1,23 @@
-"""Your own pairs: columns of the input as text stages beside the corpus, holes allowed, nothing lost."""
+"""Pairs as columns, sentences in memory, and near duplicates: the corpus of a file with the same lines."""
 
 import json
+import random
 
+import numpy as np
+import pandas
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import augment_cli
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, MixError, UsageError
+from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
+from augment_cli.ingest.memory import spool
 from augment_cli.ingest.options import make_given
 from augment_cli.pack import choose
 from augment_cli.process.reporter import Logged
@@ -16,7 +25,9 @@ from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.session import Session
 from augment_cli.store.store import Store
+from augment_cli.text.normalization import normalize
 from augment_cli.vectors.score import ScoreOptions
+from tests.helpers.properties import examples
 
 ROWS = [
     {"anchor": "a cat sleeps", "good": "the cat is asleep", "bad": "a dog barks", "worse": None},
@@ -203,3 +214,258 @@ def test_a_bad_anchor_takes_its_pair_along_and_is_counted(tmp_path):
         read(tmp_path / "store", tmp_path / "in.csv", text_column="anchor", positive_columns=["good"])
     rejects = Store.open(tmp_path / "store").read("rejects").to_pylist()
     assert [(row["reason"], row["raw"]) for row in rejects] == [("empty", b",lost")]
+
+
+LINES = ["The river flows.", "Ein Boot treibt über den Fluss.", "今天下雨。"]
+FORMS = {
+    "list": lambda lines: list(lines),
+    "tuple": tuple,
+    "generator": lambda lines: (line for line in lines),
+    "list of objects": lambda lines: [{"text": line} for line in lines],
+    "NumPy array": np.array,
+    "Arrow array": pa.array,
+    "Arrow table": lambda lines: pa.table({"text": lines, "other": range(len(lines))}),
+    "Arrow batches": lambda lines: pa.table({"text": lines}).to_reader(),
+    "polars frame": lambda lines: polars.DataFrame({"text": lines}),
+    "polars series": lambda lines: polars.Series("body", lines),
+    "pandas frame": lambda lines: pandas.DataFrame({"text": lines}, index=range(5, 5 + len(lines))),
+    "pandas series": pandas.Series,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_corpus_of_a_file(tmp_path, form):
+    report = augment_cli.ingest_corpus(texts=FORMS[form](LINES), store=tmp_path / "store")
+    store = augment_cli.open_store(tmp_path / "store")
+    assert (report.kept, report.reasons) == (3, {})
+    rows = zip(LINES, ["texts.jsonl"] * 3, [1, 2, 3], strict=True)
+    table = store.read("corpus", ["text", "source", "line"])
+    assert [tuple(row.values()) for row in table.to_pylist()] == list(rows)
+    assert not (store.work / "texts").exists()
+
+
+@examples(60)
+@given(texts=st.lists(st.text(st.characters(codec="utf-8")), max_size=8))
+def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
+    path = spool(Store.create(tmp_path_factory.getbasetemp() / "memory"), texts, IngestOptions())
+    assert [json.loads(line)["text"] for line in path.read_bytes().splitlines()] == texts
+
+
+def test_what_is_not_a_sentence_is_rejected_as_from_a_file(tmp_path):
+    texts = [*LINES, "", "two\x07lines", "x" * 5_001]
+    report = augment_cli.ingest_corpus(texts=texts, store=tmp_path, max_rejects=1)
+    assert report.reasons == {"control_character": 1, "empty": 1, "too_long": 1}
+    assert augment_cli.open_store(tmp_path).read("rejects")["line"].to_pylist() == [4, 5, 6]
+
+
+def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
+    frame = pandas.DataFrame({"body": [*LINES, None, float("nan")], "key": range(5), "share": [0.5] * 5})
+    columns = {"text_column": "body", "id_column": "key", "keep_columns": ["share"]}
+    report = augment_cli.ingest_corpus(texts=frame, store=tmp_path, max_rejects=1, **columns)
+    assert report.reasons == {"missing": 2}
+    corpus = augment_cli.open_store(tmp_path).read("corpus")
+    assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == ["0.5"] * 3
+
+
+def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):
+    store = augment_cli.run("crop", tmp_path / "store", texts=LINES, jobs=1)
+    assert store.has("crop")
+    assert augment_cli.run("crop", tmp_path / "store", texts=pa.array(LINES), jobs=1).rows == 3
+    with pytest.raises(MixError, match=r"inputs\.files"):
+        augment_cli.run("crop", tmp_path / "store", texts=LINES[1:], jobs=1)
+    (tmp_path / "crop.toml").write_text('[[run]]\naugmentation = "crop"\n')
+    result = augment_cli.run_recipe(str(tmp_path / "crop.toml"), tmp_path / "other", texts=LINES, jobs=1)
+    assert result.stages_made == ["corpus", "crop"]
+
+
+ODD = {
+    "polars categories": polars.DataFrame({"text": polars.Series(LINES, dtype=polars.Categorical)}),
+    "polars enum": polars.DataFrame({"text": polars.Series(LINES, dtype=polars.Enum(LINES))}),
+    "Arrow dictionaries": pa.table(
+        {"text": pa.chunked_array([pa.array([line]).dictionary_encode() for line in LINES])}
+    ),
+    "mixed column beside": pandas.DataFrame({"text": LINES, "mixed": [1, "x", [2]]}),
+    "objects with one": [
+        {"text": line, "mixed": mixed} for line, mixed in zip(LINES, (1, "x", []), strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("form", ODD)
+def test_columns_of_any_kind_and_those_that_nobody_asked_for(tmp_path, form):
+    assert augment_cli.ingest_corpus(texts=ODD[form], store=tmp_path / "store").kept == 3
+    corpus = augment_cli.open_store(tmp_path / "store").read("corpus")
+    assert corpus["text"].to_pylist() == LINES
+
+
+def test_a_kept_column_of_categories_or_of_mixed_values(tmp_path):
+    labels = polars.Series(["a", "b", "a"], dtype=polars.Categorical)
+    mixed = pandas.DataFrame({"text": LINES, "label": ["a", 1, None]})
+    for number, frame in enumerate((polars.DataFrame({"text": LINES, "label": labels}), mixed)):
+        augment_cli.ingest_corpus(texts=frame, store=tmp_path / str(number), keep_columns=["label"])
+        kept = augment_cli.open_store(tmp_path / str(number)).read("corpus")["label"].to_pylist()
+        assert kept == [["a", "b", "a"], ["a", "1", None]][number]
+    frame = polars.DataFrame({"text": ["The big dog sleeps."]}, schema={"text": polars.Categorical})
+    assert augment_cli.augment(frame, "word-deletion")["reason"].to_pylist() == [None]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        lambda texts: pandas.Series(texts, dtype=object),
+        lambda texts: [{"text": text} for text in texts],
+    ],
+)
+def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
+    report = augment_cli.ingest_corpus(texts=form(["a\ud800", *LINES]), store=tmp_path, max_rejects=1)
+    assert (report.kept, report.reasons) == (3, {"not_utf8": 1})
+    with pytest.raises(UsageError, match=r"texts\[1\] has half of a surrogate pair"):
+        augment_cli.augment(["a", "b\ud800"], "word-deletion")
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("one string", r"one str; give a list of sentences"),
+        ({"text": LINES}, "one dict"),
+        ([1, 2], r"texts\[0\] is of int"),
+        (pa.array([1, 2]), "is int64, not text"),
+        (["a", 2], r"cannot be read as sentences \(texts\[1\] is of int\)"),
+        (5, "cannot be read as sentences"),
+        ([{"text": "a"}, "b"], "cannot be read as sentences"),
+        ([{"body": "a"}, {"more": "b"}], r"has no column 'text', it has \['body', 'more'\]"),
+        (
+            pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}),
+            "has no column 'text', it has \\['body', ",
+        ),
+        (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),
+    ],
+)
+def test_what_is_not_sentences_is_refused_and_leaves_no_store(tmp_path, texts, message):
+    with pytest.raises(UsageError, match=message):
+        augment_cli.ingest_corpus(texts=texts, store=tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    "corpus", [LINES[0], LINES, [("Who? " * 100).strip()], polars.DataFrame({"text": LINES}), [["a"]]]
+)
+def test_sentences_in_the_place_of_files_are_told_where_they_belong(tmp_path, corpus):
+    with pytest.raises(UsageError, match="texts=") as caught:
+        augment_cli.ingest_corpus(corpus, tmp_path / "store")
+    assert len(str(caught.value)) < 200
+    with pytest.raises(UsageError, match="texts="):
+        augment_cli.run("crop", tmp_path / "store", corpus=corpus)
+    with pytest.raises(BadInputError, match="nowhere: no such file"):
+        augment_cli.ingest_corpus("nowhere", tmp_path / "store")
+    with pytest.raises(UsageError, match="not both"):
+        augment_cli.ingest_corpus([], tmp_path / "store", texts=LINES)
+    with pytest.raises(UsageError, match="nothing to read"):
+        augment_cli.ingest_corpus(store=tmp_path / "store")
+
+
+LINES_OF_NEAR_DUPLICATES = [
+    "The old bridge crosses the river below the town hall.",
+    "A committee of seven members runs the local school.",
+    "The old bridge crosses the river below the town hall!",
+    "The old bridge crosses the river below the town halls.",
+    "A committee of seven members runs the local school.",
+    "Nobody has seen the lighthouse keeper since Monday.",
+]
+
+
+def test_near_ones_go_to_the_rejects_with_the_row_they_repeat(read_bytes):
+    result = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near")
+    assert result.texts == [
+        LINES_OF_NEAR_DUPLICATES[0],
+        LINES_OF_NEAR_DUPLICATES[1],
+        LINES_OF_NEAR_DUPLICATES[5],
+    ]
+    assert [(row["line"], row["reason"], row["repeats"]) for row in result.rejects] == [
+        (3, "near_duplicate", 0),
+        (4, "near_duplicate", 0),
+        (5, "duplicate", 1),
+    ]
+    assert result.report.duplicates == 3
+    result.report.check(0.0)  # repeats are no faults
+    assert (
+        read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near", strict=True).texts
+        == result.texts
+    )
+    exact = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="exact")
+    assert exact.reasons == [(5, "duplicate")] and "repeats" not in exact.rejects[0]
+    assert exact.store.stage("corpus").settings["parameters"]["deduplicate"] is True
+    looser = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near", near_similarity=1.0)
+    assert looser.reasons == [(3, "near_duplicate"), (5, "duplicate")]
+
+
+def test_the_rows_named_are_those_of_the_corpus_beside_other_rejects(read_bytes):
+    data = b"\xff\none two three four\n\nfive six seven eight\nFive, six, seven eight?\n"
+    rejects = read_bytes(data, deduplicate="near").rejects
+    expected = [("not_utf8", None), ("empty", None), ("near_duplicate", 1)]
+    assert [(row["reason"], row["repeats"]) for row in rejects] == expected
+
+
+def test_on_the_command_line(command, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(LINES_OF_NEAR_DUPLICATES))
+    for name, arguments in {"plain": [], "near": ["near"], "exact": ["exact"]}.items():
+        result = command("ingest", "--corpus", "in.txt", "--store", name, "--deduplicate", *arguments)
+        assert result.returncode == 0, result.stderr
+        assert Store.open(tmp_path / name).rows == (3 if name == "near" else 5)
+    assert command("ingest", "--corpus", "in.txt", "--deduplicate", "fuzzy", "--store", "no").returncode == 2
+    for options in ({"deduplicate": "fuzzy"}, {"near_similarity": 0.0}, {"near_similarity": 1.5}):
+        with pytest.raises(UsageError, match=r"--deduplicate fuzzy: choose|--near-similarity"):
+            IngestOptions(**options)
+
+
+def slow(texts, threshold):
+    """Every text against all kept ones before it, which share a band with it: no index, no arrays."""
+    words = normalize(pa.array(texts)).to_pylist()
+    kept, first, result = [], [{} for _ in range(8)], []
+    for text, plain in zip(texts, words, strict=True):
+        keys = band_keys(pa.array([plain]))[0].tolist()
+        equal = [number for number, (other, _) in enumerate(kept) if other == text]
+        found = sorted({band[key] for band, key in zip(first, keys, strict=True) if key in band})
+        near = equal or [number for number in found if similarity(plain, kept[number][1]) >= threshold]
+        result.append(near[0] if near else -1)
+        if not near:
+            for band, key in zip(first, keys, strict=True):
+                band.setdefault(key, len(kept))
+            kept.append((text, plain))
+    return result
+
+
+@examples(15)
+@given(
+    st.randoms(use_true_random=False),
+    st.sampled_from([0.3, 0.6, 0.9]),
+    st.lists(st.integers(1, 9), max_size=6),
+)
+def test_the_same_as_one_after_the_other_however_they_come(rng, threshold, cuts):
+    words = ["river", "bridge", "Öl", "學校", "a", "of", "seven", "🙂"]
+    texts = [" ".join(rng.choices(words, k=rng.randint(1, 6))) for _ in range(16)]
+    index, found, start = NearDuplicates(threshold), [], 0
+    for cut in [*cuts, len(texts)]:
+        found += index.add(pa.array(texts[start : start + cut], pa.string()))[0].tolist()
+        start += cut
+    assert found == slow(texts, threshold)
+
+
+def test_minhash_finds_nearly_all_that_are_near_and_keys_agree_as_often_as_they_should():
+    rng = random.Random(3)
+    letters = "abcdefghijklmnopqrstuvwxyz     "
+    pairs = []
+    while len(pairs) < 300:
+        text = "".join(rng.choices(letters, k=100))
+        place = rng.randrange(90)
+        pairs.append((text, text[:place] + "".join(rng.choices(letters, k=3)) + text[place + 3 :]))
+    one, other = (normalize(pa.array(column)) for column in zip(*pairs, strict=True))
+    values = np.array([similarity(*pair) for pair in zip(one.to_pylist(), other.to_pylist(), strict=True)])
+    assert 0.8 < values.mean() < 0.95
+    agree = band_keys(one) == band_keys(other)
+    expected = 1 - (1 - values**4) ** 8
+    assert abs(agree.any(axis=1).mean() - expected.mean()) < 0.03
+    assert abs(agree.mean() - (values**4).mean()) < 0.05
+    # Texts with nothing in common agree nowhere.
+    assert not (band_keys(one) == band_keys(other.take(pa.array(np.roll(np.arange(300), 1))))).any()

@@ -1,18 +1,33 @@
-"""A pipeline of a language without rules: what needs none runs, what lacks some says so by name."""
+"""Every registered language, a language without rules, and rules on text of another language."""
 
+import importlib
 import importlib.util
+from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
 
 import augment_cli
-from augment_cli import augmentations
+from augment_cli import augmentations, languages
 from augment_cli.api import run_recipe
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.parameters import declared
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Rows
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.languages import against, language_of, languages_of, registered
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.runs.run import make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.session import Session
 from augment_cli.store.store import Store
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.parses import ParseRows
+from tests.helpers.hand_parses import made_up_row, parsed_rows
+from tests.helpers.made_stores import Told, store_of
 
 SENTENCES = [
     "Marie lit un livre.",
@@ -148,3 +163,172 @@ def test_the_french_pipeline_of_the_package_index(tmp_path, command):
         result = command(name, *jobs)
         assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
         assert result.stderr.startswith(f"augment-cli: {name}: has rules for")
+
+
+ENGLISH = {
+    "requests": [
+        "how do i change my pin",
+        "my card has not arrived yet",
+        "where can i get cash",
+        "top up failed",
+    ],
+    "tweets": [
+        "omg cant believe @justinbieber is comin 2 my town!!! #belieber #hype",
+        "RT @nasa: Watch live as Crew-9 docks https://t.co/xyz #ISS",
+        "lol u guys r so funny 😂😂 gr8 nite",
+    ],
+    "product titles": [
+        "Samsung Galaxy S21 Ultra 5G 128GB Phantom Black SM-G998U",
+        "Cuisinart DLC-10SY Pro Classic 7-Cup Food Processor White",
+        "Anker PowerCore 10000mAh USB-C Powerbank",
+    ],
+    "names": ["Maria Gonzalez", "Wei Zhang", "Fatima Al-Sayed", "Oluwaseun Adeyemi", "Anna Kowalska"] * 4,
+    "too little to tell": ["Ein Satz."],
+}
+OTHERS = {
+    "Chinese": ["今天天气很好，我们去公园散步。", "这家银行的利率是多少？", "他不会来参加明天的会议。"],
+    "Russian": ["Сегодня хорошая погода, и мы идём в парк.", "Какая процентная ставка в этом банке?"],
+    "German": [
+        "Das Unternehmen hat gestern neue Zahlen vorgelegt.",
+        "Warum wurde meine Karte abgelehnt, obwohl genug Guthaben vorhanden war?",
+        "Die Kinder spielen jeden Nachmittag draußen im Garten.",
+        "Bosch Akkuschrauber mit zwei Akkus und Koffer",
+        "wo finde ich meine rechnung und wie kann ich sie bezahlen",
+    ],
+    "French": [
+        "Un homme portant un casque de sécurité est en train de danser.",
+        "Une femme coupe des tranches de pain dans la cuisine.",
+        "Le gouvernement annonce de nouvelles mesures économiques pour les ménages.",
+        "Pourquoi ma carte a-t-elle été refusée hier soir ?",
+        "Deux chiens courent dans un champ avec leurs jouets.",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ENGLISH)
+def test_what_is_written_in_english_passes(kind):
+    assert against(ENGLISH[kind], "en") == ""
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_is_not_does_not(language):
+    assert against(OTHERS[language], "en")
+    assert (against(OTHERS[language], "zh") == "") == (language == "Chinese")
+    assert against(OTHERS[language], "sv") == ""  # of which nothing is known here
+
+
+def test_a_parse_by_another_language_is_warned_of_and_its_rules_are_refused(tmp_path):
+    store = store_of(tmp_path, OTHERS["Chinese"] * 4, part_rows=5)
+    with Session(store.path, Engine(1), told := Told()) as session:
+        session.parse()
+        assert "is for English" in told.warnings[0] and "--pipeline NAME" in told.warnings[0]
+        with pytest.raises(UsageError, match="0% of its letters are Latin"):
+            session.augment(make_run("pi"))
+    (tmp_path / "english").mkdir()
+    english = store_of(tmp_path / "english", ENGLISH["requests"] * 4)
+    with Session(english.path, Engine(1), quiet := Told()) as session:
+        session.parse()
+    assert not quiet.warnings
+
+
+def test_a_recipe_of_such_rules_is_refused_before_anything_is_made(tmp_path):
+    store = store_of(tmp_path, OTHERS["Chinese"] * 4)
+    with pytest.raises(UsageError, match=r"pi: .*English"):
+        run_recipe("default", store.path, jobs=1)
+    assert {*store.open(store.path).stages()} == {"corpus", "rejects"}
+
+
+@pytest.mark.parametrize("name", ["aa", "pi", "synonym"])
+def test_texts_in_memory_are_refused_alike(name):
+    with pytest.raises(UsageError, match=r"English.*anyway= insists"):
+        augment_cli.augment(OTHERS["Chinese"], name)
+    assert len(augment_cli.augment(OTHERS["Chinese"], name, anyway=True)) == len(OTHERS["Chinese"])
+
+
+@pytest.mark.parametrize("name", ["aa", "pi", "synonym"])
+def test_a_stage_of_rules_is_refused_before_anything_is_parsed(tmp_path, name):
+    store = store_of(tmp_path, OTHERS["Chinese"] * 4, part_rows=5)
+    with Session(store.path, Engine(1)) as session, pytest.raises(UsageError, match=r"English.*--anyway"):
+        session.augment(make_run(name))
+    assert {*session.store.stages()} == {"corpus", "rejects"}
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("random-swap"))
+        if name == "synonym":
+            session.augment(make_run(name, anyway=True))
+            session.augment(make_run(name))  # it is there
+
+
+WITH_RULES = ("aa", "dn")
+LANGUAGES = list(registered().values())
+TEXTS = ["A heron waits", "the boats don 't stop", "", "her red coat , was ; lost", "他 不 会 来 。"]
+
+
+def test_a_grammar_is_a_language():
+    folder = Path(languages.__file__).parent
+    names = [path.parent.name for path in sorted(folder.glob("*/grammar.py"))]
+    modules = [importlib.import_module(f"augment_cli.{name}.grammar") for name in names]
+    found = [getattr(module, name.upper()) for module, name in zip(modules, names, strict=True)]
+    assert found == LANGUAGES and {"en", "zh"} <= registered().keys()
+    assert len(registered()) == len(names)  # no code is there twice
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_the_facts_of_a_language(language):
+    assert len(language.code) == 2 and language.code.islower() and language.name.istitle()
+    marks = (language.comma, language.opening, language.closing, language.exclamation)
+    assert all(mark and not any(map(str.isalnum, mark)) for mark in marks)
+    edges = [edge for ends in language.script for edge in ends]
+    assert edges == sorted(edges) and all(edge > 0x7F for edge in edges)
+    for name in WITH_RULES:
+        rules, descriptor = getattr(language, name), augmentations.get(name)
+        modes = modes_of(descriptor)
+        assert rules.keys() <= set(modes) and (not rules or "faithful" in rules)
+        assert (language.code in descriptor.languages) == bool(rules)
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+@pytest.mark.parametrize("name", ["pi", *WITH_RULES])
+def test_rules_answer_for_any_parse(language, name):
+    descriptor = augmentations.get(name)
+    if descriptor.languages and language.code not in descriptor.languages:
+        pytest.skip(f"{language.name} has no rules for {name}")
+    rows = parsed_rows(TEXTS * 8, [made_up_row(text, seed) for seed, text in enumerate(TEXTS * 8)])
+    parses = ParseRows(**{**vars_of(rows.parses), "languages": (language,)})
+    alone = Rows(rows.row_ids, rows.texts, rows.code_points, parses=parses)
+    for mode in modes_of(descriptor):
+        prepared = descriptor.prepare(descriptor.parameters(mode=mode), Resources(42, 0))
+        made = as_table(descriptor, alone, prepared(alone)).to_pylist()
+        for row in made:
+            assert (row["text"] is None) == (row["reason"] in set(Reason)) == (row["rule"] is None)
+
+
+def modes_of(descriptor):
+    return next(item for item in declared(descriptor.parameters) if item.name == "mode").metadata["choices"]
+
+
+def vars_of(parses):
+    return {name: getattr(parses, name) for name in ParseRows.__dataclass_fields__}
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "code"),
+    [
+        ("en_core_web_sm", "en"),
+        ("zh_core_web_sm", "en"),  # of the rows that its script does not tell
+        ("xx_sent_ud_sm", "en"),
+        ("sv_core_news_sm", "sv"),
+    ],
+)
+def test_the_language_of_a_pipeline(pipeline, code):
+    assert language_of(pipeline).code == code
+    told = [language.code for language in languages_of(pipeline)]
+    assert told[-1] == code and "zh" in told[:-1]
+
+
+def test_rows_are_told_apart_by_their_script_and_only_there():
+    rows = parsed_rows(TEXTS, [made_up_row(text, 0) for text in TEXTS])
+    parses = ParseRows(**{**vars_of(rows.parses), "languages": languages_of("sv_core_news_sm")})
+    view = ClauseView.of(parses)
+    told = {language.code: np.flatnonzero(mine).tolist() for language, mine in view.by_language}
+    assert told["zh"] == [4] and told["sv"] == [0, 1, 2, 3]
+    assert view.in_language(lambda language: not language.has_spaces).tolist() == [False] * 4 + [True]

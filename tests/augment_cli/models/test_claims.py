@@ -146,11 +146,24 @@ def test_another_file_that_lies(tmp_path, file, value, words):
         check_model(folder)
 
 
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        ({"weight_map": {"a": "../a.safetensors"}}, "no file of this folder"),
+        ({"weight_map": {"a": "a.bin"}}, "no file of this folder"),
+        ({"weight_map": [1]}, "names no files of weights"),
+    ],
+)
+def test_an_index_that_leads_elsewhere(tmp_path, index, words):
+    folder = make(tmp_path / "m", **{"model.safetensors.index": index})
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(BadInputError, match=words):
+        check_model(folder)
+
+
 def test_computed_positions_have_an_end(tmp_path):
     folder = make(tmp_path / "m", BART | {"max_position_embeddings": 100_000}, COMPUTED)
-    with pytest.raises(
-        BadInputError, match="max_position_embeddings is 100,000, and the weights have no table"
-    ):
+    with pytest.raises(BadInputError, match="max_position_embeddings is 100,000, and the weights have no"):
         check_model(folder)
 
 
@@ -272,21 +285,6 @@ def test_what_is_of_no_concern_stays(tmp_path):
     os.mkfifo(folder / "socket-of-an-editor")
     (folder / "checkpoints").mkdir()
     check_model(folder)
-
-
-@pytest.mark.parametrize(
-    ("index", "words"),
-    [
-        ({"weight_map": {"a": "../a.safetensors"}}, "no file of this folder"),
-        ({"weight_map": {"a": "a.bin"}}, "no file of this folder"),
-        ({"weight_map": [1]}, "names no files of weights"),
-    ],
-)
-def test_an_index_that_leads_elsewhere(tmp_path, index, words):
-    folder = make(tmp_path / "m", **{"model.safetensors.index": index})
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(BadInputError, match=words):
-        check_model(folder)
 
 
 def test_weights_in_several_files(tmp_path):

@@ -1,8 +1,8 @@
-"""The shipped English pipeline: it loads, is small, says what a grammar book says, and scores as it must."""
+"""The shipped English pipeline: it loads, is small, scores as it must, and its digest follows its answers."""
 
+import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
+from augment_cli.errors import MissingError
 from augment_cli.models import shipped_pipeline
+from augment_cli.models.digest import model_digest
 
 LIMIT = 12_000_000  # bytes
 OPEN = {"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"}
@@ -33,12 +35,12 @@ CORE = {
 
 
 @pytest.fixture(scope="module")
-def english() -> Language:
+def english():
     """The pipeline as a user loads it."""
     return spacy.load(shipped_pipeline())
 
 
-def test_size_licence_and_card() -> None:
+def test_size_licence_and_card():
     folder = shipped_pipeline()
     assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) <= LIMIT
     assert "Attribution-ShareAlike 4.0" in (folder / "LICENSE").read_text(encoding="utf-8")
@@ -47,13 +49,13 @@ def test_size_licence_and_card() -> None:
     assert all(word in card for word in ("UPOS", "UAS", "LAS", "lemma", "EWT dev", "GUM dev"))
 
 
-def test_loads_without_the_build(english: Language) -> None:
+def test_loads_without_the_build(english):
     assert english.pipe_names == ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
     assert "data.builds" not in str(english.config)
     assert sys.modules.get("floret") is None
 
 
-def test_labels_are_universal(english: Language) -> None:
+def test_labels_are_universal(english):
     pipe: Callable[[str], Any] = english.get_pipe
     assert set(pipe("parser").labels) >= CORE
     features = {part for label in pipe("morphologizer").labels for part in label.split("|")}
@@ -84,9 +86,7 @@ def find(english: Language, text: str, word: str) -> Token:
         ("London is larger than Paris.", "London", "PROPN", "London", "nsubj", "larger"),
     ],
 )
-def test_textbook_sentences(
-    english: Language, text: str, word: str, pos: str, lemma: str, dep: str, head: str
-) -> None:
+def test_textbook_sentences(english, text, word, pos, lemma, dep, head):
     token = find(english, text, word)
     assert (token.pos_, token.lemma_, token.dep_, token.head.text) == (pos, lemma, dep, head)
 
@@ -101,22 +101,22 @@ def test_textbook_sentences(
         ("Doing so took years.", "do"),
     ],
 )
-def test_lemma_of_an_irregular_verb_with_a_capital(english: Language, text: str, lemma: str) -> None:
+def test_lemma_of_an_irregular_verb_with_a_capital(english, text, lemma):
     assert english(text)[0].lemma_ == lemma
 
 
-def test_features_of_verbs(english: Language) -> None:
+def test_features_of_verbs(english):
     morph = find(english, "She sings well.", "sings").morph
     assert morph.get("Tense") == ["Pres"] and morph.get("Number") == ["Sing"] and morph.get("Person") == ["3"]
 
 
-def test_odd_input_is_parsed_into_itself(english: Language) -> None:
+def test_odd_input_is_parsed_into_itself(english):
     for text in ("", " ", "…", "a" * 300, "?!?! -- 7", "no Capitals no stop", "\u00e9\u00e8 \U0001f600 ok"):
         assert english(text).text == text
 
 
 @pytest.mark.slow
-def test_scores_on_the_real_development_set(english: Language, data_folder: Path) -> None:
+def test_scores_on_the_real_development_set(english, data_folder):
     from data.builds.pipeline.treebank import make_doc, read_conllu
 
     gold = read_conllu(data_folder / "treebank" / "en_ewt-ud-dev.conllu.gz")
@@ -128,3 +128,48 @@ def test_scores_on_the_real_development_set(english: Language, data_folder: Path
     )
     floors = {"pos_acc": 0.95, "dep_uas": 0.865, "dep_las": 0.83, "lemma_acc": 0.95}
     assert {name: scores[name] for name, floor in floors.items() if scores[name] < floor} == {}
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+def test_the_same_wherever_it_lies(pipeline, tmp_path):
+    shutil.copytree(pipeline, tmp_path / "elsewhere" / "x")
+    assert model_digest(pipeline) == model_digest(tmp_path / "elsewhere" / "x")
+
+
+def test_every_file_counts_but_cards_and_licences(pipeline):
+    before = model_digest(pipeline)
+    for name in ("README.md", "LICENSE", "LICENSES_SOURCES", "LICENCE.txt", "meta.json", ".DS_Store"):
+        (pipeline / name).write_text("{}")
+        assert model_digest(pipeline) == before, name
+    files = [path for path in pipeline.rglob("*") if path.is_file()]
+    decisive = [path for path in files if path.stem[:4] not in {"READ", "LICE"}]
+    changed = set()
+    for path in decisive:
+        data = path.read_bytes()
+        path.write_bytes(data + b" ")
+        if model_digest(pipeline) != before:
+            changed.add(path.relative_to(pipeline).as_posix())
+        path.write_bytes(data)
+    assert {"config.cfg", "tokenizer", "vocab/strings.json"} <= changed
+    names = {path.relative_to(pipeline).as_posix() for path in decisive}
+    assert changed == names - {"meta.json", ".DS_Store"}
+
+
+def test_a_renamed_file_counts(pipeline):
+    before = model_digest(pipeline)
+    (pipeline / "tokenizer").rename(pipeline / "tokenizer2")
+    assert model_digest(pipeline) != before
+
+
+def test_no_model_there(tmp_path):
+    (tmp_path / "README.md").write_text("soon")
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(MissingError, match="holds no model"):
+            model_digest(folder)

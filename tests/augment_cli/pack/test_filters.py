@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import shutil
+import threading
 from collections import Counter
 
 import numpy as np
@@ -17,18 +18,17 @@ import augment_cli
 from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
+from augment_cli.pack import PackOptions, choose, cost_of_filters, example, pack, pack_settings
 from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
-from augment_cli.pack.options import read_pack_recipe
-from augment_cli.session import Session, Silent
+from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
-from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.made_stores import add_texts
+from tests.helpers.made_stores import Told, add_texts
 from tests.helpers.properties import examples
+from tests.helpers.vector_stages import add_vectors
 
 STAGES = ["corpus", "p1", "p2", "n1", "n2", "n3"]
 
@@ -310,16 +310,6 @@ def test_filters_that_leave_nothing_are_refused_before_anything_is_written(path)
     assert "pack" not in Store.open(path).stages()
 
 
-class Says(Silent):
-    """Keeps what is said."""
-
-    def __init__(self):
-        self.lines = []
-
-    def say(self, message):
-        self.lines.append(message)
-
-
 @pytest.fixture
 def reads(monkeypatch):
     """How often the text of each part of each stage is read whole."""
@@ -336,7 +326,7 @@ def reads(monkeypatch):
 
 
 def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
-    says = Says()
+    says = Told()
     with Session(path, Engine(1), says) as session:
         parts = range(len(session.store.parts))
         options = choose(session.store, ["uda"], ["una"], min_positive=0.5, margin=0.2, split=0.4)
@@ -352,11 +342,11 @@ def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
             f"{costs['rows']} rows without filters; --min-positive 0.5 costs {costs['min_positive']}; "
             f"--margin 0.2 costs {costs['margin']}; {left} left"
         )
-        assert says.lines[0] == wanted and 0 < left < costs["rows"]
+        assert says.said[0] == wanted and 0 < left < costs["rows"]
         assert [result.stage for result in session.results[-2:]] == stages
         reads.clear()
         session.pack(options)  # all parts are there: nothing is read, and the same is said
-        assert not reads and says.lines[0] == says.lines[len(says.lines) // 2] == wanted
+        assert not reads and says.said[0] == says.said[len(says.said) // 2] == wanted
 
 
 def test_one_side_that_is_there_is_left_alone(path, reads):
@@ -390,16 +380,6 @@ def test_a_part_without_a_row_is_committed_with_those_that_have_some(path):
         session.pack(choose(session.store, ["uda"], ["una"], max_negative=0.3), "far")
         rows = [part.rows for part in session.store.stage("far").parts.values()]
         assert rows[0] == 0 and rows[-1] > 0 and len(rows) == len(session.store.parts)
-
-
-def test_a_recipe_may_have_filters(tmp_path):
-    path = tmp_path / "pack.toml"
-    path.write_text('[pack]\nmin_positive = 0\nmargin = 0.1\nlayout = "triplet"\nscores = true\n')
-    assert read_pack_recipe(path) == {"min_positive": 0, "margin": 0.1, "layout": "triplet", "scores": True}
-    for line in ("margin = true", 'margin = "0.1"', "scores = 1", "layout = 3"):
-        path.write_text(f"[pack]\n{line}\n")
-        with pytest.raises(UsageError, match=r"pack\.toml: \[pack\] has"):
-            read_pack_recipe(path)
 
 
 @pytest.mark.slow
@@ -470,3 +450,23 @@ def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(path):
             pack(store, options, name)
         costs = cost_of_filters(store, options)
         assert store.stage(name).rows == costs.pop("rows") - sum(costs.values()) > 0
+
+
+def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
+    alone, over = example._operations_a_second(), threading.Event()
+    matrix = np.ones((512, 512), np.float32)
+
+    def work():
+        while not over.is_set():
+            matrix @ matrix
+
+    others = [threading.Thread(target=work) for _ in range(8)]
+    for other in others:
+        other.start()
+    try:
+        disturbed = example._operations_a_second()
+    finally:
+        over.set()
+        for other in others:
+            other.join()
+    assert disturbed > alone / 3

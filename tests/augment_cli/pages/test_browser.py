@@ -13,7 +13,7 @@ from augment_cli.pages.report import write_report
 from augment_cli.reports import verdicts
 from eval.results import tables
 from eval.results.page import as_page as scores_page
-from tests.helpers.made_pages import HOSTILE, hostile_store
+from tests.helpers.made_stores import HOSTILE, hostile_store
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 from train.extras.run_page import as_page as run_page
 

@@ -1,14 +1,20 @@
-"""The maps and figures of pages: what is drawn, in words and numbers, and as PNG."""
+"""Maps and figures of pages, marked changes, and the bad stage that a page names first."""
 
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli.errors import MissingError
 from augment_cli.pages import drawing, figures
 from augment_cli.pages.adaptation import write_adaptation
+from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
+from augment_cli.pages.marking import marked, word_edits
+from augment_cli.pages.report import write_report
+from tests.helpers.made_stores import spoil, store_of
 
 TOPICS = ("river <water>", "oven & bread", "planet moon")
 TEXTS = [f"{topic} number {n}" for topic in TOPICS for n in range(20)]
@@ -116,3 +122,137 @@ def test_pictures_ask_for_matplotlib_in_one_line(first, tmp_path, monkeypatch):
     ):
         first.report(png=True)
     assert not (tmp_path / "report.html").exists()
+
+
+values = st.lists(st.floats(-2, 2), min_size=1, max_size=50).map(np.array)
+
+
+@given(values, values)
+def test_an_overlap_is_symmetric_and_whole_with_itself(first, second):
+    share = overlap_of(first, second, 0.0, 1.0, 20)
+    assert 0.0 <= share <= 1.0 and share == pytest.approx(overlap_of(second, first, 0.0, 1.0, 20))
+    assert overlap_of(first, first, 0.0, 1.0, 20) == pytest.approx(1.0)
+
+
+def test_a_picture_says_what_it_shows_and_escapes_it():
+    picture = histogram([("a", np.array([0.1])), ("b", np.array([0.1, 0.9]))], 0.0, 1.0, 10, 'a "<b>"')
+    assert 'aria-label="a &#34;&lt;b&gt;&#34;"' in picture and picture.count('class="overlap"') == 1
+    assert "<title>a&lt;b: 50.0 %</title>" in stacked_bar([("a<b", 0.5)], "says")
+
+
+def test_a_line_has_a_few_hundred_points_within_its_frame_and_leaves_out_what_is_not_a_number():
+    values = np.where(np.arange(5_000) % 7, np.sin(np.arange(5_000)), np.nan)
+    picture = lines([("loss", np.arange(5_000), values)], "says")
+    points = [
+        tuple(map(float, point.split(","))) for point in picture.split('points="')[1].split('"')[0].split()
+    ]
+    assert 200 <= len(points) <= 300
+    assert all(0 <= x <= 640 and 0 <= y <= 180 for x, y in points)
+    assert [x for x, _ in points] == sorted(x for x, _ in points)
+    assert "nan" not in picture
+    assert lines([("loss", np.arange(3), np.full(3, np.nan))], "says") == ""
+
+
+def test_an_interval_stands_on_its_scale():
+    picture = interval(2.0, 4.0, 6.0, 2.0, 6.0, "from 2 to 6")
+    assert 'x1="4.0" x2="116.0"' in picture and 'cx="60.0"' in picture
+    assert 'x1="4.0" x2="4.0"' in interval(1.0, 1.0, 1.0, 1.0, 1.0, "one value")
+
+
+def applied(original, edits):
+    for edit in reversed(edits):
+        original = original[: edit["start"]] + edit["replacement"] + original[edit["end"] :]
+    return original
+
+
+@given(st.text(), st.text())
+def test_edits_by_words_make_one_text_of_the_other(original, text):
+    assert applied(original, word_edits(original, text)) == text
+    assert word_edits(original, original) == []
+
+
+def test_whole_words_are_marked_and_markup_is_text():
+    before, after = marked("The <b>old</b> mill stood.", "The <b>new</b> mill isn't there.")
+    assert before == "The &lt;b&gt;<del>old</del>&lt;/b&gt; mill <del>stood</del>."
+    assert after == "The &lt;b&gt;<ins>new</ins>&lt;/b&gt; mill <ins>isn&#39;t there</ins>."
+    edit = {"start": 4, "end": 7, "replacement": "young"}
+    assert marked("The old mill.", "The young mill.", [edit])[1] == "The <ins>young</ins> mill."
+
+
+def test_long_texts_are_cut_where_that_is_asked_for():
+    text = "a long tale " * 200
+    assert len(marked(text, "b" + text, most=50)[0]) < 120 < len(marked(text, "b" + text)[0])
+    assert len(word_edits(text * 10, "b" + text * 10)) == 1  # comparing such texts would take too long
+
+
+_NOISE = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
+_ANIMALS = ["heron", "otter", "beaver", "badger", "falcon", "lizard", "turtle", "rabbit", "salmon", "spider"]
+
+
+def sentences():
+    """Of the corpus, in which each thing that a defect touches is as rare or as frequent as in a real one."""
+    for n in range(120):
+        name = "naïve" if n % 10 == 0 else "young"
+        animal = _ANIMALS[n % 10]
+        yield f"The {name} keeper saw {n % 12 + 1} birds in {1900 + n}, when the {animal} of river {n} slept."
+
+
+def frame(text):
+    return f"It is not true that {text[0].lower()}{text[1:]}" if hash_of(text) % 2 else f"Still, {text}"
+
+
+def hash_of(text):
+    return sum(map(ord, text))
+
+
+def numbers(text):
+    return re.sub(r"saw (\d+)", lambda found: f"saw {int(found[1]) * 7919 + 10_000}", text)
+
+
+def years(text):
+    return re.sub(r"19(\d\d)|20(\d\d)", lambda found: f"12{found[1] or found[2]}", text)
+
+
+def one_pair(text):
+    """One animal always becomes the same, each of the others another one each time."""
+    for animal in _ANIMALS[1:]:
+        text = text.replace(animal, animal + "abcdefghijklmnopqrstuvwxyz"[hash_of(text) % 26])
+    return text.replace("heron", "vertebrate")
+
+
+DEFECTS = {
+    "letters": ("synonym", lambda text: text.replace("ï", ""), "have words without ï"),
+    "frame": ("gender-swap", frame, "begin with “It is not true”"),
+    "pair": ("hyponym", one_pair, "of the edits put “vertebrate” for “heron”"),
+    "years": ("city-name", years, "of the years that were put in are unlike"),
+    "numbers": ("geographic-name", numbers, "of the numbers that were put in are unlike"),
+}
+
+
+def first_notice(folder, *names):
+    """The first sentence of the page of a store with these stages, and the page's list of such sentences."""
+    written = write_report(store_of(folder, sentences(), *names), folder / "report.html")
+    page = (folder / "report.html").read_text("utf-8")
+    return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_the_page_names_the_stage_with_a_defect_first(defect, tmp_path, monkeypatch):
+    name, change, words = DEFECTS[defect]
+    spoil(monkeypatch, name, change)
+    notice, look = first_notice(tmp_path, *_NOISE, name)
+    assert notice.startswith(f"{name}: ") and words in notice
+    first = look.partition("</li>")[0]
+    assert re.search(r'<br><span class="about">[A-Z].+\.</span>', first), first  # the advice
+    assert "`" not in look
+
+
+@pytest.mark.slow
+def test_lost_clauses_are_found_by_the_parse(tmp_path, monkeypatch):
+    spoil(monkeypatch, "rephrase", lambda text: text.partition(", when")[0] + ".")
+    notice, _ = first_notice(tmp_path, *_NOISE, "rephrase")
+    assert "rephrase: 100.0 % have fewer clauses than their originals" in notice
+
+
+def test_noise_alone_is_named_as_what_it_may_be_made_for(tmp_path):
+    assert "see whether it is meant to be so" in first_notice(tmp_path, "word-repetition")[0]

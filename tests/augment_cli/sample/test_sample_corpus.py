@@ -17,12 +17,12 @@ PARTICIPLE = rf"(?:\w+ed|{IRREGULAR})"
 NAMES = ("sentences.txt", "sentences.de.txt", "sentences.es.txt", "sentences.fr.txt", "sentences.zh.txt")
 
 
-def lines_of(name: str) -> list[str]:
+def lines_of(name):
     return (SAMPLE / name).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
 
 
 @pytest.fixture(scope="module")
-def sentences() -> list[str]:
+def sentences():
     return lines_of("sentences.txt")
 
 

@@ -4,7 +4,6 @@ What counts as spoilt, `test_journal.py` shows.
 """
 
 import shutil
-from collections.abc import Callable
 
 import pytest
 
@@ -71,7 +70,7 @@ def base(tmp_path_factory, model):
 
 
 @pytest.fixture(scope="module")
-def made(base, steps, tmp_path_factory) -> Callable[[str], tuple]:
+def made(base, steps, tmp_path_factory):
     """`made("parse")`: a store with all pieces of the user and no part; the digests of the parts."""
     known = {}
 

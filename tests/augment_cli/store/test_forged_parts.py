@@ -20,7 +20,7 @@ from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters, VectorStage
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 from tests.helpers.vector_stages import FAST
 from train.data.tokens import cache_tokens
 

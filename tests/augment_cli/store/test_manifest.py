@@ -6,8 +6,6 @@ import itertools
 import json
 import operator
 import random
-import subprocess
-import sys
 
 import pytest
 
@@ -20,7 +18,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.manifest import MOST_STAGES, Earlier, Part, Stage, dump_manifest
 from augment_cli.store.parquet import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 from augment_cli.store.store import Store
-from tests.helpers.sealing import sealed
+from tests.helpers.undisturbed import sealed
 
 READERS = [
     ["status"],
@@ -345,10 +343,3 @@ def test_too_many_stages_or_parts_are_refused_in_one_line(store, monkeypatch):
     with pytest.raises(BadInputError, match="it has 2,001 stages, and a store has at most 2,000") as raised:
         Store.open(store.path)
     assert "\n" not in str(raised.value)
-
-
-def test_the_schema_is_not_loaded_for_help():
-    """Only opening a store needs it."""
-    code = "import sys, augment_cli.cli as c; c.load_commands(); print('msgspec' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout == "False\n"

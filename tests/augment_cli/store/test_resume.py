@@ -7,13 +7,9 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store.files import sha256_of_file
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-
-
-def bytes_of(path):
-    return {part.relative_to(path): sha256_of_file(part) for part in sorted(path.rglob("*.parquet"))}
+from tests.helpers.undisturbed import digests_of_parts
 
 
 def run_again(path, **parameters):
@@ -31,45 +27,45 @@ def test_a_second_run_changes_nothing(store):
 
 @pytest.mark.parametrize("stage", ["tfidf", "terms", "una", "una.1"])
 def test_a_deleted_or_cut_part_is_made_again_to_the_same_bytes(store, stage):
-    before, manifest = bytes_of(store.path), (store.path / "manifest.json").read_bytes()
+    before, manifest = digests_of_parts(store.path), (store.path / "manifest.json").read_bytes()
     last = max(store.stage(stage).parts)
     store.part_path(stage, last).unlink()
     run_again(store.path)
-    assert bytes_of(store.path) == before
+    assert digests_of_parts(store.path) == before
     data = store.part_path(stage, 0).read_bytes()
     store.part_path(stage, 0).write_bytes(data[:-1])
     run_again(store.path)
-    assert bytes_of(store.path) == before
+    assert digests_of_parts(store.path) == before
     assert (store.path / "manifest.json").read_bytes() == manifest
 
 
 def test_a_part_without_manifest_entry_is_made_again(store):
-    before = bytes_of(store.path)
+    before = digests_of_parts(store.path)
     del store.stage("una").parts[1]
     with store.lock():
         store._write_manifest()
     assert not Store.open(store.path).has("una")
     assert run_again(store.path)["una"]
-    assert bytes_of(store.path) == before
+    assert digests_of_parts(store.path) == before
 
 
 def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
-    before = bytes_of(store.path)
+    before = digests_of_parts(store.path)
     store.part_path("corpus", 1).unlink()
     with pytest.raises(UsageError, match="its corpus is unfinished; give the same --corpus again"):
         run_again(store.path)
     with Session(store.path, Engine(1)) as session:
         session.ingest([made_store.parent / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
-    assert bytes_of(store.path) == before
+    assert digests_of_parts(store.path) == before
 
 
 def test_other_settings_are_refused_by_name(store):
-    before = bytes_of(store.path)
+    before = digests_of_parts(store.path)
     with pytest.raises(MixError, match=r"una: made with parameters\.beta = 0\.5, now 0\.25"):
         run_again(store.path, beta=0.25)
     with pytest.raises(MixError, match=r"una: made with parameters\.avoid"):  # no such list in the paper
         run_again(store.path, surface="reference")
-    assert bytes_of(store.path) == before
+    assert digests_of_parts(store.path) == before
 
 
 SETTINGS = Settings("x", 1, {"a": 1}, 0, {"corpus": "c"}, {"words": "w"}, {"numpy": "2.0"})

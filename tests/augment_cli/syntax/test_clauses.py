@@ -1,14 +1,16 @@
-"""The clause view: the same from either label scheme, and as a linguist would have it."""
+"""The clause view from either label scheme, strings as codes, tokens by their place in the text."""
 
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from augment_cli.syntax.clauses import ClauseView, subtree_edges
 from augment_cli.syntax.morphology import VerbForm, form_of_morphology
+from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.tree import Role, any_of
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parse_rows, sentence
 
@@ -45,7 +47,7 @@ def described(view: ClauseView) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_both_schemes_give_the_same_view(name: str) -> None:
+def test_both_schemes_give_the_same_view(name):
     clear, universal = (described(view_of(name, scheme=scheme)) for scheme in SCHEMES)
     assert clear == universal
 
@@ -75,7 +77,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("case", EXPECTED, ids=[case[0] for case in EXPECTED])
-def test_the_parts_of_a_clause(case: tuple[Any, ...], scheme: str) -> None:
+def test_the_parts_of_a_clause(case, scheme):
     name, *wanted = case
     view = described(view_of(name, scheme=scheme))
     found = [
@@ -95,7 +97,7 @@ def test_the_parts_of_a_clause(case: tuple[Any, ...], scheme: str) -> None:
         ("modal-copula", False),
     ],
 )
-def test_agreement(name: str, third: bool) -> None:
+def test_agreement(name, third):
     for scheme in SCHEMES:
         assert view_of(name, scheme=scheme).third_person_singular.tolist() == [third]
 
@@ -116,11 +118,11 @@ def test_agreement(name: str, third: bool) -> None:
         ("odd||=x", VerbForm.NONE),
     ],
 )
-def test_verb_forms_from_universal_features(morphology: str, form: VerbForm) -> None:
+def test_verb_forms_from_universal_features(morphology, form):
     assert form_of_morphology(morphology) == form
 
 
-def test_without_penn_tags_the_morphology_decides() -> None:
+def test_without_penn_tags_the_morphology_decides():
     text, row = sentence("S2", "universal")
     row["tags"] = row["pos"]
     row["morphs"] = ["", "", "Number=Sing|Person=3|Tense=Pres|VerbForm=Fin", "", "", "", ""]
@@ -129,13 +131,13 @@ def test_without_penn_tags_the_morphology_decides() -> None:
     assert not view.is_doubtful.any()
 
 
-def test_tag_and_morphology_that_disagree_are_doubtful() -> None:
+def test_tag_and_morphology_that_disagree_are_doubtful():
     text, row = sentence("S2", "universal")
     row["morphs"][2] = "Tense=Past|VerbForm=Part"
     assert ClauseView.of(parse_rows([text], [row])).is_doubtful.tolist() == [False, False, True] + [False] * 4
 
 
-def test_a_participle_as_main_verb_is_a_past_form() -> None:
+def test_a_participle_as_main_verb_is_a_past_form():
     text, row = sentence("S5", "clear")
     row["tags"][1] = "VBN"
     view = ClauseView.of(parse_rows([text], [row]))
@@ -144,7 +146,7 @@ def test_a_participle_as_main_verb_is_a_past_form() -> None:
     assert ClauseView.of(parse_rows([text], [row])).verb_forms[3] == VerbForm.PAST_PARTICIPLE
 
 
-def test_a_row_reads_the_same_beside_rows_of_the_other_scheme() -> None:
+def test_a_row_reads_the_same_beside_rows_of_the_other_scheme():
     names = list(SENTENCES)
     schemes = [SCHEMES[place % 2] for place in range(len(names))]
     texts, rows = zip(*map(sentence, names, schemes), strict=True)
@@ -158,7 +160,7 @@ def test_a_row_reads_the_same_beside_rows_of_the_other_scheme() -> None:
         assert mixed.roots[place] - tokens.start == alone.roots[0]
 
 
-def test_language_by_script() -> None:
+def test_language_by_script():
     texts = ["Der Fluß", "她走了。", "Tokyo (東京) is large", "iPhone 手机 很 贵", "A river"]
     view = ClauseView.of(parse_rows(texts, [made_up_row(text) for text in texts]))
     chinese = view.in_language(lambda language: language.code == "zh")
@@ -178,7 +180,7 @@ def forests(draw: st.DrawFn) -> list[int]:
 
 
 @given(rows=st.lists(forests(), min_size=1, max_size=5))
-def test_subtree_edges_equal_a_walk_up_from_every_token(rows: list[list[int]]) -> None:
+def test_subtree_edges_equal_a_walk_up_from_every_token(rows):
     parents, begin = [], 0
     for heads in rows:
         parents += [begin + head for head in heads]
@@ -194,7 +196,7 @@ def test_subtree_edges_equal_a_walk_up_from_every_token(rows: list[list[int]]) -
     assert found[1].tolist() == right
 
 
-def test_edges_of_a_long_chain() -> None:
+def test_edges_of_a_long_chain():
     count = 3_000
     parents = np.maximum(np.arange(count) - 1, 0)
     left, right = subtree_edges(parents, count)
@@ -203,22 +205,100 @@ def test_edges_of_a_long_chain() -> None:
 
 
 @given(heads=st.lists(st.integers(0, 9), min_size=10, max_size=10))
-def test_circles_end(heads: list[int]) -> None:
+def test_circles_end(heads):
     left, right = subtree_edges(np.array(heads), 10)
     assert (left <= np.arange(10)).all()
     assert (right >= np.arange(10)).all()
 
 
 @given(st.lists(st.integers(0, 11)), st.sets(st.integers(0, 11)))
-def test_codes_that_are_any_of_some(codes: list[int], wanted: set[int]) -> None:
+def test_codes_that_are_any_of_some(codes, wanted):
     found = any_of(np.array(codes, np.uint8), wanted)
     assert found.dtype == bool and found.tolist() == [code in wanted for code in codes]
 
 
 @given(st.integers(0, 500), st.data())
-def test_right_edges_of_a_few_tokens_are_those_of_all(seed: int, data: st.DataObject) -> None:
+def test_right_edges_of_a_few_tokens_are_those_of_all(seed, data):
     texts = ["He built the old mill, and she left.", "Snow.", "The plan that failed was his own idea."]
     rows = [made_up_row(text, seed, tree=True) for text in texts]
     view = ClauseView.of(parse_rows(texts, rows))
     heads = np.array(data.draw(st.lists(st.integers(0, len(view.roles) - 1), max_size=5)), np.int64)
     assert view.right_edges(heads).tolist() == view.edges[1][heads].tolist()
+
+
+STRINGS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), max_size=12)
+
+
+def written(coded):
+    return [coded.values[code] for code in coded.codes.tolist()]
+
+
+@given(STRINGS)
+@example(["ΑΣ", "Σ"])  # letters that depend on their neighbours
+@example(["A\0B", "C"])
+@example(["\0"])
+@example(["İX"])
+def test_lower_case_is_that_of_each_string(strings):
+    assert written(Coded.of(pa.array(strings, pa.string())).lowered()) == [text.lower() for text in strings]
+
+
+@given(STRINGS, st.data())
+def test_some_of_the_strings_keep_only_values_that_occur(strings, data):
+    coded = Coded.of(pa.array(strings, pa.string()))
+    places = data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=6)) if strings else []
+    some = coded.at(np.array(places, np.int64)).compacted()
+    assert written(some) == [strings[place] for place in places]
+    assert set(some.values) == {strings[place] for place in places} and len(some.values) == len(
+        set(some.values)
+    )
+
+
+@pytest.mark.parametrize("is_coded", [False, True])
+def test_tokens_by_their_place(is_coded):
+    texts, rows = zip(*(sentence(name, SCHEMES[0]) for name in ("S1", "S4")), strict=True)
+    parses = parse_rows(texts, rows)
+    if is_coded:  # what a batch has when another rule has asked for all forms before
+        assert parses.forms and parses.lower
+    whole = written(parse_rows(texts, rows).forms)
+    assert [parses.form_of(token) for token in range(len(whole))] == whole
+    places = np.array([3, 0, 3, len(whole) - 1])
+    assert written(parses.forms_at(places)) == [whole[place] for place in places]
+    assert written(parses.lower_at(places)) == [whole[place].lower() for place in places]
+    found = parses.holding("a", np.arange(len(whole)) != 1)
+    assert found.tolist() == ["a" in word and place != 1 for place, word in enumerate(whole)]
+
+
+def test_lemmas_of_some_tokens_bring_no_others_along():
+    texts, rows = zip(sentence("S1", SCHEMES[0]), strict=True)
+    parses = parse_rows(texts, rows)
+    parses.strings["lemmas"] = parses.strings["lemmas"].dictionary_encode()
+    some = parses.lemmas_at(np.array([2]))
+    assert len(some.values) == 1 and written(some) == [written(parses.lemmas)[2]]
+
+
+@pytest.mark.parametrize("asked", [0, 1, 10, 11, 40])  # few values are compared, many looked up
+def test_strings_that_are_among_some(asked):
+    strings = [str(number % 37) for number in range(200)]
+    wanted = {str(number) for number in range(asked)}
+    found = Coded.of(pa.array(strings, pa.string())).among(wanted)
+    assert found.dtype == bool
+    assert found.tolist() == [text in wanted for text in strings]
+
+
+def test_no_strings_are_among_any():
+    assert Coded.of(pa.array([], pa.string())).among({"a"}).tolist() == []
+
+
+def test_some_of_many_strings_are_asked_of_those_that_occur():
+    coded = Coded.of(pa.array(["The", "old", "Mill", "the"]))
+    asked: list[str] = []
+
+    def test(value: str) -> bool:
+        asked.append(value)
+        return value == "Mill"
+
+    some = coded.at(np.array([2, 2]))
+    assert some.where(test).tolist() == [True, True]
+    assert asked == ["Mill"]
+    assert some.lowered().values == ("mill",)
+    assert some.among({"Mill"}).all() and not some.among({"old"}).any()

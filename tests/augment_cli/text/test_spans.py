@@ -1,4 +1,4 @@
-"""Edits on columns of texts, against a plain loop over strings."""
+"""Edits on columns of texts, character classes, contractions written apart."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
 from augment_cli.text.spans import CodePoints, Edits, apply_edits, ascending_slices, ranges, strings_of
+from augment_cli.text.split_contractions import original_places, spaces_within, without
 
 CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
 Edit = tuple[int, int, int, str]  # row, start, end, what stands there instead
@@ -37,7 +39,7 @@ def apply_one_by_one(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 
 @given(texts_and_edits())
-def test_edits_equal_slicing_each_string(case: tuple[list[str], list[Edit]]) -> None:
+def test_edits_equal_slicing_each_string(case):
     texts, edits = case
     result = apply_edits(CodePoints.of(pa.array(texts, pa.string())), make_edits(edits)).to_pylist()
     by_row = [[edit[1:] for edit in edits if edit[0] == row] for row in range(len(texts))]
@@ -45,7 +47,7 @@ def test_edits_equal_slicing_each_string(case: tuple[list[str], list[Edit]]) -> 
 
 
 @given(texts_and_edits())
-def test_the_edits_column_holds_every_edit_in_its_row(case: tuple[list[str], list[Edit]]) -> None:
+def test_the_edits_column_holds_every_edit_in_its_row(case):
     texts, edits = case
     column = make_edits(edits).as_column(len(texts)).to_pylist()
     assert [[tuple(edit.values()) for edit in of_row] for of_row in column] == [
@@ -63,13 +65,13 @@ def test_the_edits_column_holds_every_edit_in_its_row(case: tuple[list[str], lis
         pytest.param([(1, 0, 1, "x"), (0, 0, 1, "y")], id="rows not sorted"),
     ],
 )
-def test_impossible_edits_are_refused(edits: list[Edit]) -> None:
+def test_impossible_edits_are_refused(edits):
     with pytest.raises(ValueError, match=r"sorted|is not a span"):
         apply_edits(CodePoints.of(pa.array(["abcde", "fghij"])), make_edits(edits))
 
 
 @given(TEXTS, st.integers(0, 3))
-def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> None:
+def test_code_points_of_a_slice_equal_python(texts, skip):
     column = pa.array(texts, pa.string()).slice(min(skip, len(texts)))
     points = CodePoints.of(column)
     kept = texts[min(skip, len(texts)) :]
@@ -83,14 +85,14 @@ def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> Non
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=20))
-def test_ranges_equal_a_loop(pairs: list[tuple[int, int]]) -> None:
+def test_ranges_equal_a_loop(pairs):
     starts = np.array([start for start, _ in pairs], np.int64)
     lengths = np.array([length for _, length in pairs], np.int64)
     assert ranges(starts, lengths).tolist() == [start + i for start, length in pairs for i in range(length)]
 
 
 @given(st.text("aé語 "), st.data())
-def test_ascending_slices_equal_slicing(text: str, data: st.DataObject) -> None:
+def test_ascending_slices_equal_slicing(text, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     cuts = cuts[: len(cuts) // 2 * 2]
     points = CodePoints.of(pa.array([text]))
@@ -99,3 +101,40 @@ def test_ascending_slices_equal_slicing(text: str, data: st.DataObject) -> None:
     assert pieces[::2] == [text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True)]
     assert "".join(pieces) == text[cuts[0] if cuts else len(text) :]
     assert all(isinstance(piece, str) for piece in pieces)
+
+
+def test_classes_are_those_of_python():
+    """Of the alphabets all, of the rest some code points, surrogates among them."""
+    classes = character_classes()
+    assert len(classes) == 0x110000
+    codes = [*range(0x3000), *range(0x3000, 0x110000, 41)]
+    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
+        assert [bool(one) for one in classes[codes] & flag] == [test(chr(code)) for code in codes]
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("do n't play , it 's late", "don't play , it's late"),
+        ("i do n 't mind", "i don't mind"),
+        ("i can 't , he 'll", "i can't , he'll"),
+        ("It Is N\u2019t", "It IsN\u2019t"),
+        ("the letter 's' is in 't", "the letter 's' is in 't"),
+        ("rock 'n roll", "rock 'n roll"),
+    ],
+)
+def test_what_is_written_apart_is_joined(text, joined):
+    assert without(text, spaces_within(text)) == joined
+
+
+def test_places_are_those_of_the_original():
+    text = "He do n 't say it 's ill"
+    places = spaces_within(text)
+    joined = without(text, places)
+    spans = [
+        (joined.index(word), joined.index(word) + len(word)) for word in ("do", "n't", "say", "'s", "ill")
+    ]
+    starts, ends = (np.array(edge) for edge in zip(*spans, strict=True))
+    first, last = original_places(starts, ends, places)
+    assert [text[a:b] for a, b in zip(first, last, strict=True)] == ["do", "n 't", "say", "'s", "ill"]
+    assert original_places(starts, starts, places)[0].tolist() == first.tolist()

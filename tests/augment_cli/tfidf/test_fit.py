@@ -1,8 +1,7 @@
-"""TF-IDF and maximum scores, against a plain-Python reference."""
+"""TF-IDF, maximum scores and how terms are written, against a plain-Python reference."""
 
 import math
 import shutil
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -25,11 +24,9 @@ from augment_cli.tfidf.fit import FitOptions
 from benchmarks.reference_una import ReferenceFit, tokenize
 from tests.helpers.properties import examples
 
-MakeStore = Callable[..., Store]
-
 
 @pytest.fixture
-def make_store(tmp_path: Path) -> MakeStore:
+def make_store(tmp_path):
     def make(sentences: list[str], part_rows: int = 50_000, name: str = "store", **options: object) -> Store:
         source = tmp_path / f"{name}.txt"
         source.write_text("\n".join(sentences) + "\n", "utf-8")
@@ -49,7 +46,7 @@ def reference_of(sentences: list[str]) -> ReferenceFit:
     return ReferenceFit([tokenize(sentence) for sentence in sentences])
 
 
-def test_terms_equal_the_plain_reference(make_store: MakeStore) -> None:
+def test_terms_equal_the_plain_reference(make_store):
     table = make_store(sample()).read("terms")
     reference = reference_of(sample())
     assert table["term"].to_pylist() == reference.ranked
@@ -58,7 +55,7 @@ def test_terms_equal_the_plain_reference(make_store: MakeStore) -> None:
         np.testing.assert_allclose(table[name].to_numpy(), expected, rtol=tolerance)
 
 
-def test_the_matrix_equals_the_plain_reference_and_points_into_the_text(make_store: MakeStore) -> None:
+def test_the_matrix_equals_the_plain_reference_and_points_into_the_text(make_store):
     store = make_store(sample(), part_rows=400)
     reference = reference_of(sample())
     terms = store.read("terms")["term"].to_pylist()
@@ -89,14 +86,14 @@ SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map(" ".join), min_
 @examples(25)
 @given(SENTENCES, st.integers(1, 5), st.randoms())
 def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
-    tmp_path_factory: pytest.TempPathFactory, sentences: list[str], part_rows: int, random: object
-) -> None:
+    tmp_path_factory, sentences, part_rows, random
+):
     folder = tmp_path_factory.mktemp("ties")
     (folder / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
     with Session(folder / "store", Engine(1)) as session:
         session.ingest([folder / "corpus.txt"], IngestOptions(part_rows=part_rows))
         parts = list(range(len(session.store.parts)))
-        random.shuffle(parts)  # type: ignore[attr-defined]
+        random.shuffle(parts)
         work = folder / "work"
         work.mkdir()
         for index in parts:
@@ -115,7 +112,7 @@ def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
         assert [term for term in ranked if term in tied] == tied
 
 
-def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store: MakeStore) -> None:
+def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store):
     store = make_store(["a cold river", "a cold bank", "a b c"], min_df=2)
     assert store.read("terms")["term"].to_pylist() == ["cold", "a"]
     last = store.read("tfidf").to_pylist()[2]
@@ -123,9 +120,7 @@ def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store: Make
     assert last["weights"] == [0.0, 0.0, 0.0]
 
 
-def test_a_large_vocabulary_is_said_with_what_min_df_would_save(
-    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_vocabulary_is_said_with_what_min_df_would_save(make_store, monkeypatch):
     store = make_store(["a river flows", "a river bends"])
     options = FitOptions()
     assert tfidf.vocabulary_note(store, None, options) is None
@@ -138,13 +133,13 @@ def test_a_large_vocabulary_is_said_with_what_min_df_would_save(
     assert tfidf.vocabulary_note(store, None, FitOptions(min_df=2)) is None
 
 
-def test_a_single_sentence_has_idf_zero_everywhere(make_store: MakeStore) -> None:
+def test_a_single_sentence_has_idf_zero_everywhere(make_store):
     table = make_store(["The only sentence ."]).read("terms")
     assert table["idf"].to_pylist() == [0.0] * 4
     assert table["term"].to_pylist() == ["the", "only", "sentence", "."]
 
 
-def test_fitting_on_several_stages_counts_their_texts_together(make_store: MakeStore) -> None:
+def test_fitting_on_several_stages_counts_their_texts_together(make_store):
     store = make_store(sample(200))
     augmented = augment_cli.run("uda", store.path, radius="5%", beta=0.3, jobs=1)
     both = augment_cli.fit(store.path, name="both", stages=("corpus", "uda"), jobs=1)
@@ -155,12 +150,6 @@ def test_fitting_on_several_stages_counts_their_texts_together(make_store: MakeS
     assert both.read("tfidf-both").num_rows == 200
 
 
-def test_a_fit_is_not_mixed_with_another(make_store: MakeStore) -> None:
-    store = make_store(sample(50))
-    with pytest.raises(MixError, match=r"parameters\.min_df = 1, now 2"):
-        augment_cli.fit(store.path, min_df=2)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -169,13 +158,13 @@ def test_a_fit_is_not_mixed_with_another(make_store: MakeStore) -> None:
         ({"tokenizer": "spacey"}, "treebank"),
     ],
 )
-def test_impossible_options_are_refused(make_store: MakeStore, options: dict, message: str) -> None:
+def test_impossible_options_are_refused(make_store, options, message):
     store = make_store(sample(5))
     with pytest.raises(UsageError, match=message):
         augment_cli.fit(store.path, name="other", **options)
 
 
-def test_scores_of_the_paper_by_hand(make_store: MakeStore) -> None:
+def test_scores_of_the_paper_by_hand(make_store):
     """Two of three sentences hold `river`; it is one of two tokens in the shortest."""
     table = make_store(["cold river", "a wide river .", "a bank"]).read("terms")
     river = table.filter(pa.compute.equal(table["term"], "river")).to_pylist()[0]
@@ -183,7 +172,7 @@ def test_scores_of_the_paper_by_hand(make_store: MakeStore) -> None:
     assert river["max_score"] == pytest.approx(math.log(1 + 1 / 2) * math.log(3 / 2), rel=1e-15)
 
 
-def test_terms_of_another_store_weigh_the_texts_of_this_one(make_store: MakeStore, tmp_path: Path) -> None:
+def test_terms_of_another_store_weigh_the_texts_of_this_one(make_store, tmp_path):
     large = make_store(sample(300), name="large")
     texts = [*sample(40), "Zyxwv quux is no word of theirs."]
     small = make_store(texts, part_rows=15, name="small", terms_of=str(tmp_path / "large"))
@@ -205,9 +194,7 @@ def test_terms_of_another_store_weigh_the_texts_of_this_one(make_store: MakeStor
         np.testing.assert_allclose(row["weights"], expected, rtol=1e-12)
 
 
-def test_terms_of_a_store_without_terms_or_with_other_options_is_refused(
-    make_store: MakeStore, tmp_path: Path
-) -> None:
+def test_terms_of_a_store_without_terms_or_with_other_options_is_refused(make_store, tmp_path):
     with pytest.raises(UsageError, match="leave --min-df"):
         make_store(sample(5), min_df=2, terms_of=str(tmp_path / "store"))
     source = tmp_path / "bare.txt"
@@ -222,7 +209,7 @@ def test_terms_of_a_store_without_terms_or_with_other_options_is_refused(
 
 
 @pytest.mark.parametrize("terms", [1, 7, 5000])
-def test_terms_of_many_rows_are_counted_as_one_by_one(terms: int) -> None:
+def test_terms_of_many_rows_are_counted_as_one_by_one(terms):
     """More rows than are counted at once, empty ones among them."""
     generator = np.random.default_rng(terms)
     offsets = np.append(0, np.cumsum(generator.integers(0, 9, 2500)))
@@ -237,3 +224,58 @@ def test_terms_of_many_rows_are_counted_as_one_by_one(terms: int) -> None:
             expected_share[term] = max(expected_share[term], row.count(term) / len(row))
     assert document_frequency.tolist() == expected_df.tolist()
     assert max_share.tolist() == expected_share.tolist()
+
+
+SENTENCES_OF_FORMS = [
+    "The McDonald farm is old.",
+    "A farm of the McDonald family burned.",
+    "“NATO met,” said the NATO man of Köln.",
+    "Macdonald met nobody in Köln.",
+    "the USA and the usa",
+    "…",
+    "",
+    "Zebras sleep.",
+    "İstanbul is far; İstanbul was near.",
+    "It met nobody, nobody at all.",
+]
+
+
+def fitted(folder: Path, options: FitOptions | None = None) -> Session:
+    folder.mkdir()
+    (folder / "corpus.txt").write_text("\n".join(SENTENCES_OF_FORMS * 3) + "\n", "utf-8")
+    session = Session(folder / "store", Engine(1))
+    session.__enter__()
+    session.ingest([folder / "corpus.txt"], IngestOptions(part_rows=4), max_rejects=1)
+    session.fit(options)
+    return session
+
+
+def forms_of(store: Store) -> tuple[bytes, dict[str, tuple[int, str | None]]]:
+    table, terms = store.read("forms"), store.read("terms")["term"].to_pylist()
+    written = zip(table["case"].to_pylist(), table["mixed"].to_pylist(), strict=True)
+    return store.part_path("forms", 0).read_bytes(), dict(zip(terms, written, strict=True))
+
+
+@pytest.mark.parametrize("options", [None, FitOptions(min_df=4), FitOptions(tokenizer="nltk")])
+def test_counted_on_the_way_of_the_fit_as_from_its_matrix(tmp_path, options):
+    session = fitted(tmp_path / "once", options)
+    on_the_way, forms = forms_of(session.store)
+    session.store.remove("forms")
+    session.fit()
+    assert forms_of(session.store)[0] == on_the_way
+    session.fit(options or FitOptions(), name="again")
+    assert session.store.part_path("forms-again", 0).read_bytes()[:4] == b"PAR1"
+    assert not list(session.store.work.glob("forms*"))
+    assert forms["nobody"] == (0, None)
+    if options is None:
+        assert forms["mcdonald"] == (3, "McDonald") and forms["nato"] == (2, None)
+        assert forms["köln"] == (1, None) and forms["zebras"] == (-1, None)
+    session.__exit__(None, None, None)
+
+
+def test_a_fit_whose_forms_nobody_needs_does_not_count_them(tmp_path):
+    session = fitted(tmp_path / "plain")
+    session.store.remove("forms", "tfidf", "terms")
+    session.fit(with_forms=False)
+    assert session.store.has("tfidf") and "forms" not in session.store.stages()
+    session.__exit__(None, None, None)

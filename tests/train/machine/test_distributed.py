@@ -1,7 +1,8 @@
-"""N ranks equal one rank at the same global batch, in loss and gradient, dropout off."""
+"""N ranks equal one rank at the same global batch; sums in shared memory are gloo's."""
 
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -110,3 +111,28 @@ def test_memory_is_shared_where_the_launcher_says_that_all_run_here(monkeypatch,
         monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
     ranks = join()
     assert ranks.here == int(here or 2) and ranks.gradient_sum.beside is beside
+
+
+WORKER_OF_SHARED_SUM = REPOSITORY / "tests" / "helpers" / "shared_sum_worker.py"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "ways"),
+    [
+        (2, ("shared", "refused", "elsewhere", "apart")),
+        pytest.param(3, ("shared", "elsewhere"), marks=pytest.mark.slow),
+    ],
+)
+def test_sums_are_those_of_gloo(ranks, ways):
+    done = subprocess.run(
+        [sys.executable, str(WORKER_OF_SHARED_SUM), str(ranks), *ways],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = [f"{way} slots {ranks + 1 if way == 'shared' else 0}" for way in ways]
+    assert sorted(done.stdout.splitlines()) == sorted(expected * ranks)

@@ -1,12 +1,29 @@
-"""What additions have in common: settings that are refused, and terms that a run learns alone."""
+"""Additions: settings that are refused, terms that a run learns alone, and terms against references."""
+
+import itertools
+import math
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
-from augment_cli.errors import UsageError
-from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.training import draw, logged_run
+from augment_cli.encoding import transforms
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import MixError, UsageError
+from augment_cli.store.store import Store
+from tests.helpers.training import check_gradients, cos, draw, logged_run
+from tests.helpers.vector_stages import add_vectors
+from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
+from train.methods.adapt.base_teacher import vector_regression
+from train.methods.gcse.decay_addition import decayed
+from train.methods.mlm.masked_language import MaskedHead, Masking
+from train.methods.modals.latent_augmentation_addition import Settings, augment
+from train.methods.regression.cosine_regression_addition import similarity_regression
+from train.methods.sncse.soft_negative_addition import bidirectional_margin
+from train.methods.whitening.whiten import spaced_texts, store_whitened
+from train.objectives.contrastive import contrast
 
 OTHER_POSITIVES = {"discriminator": {"stages": ["una"]}, "loss": "symmetric"}
 
@@ -72,3 +89,386 @@ def test_a_term_may_be_all_that_a_run_learns(store_copy, tiny_encoder, tmp_path,
     if name == "teacher":  # which reads each text once: there are no two views whose loss could be said
         assert not any("loss" in event for event in events)
     assert set(result.facts["data"]) == {"corpus", "vectors-teacher"}
+
+
+WIDTH = 0.3
+
+
+def slow(s, known, one_sided):
+    if one_sided and s > known:
+        return 0.0
+    return -s * math.exp(-((s - known) ** 2) / (2 * WIDTH**2))
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+def test_the_function_is_the_papers(one_sided):
+    s, known = np.tanh(draw(50)), np.tanh(draw(50, seed=1))
+    actual = decayed(torch.tensor(s, requires_grad=True), torch.tensor(known), WIDTH, one_sided)
+    expected = [slow(a, b, one_sided) for a, b in zip(s, known, strict=True)]
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
+    assert not actual.requires_grad
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+def test_the_loss_with_decayed_hard_negatives(one_sided, taught):
+    z, teacher = draw(6, 3, 4), draw(6, 3, 3, seed=1)
+    texts = np.arange(18).reshape(6, 3)
+    texts[2, 2] = -1  # a row without a hard negative
+    recipe = {"negatives": ["una"], "temperature": 0.5}
+    settings = {"width": WIDTH, "one_sided": one_sided}
+    addition, batch = taught("decay", z, teacher, texts, settings, recipe, first=2)
+    logit_bias = addition.logit_bias(batch, 3)
+    actual = contrast(make_recipe(recipe), torch.tensor(z), torch.tensor(texts), [], [], [logit_bias])
+    losses = []
+    for i in range(6):
+        terms = [math.exp(cos(z[i, 0], z[j, 1]) / 0.5) for j in range(6)]
+        for j in range(6):
+            if texts[j, 2] >= 0:
+                s = cos(z[i, 0], z[j, 2])
+                less = slow(s, cos(teacher[i, 0], teacher[i, 2]), one_sided) if i == j else 0
+                terms.append(math.exp((s + less) / 0.5))
+        losses.append(-math.log(terms[i] / sum(terms)))
+    assert actual.item() == pytest.approx(np.mean(losses), rel=1e-10)
+
+
+def test_a_run_reads_the_negatives_vectors(store_copy, tiny_encoder, tmp_path):
+    values = {"steps": 2, "negatives": ["una"], "decay": {"width": 1e6}}
+    with pytest.raises(UsageError, match="has no vectors of 'corpus'"):
+        logged_run(store_copy, tiny_encoder, tmp_path / "none", values)
+    for of in ("corpus", "una", "una.1"):
+        add_vectors(store_copy, of, np.ones((150, 4)))
+    result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
+    assert set(result.facts["data"]) >= {"vectors", "vectors-una", "vectors-una.1"}
+    del values["decay"]
+    _, plain = logged_run(store_copy, tiny_encoder, tmp_path / "plain", values)
+    # So wide a bell takes the whole logit of each row's own negative away.
+    assert events[0]["loss"] < plain[0]["loss"]
+
+
+def test_gaussian_negatives(make_addition, make_batch):
+    addition = make_addition("gaussian_negatives", count=5000)
+    torch.manual_seed(1)
+    vectors, ids = addition.negatives(make_batch(draw(3, 2, 4)))
+    assert vectors.shape == (5000, 4)
+    assert vectors.dtype == torch.float64
+    assert (ids == NO_SENTENCE).all()
+    torch.testing.assert_close(vectors.T.cov(), torch.eye(4).double(), atol=0.1, rtol=0)
+    assert vectors.mean(0).abs().max() < 0.06
+
+
+def reference(anchors, positives, soft, least=0.1, most=0.3):
+    losses = []
+    for a, p, s in zip(anchors, positives, soft, strict=True):
+        difference = cos(a, s) - cos(a, p)
+        losses.append(max(0.0, difference + least) + max(0.0, -difference - most))
+    return np.array(losses)
+
+
+def test_margin_and_gradient():
+    inputs = [draw(12, 4, seed=seed) for seed in range(3)]
+    inputs[2][:4] = inputs[1][:4] + 0.3 * draw(4, 4, seed=7)  # some inside the band or near it
+    check_gradients(lambda *values: bidirectional_margin(*values, 0.1, 0.3), reference, inputs, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("similar", "expected"), [(1.0, 0.1), (0.9, 0.0), (0.7, 0.0), (0.5, 0.2), (-1.0, 1.7)]
+)
+def test_the_band_is_free(similar, expected):
+    anchor = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    soft = torch.tensor([[similar, math.sqrt(1 - similar**2)]], dtype=torch.float64)
+    assert bidirectional_margin(anchor, anchor, soft, 0.1, 0.3).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_rows_without_a_soft_negative_do_not_count(make_addition, make_batch):
+    values = draw(5, 3, 4)
+    values[3, 2] = 0
+    texts = torch.arange(15).reshape(5, 3)
+    texts[3, 2] = NO_TEXT  # none for this row
+    texts[4] = NO_TEXT  # padding
+    z = torch.tensor(values, requires_grad=True)
+    term = make_addition("soft_negative", stage="dn").loss(make_batch(values, z, texts=texts))
+    assert term.item() == pytest.approx(reference(*values[:3].transpose(1, 0, 2)).mean(), rel=1e-12)
+    term.backward()
+    assert not z.grad[3:].any()
+    assert z.grad[:3].any()
+
+
+def test_the_soft_negative_is_a_view_of_its_own(choose_views):
+    anchor, negated = [2, 10, 3], [2, 9, 10, 3]
+    actual, _ = choose_views("soft_negative", [anchor, anchor], {"dn": negated}, stage="dn")
+    assert actual == [anchor, anchor, negated]
+    for none in ({}, {"dn": anchor}):  # missing, or no other text than the sentence where that was cut
+        assert choose_views("soft_negative", [anchor, anchor], none, stage="dn")[0] == [anchor, anchor, None]
+
+
+def slow_similarities(u, t, real):
+    rows = [i for i in range(len(u)) if real[i]]
+    return np.array(
+        [np.mean([(cos(u[i], u[j]) - cos(t[i], t[j])) ** 2 for j in rows]) for i in range(len(u))]
+    )
+
+
+def slow_vectors(u, t, real):
+    rows = [t[i] for i in range(len(t)) if real[i]]
+    spread = np.mean([1 - cos(a, b) for a, b in itertools.permutations(rows, 2)])
+    return np.array([(1 - cos(a, b)) / spread for a, b in zip(u, t, strict=True)])
+
+
+@pytest.mark.parametrize("on", ["similarities", "vectors"])
+def test_value_and_gradient(on):
+    u, t, real = draw(5, 4), draw(5, 4, seed=1), np.array([True, True, True, True, False])
+    fast, slow = {
+        "similarities": (
+            lambda value: similarity_regression(value, torch.tensor(t), torch.tensor(real)),
+            slow_similarities,
+        ),
+        "vectors": (lambda value: vector_regression(value, torch.tensor(t), torch.tensor(real)), slow_vectors),
+    }[on]
+    check_gradients(fast, lambda moved: slow(moved, t, real), [u], atol=1e-7, rtol=1e-10)
+
+
+@pytest.mark.parametrize("on", ["similarities", "vectors"])
+def test_the_term_of_a_batch_is_the_mean_over_anchors_and_positives(on, taught):
+    z, teacher, texts = draw(6, 2, 4), draw(6, 2, 4, seed=1), np.arange(12).reshape(6, 2)
+    texts[5] = -1  # padding
+    addition, batch = taught("cosine_regression", z, teacher, texts, {"on": on})
+    slow = slow_similarities if on == "similarities" else slow_vectors
+    real = np.arange(6) < 5
+    expected = np.mean([slow(z[:, view], teacher[:, view], real)[:5] for view in (0, 1)])
+    assert addition.loss(batch).item() == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_teacher_whose_cosines_are_all_high_is_held_as_one_whose_are_spread():
+    u, t = (F.normalize(torch.tensor(draw(5, 4, seed=seed)), dim=-1) for seed in (0, 1))
+    real = torch.ones(5, dtype=torch.bool)
+    narrow = [F.pad(vectors, (0, 1), value=3.0) for vectors in (u, t)]
+    assert torch.allclose(vector_regression(*narrow, real), vector_regression(u, t, real))
+
+
+def test_texts_that_are_all_alike_have_a_finite_distance():
+    same = torch.ones(3, 4)
+    losses = vector_regression(-same, same, torch.ones(3, dtype=torch.bool))
+    assert losses.tolist() == pytest.approx([2 / 0.05] * 3)
+
+
+def test_vectors_of_another_length_cannot_be_regressed_on(taught):
+    texts = np.arange(12).reshape(6, 2)
+    parts = draw(6, 2, 4), draw(6, 2, 3, seed=1), texts
+    addition, batch = taught("cosine_regression", *parts, {"on": "vectors"})
+    with pytest.raises(MixError, match="the teacher's have 3 numbers, the encoder's 4"):
+        addition.loss(batch)
+
+
+def test_without_contrast_a_recipe_says_so():
+    assert (
+        make_recipe({"contrastive_weight": 0, "cosine_regression": {}}).as_json()["contrastive_weight"] == 0
+    )
+    assert "contrastive_weight" not in make_recipe({}).as_json()  # as in checkpoints of earlier releases
+
+
+LAMBDA = 0.3
+
+
+def latent(kind, z, real=None, seed=4, **values):
+    value = torch.tensor(z, requires_grad=True)
+    real = torch.ones(len(z), dtype=torch.bool) if real is None else torch.tensor(real)
+    torch.manual_seed(seed)
+    return value, augment(value, real, Settings(kind=kind, strength=LAMBDA, **values))
+
+
+def moves(kind, z, **values):
+    """(z̃ − z) / λ of each row."""
+    value, changed = latent(kind, z, **values)
+    return ((changed - value) / LAMBDA).detach().numpy()
+
+
+def test_extrapolation():
+    z = draw(6, 4)
+    real = np.array([True] * 5 + [False])
+    expected = z - z[:5].mean(axis=0)
+    np.testing.assert_allclose(moves("extrapolation", z, real=real)[:5], expected[:5], rtol=1e-9)
+
+
+def test_gaussian():
+    z = draw(4000, 3) * np.array([0.5, 1.0, 4.0]) + 7
+    noise = moves("gaussian", z) / z.std(axis=0)
+    assert np.abs(noise.mean(axis=0)).max() < 0.08
+    np.testing.assert_allclose(np.cov(noise.T), np.eye(3), atol=0.1)
+    assert not np.allclose(moves("gaussian", z), moves("gaussian", z, seed=5))
+
+
+def test_linear_is_a_difference_of_two_others():
+    z = draw(7, 4)
+    seen = set()
+    for seed in range(30):
+        for row, move in enumerate(moves("linear", z, seed=seed)):
+            pairs = [(a, b) for a in range(7) for b in range(7) if a != b and np.allclose(z[a] - z[b], move)]
+            assert len(pairs) == 1
+            assert row not in pairs[0]
+            seen.add((row, *pairs[0]))
+    assert len(seen) > 100  # of 7 · 6 · 5 = 210
+
+
+@pytest.mark.parametrize("choice", ["closest", "farthest"])
+def test_interpolation_goes_towards_one_of_the_sample(choice):
+    z = draw(12, 4) + 3
+    centred = z - z.mean(axis=0)
+    centred /= np.linalg.norm(centred, axis=1, keepdims=True)
+    likeness = centred @ centred.T
+    np.fill_diagonal(likeness, -np.inf if choice == "closest" else np.inf)
+    best = likeness.argmax(axis=1) if choice == "closest" else likeness.argmin(axis=1)
+    actual = z + moves("interpolation", z, sample=1.0, choice=choice)  # all of the pool is looked at
+    np.testing.assert_allclose(actual, z[best], rtol=1e-9)
+    one = z + moves("interpolation", z, sample=0.05, choice=choice)  # one member, whichever
+    which = [[k for k in range(12) if np.allclose(z[k], row)] for row in one]
+    assert all(len(k) == 1 and k[0] != row for row, k in enumerate(which))
+    assert len({k[0] for k in which}) > 3
+
+
+@pytest.mark.parametrize("kind", ["interpolation", "linear"])
+def test_padding_is_in_no_pool_and_no_row_in_its_own(kind):
+    z = draw(5, 4)
+    z[2:] = 1e6
+    real = np.array([True, True, False, False, False])
+    for seed in range(10):
+        value, changed = latent(kind, z, real, seed=seed)
+        assert changed[:2].abs().max() < 100
+    alone = np.array([True, False, False, False, False])
+    value, changed = latent(kind, z, alone)
+    assert torch.equal(changed[0], value[0])
+
+
+@pytest.mark.parametrize("kind", ["interpolation", "extrapolation", "linear", "gaussian"])
+def test_the_gradient_goes_through_the_sentence_alone(kind):
+    z = draw(6, 4)
+    value, changed = latent(kind, z)
+    weights = torch.tensor(draw(6, 4, seed=1))
+    (changed * weights).sum().backward()
+    factor = {"interpolation": 1 - LAMBDA, "extrapolation": 1 + LAMBDA}.get(kind, 1.0)
+    torch.testing.assert_close(value.grad, factor * weights)
+
+
+def test_only_the_positive_is_changed(make_addition, make_batch):
+    values = draw(6, 3, 4)
+    changed = make_addition("latent_augmentation", kind="extrapolation").change(make_batch(values)).numpy()
+    np.testing.assert_array_equal(changed[:, [0, 2]], values[:, [0, 2]])
+    assert (changed[:, 1] != values[:, 1]).all()
+
+
+def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    values = {"epochs": 0, "whiten": 100, "whiten_dimension": 8}
+    outcome, _ = logged_run(tiny_store, tiny_encoder, tmp_path, values)
+    assert outcome.steps == 0
+    texts = Store.open(tiny_store).read("corpus")["text"].to_pylist()
+    chosen = spaced_texts(Store.open(tiny_store), 100)
+    assert len(chosen) == 100
+    assert (chosen[0], chosen[-1]) == (texts[0], texts[-1])
+    plain, white = load_encoder(tmp_path / "best"), load_encoder(tmp_path / "whitened")
+    vectors = white.encode(chosen)
+    assert vectors.shape == (100, 8)
+    np.testing.assert_allclose(vectors.mean(0), 0, atol=1e-4)
+    np.testing.assert_allclose(np.cov(vectors.T, bias=True), np.eye(8), atol=1e-2)
+    expected = transforms.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
+    np.testing.assert_allclose(white.encode(texts[:5]), expected, atol=1e-4)
+    library = SentenceTransformer(str(tmp_path / "whitened"), device="cpu")
+    np.testing.assert_allclose(library.encode(texts[:5]), expected, atol=1e-4)
+    before = (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes()
+    store_whitened(tmp_path / "best", tmp_path / "whitened", Store.open(tiny_store), 100, 8)  # once more
+    assert (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes() == before
+
+
+def test_spaced_texts_are_spread_over_the_corpus(tiny_store):
+    store = Store.open(tiny_store)
+    texts = store.read("corpus")["text"].to_pylist()
+    assert spaced_texts(store, 10_000) == texts
+    assert spaced_texts(store, 4) == [texts[row] for row in (0, 50, 99, 149)]
+
+
+RATE = 0.15
+
+
+class Words:
+    """A tokenizer of `[PAD]`, `[CLS]`, `[SEP]`, `[MASK]` and words from 5 on."""
+
+    mask_token_id, pad_token_id, all_special_ids = 4, 0, range(5)
+
+    def __init__(self, size):
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+    def __call__(self, text, add_special_tokens=True):
+        return {"input_ids": [2, 5, 3] if add_special_tokens else [5]}
+
+
+def masking(size=1000):
+    return Masking(make_recipe({"objective": "mlm", "mask_rate": RATE, "seed": 3}), Words(size))
+
+
+def texts_of(count, length=30):
+    return [np.random.default_rng(row).integers(5, 1000, size=length) for row in range(count)]
+
+
+def undo(items, count):
+    """Originals and hidden flags by place."""
+    originals, hidden = [None] * count, [None] * count
+    for item in items:
+        flat = item.inputs.ids.reshape(-1).clone()
+        flags = torch.zeros(len(flat), dtype=torch.bool)
+        flat[item.hidden], flags[item.hidden] = item.targets, True
+        for row, place in enumerate(item.inputs.places.tolist()):
+            keep = item.inputs.mask[row].bool()
+            originals[place] = flat.reshape(item.inputs.ids.shape)[row][keep].tolist()
+            hidden[place] = flags.reshape(item.inputs.ids.shape)[row][keep].tolist()
+    return originals, hidden
+
+
+def test_targets_are_the_originals_and_special_tokens_are_never_hidden():
+    texts = [*texts_of(20), np.arange(5, 8), np.zeros(0, dtype=np.int64)]
+    originals, hidden = undo(masking().hide(texts, 0, slice(0, 22), 22, 3), 22)
+    for text, original, flags in zip(texts, originals, hidden, strict=True):
+        assert original == [2, *text.tolist(), 3]
+        assert not flags[0]
+        assert not flags[-1]
+
+
+def test_rates_of_hiding_masking_replacing_keeping():
+    hidden = masked = kept = total = 0
+    for step in range(40):
+        texts = texts_of(64)
+        total += sum(map(len, texts))
+        for item in masking().hide(texts, step, slice(0, 64), 64, 2):
+            seen = item.inputs.ids.reshape(-1)[item.hidden]
+            hidden += len(seen)
+            masked += int((seen == 4).sum())
+            kept += int((seen == item.targets).sum())
+    assert hidden / total == pytest.approx(RATE, abs=4 * math.sqrt(RATE * (1 - RATE) / total))
+    assert masked / hidden == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / hidden))
+    assert kept / hidden == pytest.approx(0.1 + 0.1 / 995, abs=4 * math.sqrt(0.09 / hidden))
+
+
+def test_ranks_hide_what_one_process_hides_and_steps_differ():
+    texts = texts_of(10)
+    whole = undo(masking().hide(texts, 5, slice(0, 10), 10, 2), 10)[1]
+    halves = [undo(masking().hide(texts[part], 5, part, 10, 1), 5)[1] for part in (slice(0, 5), slice(5, 10))]
+    assert halves[0] + halves[1] == whole
+    assert undo(masking().hide(texts, 6, slice(0, 10), 10, 2), 10)[1] != whole
+
+
+def test_head_is_the_sum_of_negative_log_likelihoods():
+    torch.manual_seed(0)
+    words = torch.nn.Embedding(50, 8, dtype=torch.float64)
+    head = MaskedHead(8, 50, words).double()
+    states = torch.randn(3, 6, 8, dtype=torch.float64)
+    item = masking(50).hide([np.arange(5, 9)] * 3, 1, slice(0, 3), 3, 1)[0]
+    picked = states.reshape(-1, 8)[item.hidden]
+    with torch.no_grad():
+        logits = head.norm(torch.nn.functional.gelu(head.dense(picked))) @ words.weight.T + head.bias
+    expected = sum(
+        float(torch.logsumexp(row, 0) - row[target]) for row, target in zip(logits, item.targets, strict=True)
+    )
+    assert len(item.targets) > 0
+    assert float(head(states, item.hidden, item.targets).detach()) == pytest.approx(expected, rel=1e-12)

@@ -1,16 +1,35 @@
-"""The contrastive loss of a batch: who meets whom."""
+"""The contrastive loss of a batch: which texts a step encodes, who meets whom."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
 
-from tests.helpers.slow_losses import TAU
-from tests.helpers.training import check_gradients, cos, draw
+import train.objectives.views as views_module
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import UsageError
+from tests.helpers.training import (
+    QUICK,
+    TAU,
+    check_gradients,
+    cos,
+    draw,
+    logged_run,
+    numeric_gradient,
+    reference_info_nce,
+)
+from train.additions.base import Views
+from train.data.reader import Reader
 from train.data.texts import NO_SENTENCE, NO_TEXT
-from train.loading import make_recipe
-from train.objectives.contrastive import contrast
+from train.loading import load_recipe, make_recipe
+from train.machine.distributed import join
+from train.objectives.contrastive import ContrastiveObjective, _all_differ, contrast, excluded_pairs, shorter
+from train.prepare import open_columns
 
 
 @pytest.mark.parametrize("loss", ["info-nce", "symmetric", "nt-xent"])
@@ -71,3 +90,231 @@ def test_further_negatives_are_columns_of_every_anchor(loss):
 
     further = [(torch.tensor(extra[part]), ids[part]) for part in (slice(3), slice(3, 6))]
     check_gradients(lambda value: contrast(recipe, value, texts, further), reference, [z])
+
+
+CUT = {"dimensions": [2, 8], "head": "none"}
+
+
+@pytest.fixture
+def one_step(tiny_encoder, make_batch):
+    """Loss, metrics and gradient of a batch of vectors, shape (B, 2, d), without a model."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+
+    def step(z, values):
+        objective = ContrastiveObjective(make_recipe(values), tokenizer, join())
+        vectors = torch.tensor(z, requires_grad=True)
+        total, metrics, _ = objective.loss(SimpleNamespace(additions={}), make_batch(vectors))
+        total.backward()
+        return total.item(), metrics, vectors.grad
+
+    return step
+
+
+def test_every_length_is_the_vectors_first_numbers():
+    z, queue = torch.tensor(draw(5, 2, 16)), [(torch.tensor(draw(3, 16, seed=1)), torch.arange(3))]
+    parts = shorter(make_recipe(CUT), z, queue)
+    assert list(parts) == [2, 8]
+    for length, (vectors, negatives) in parts.items():
+        assert torch.equal(vectors, z[:, :, :length])
+        assert torch.equal(negatives[0][0], queue[0][0][:, :length])
+    with pytest.raises(UsageError, match="dimensions = 16: the encoder's vectors have 16 numbers"):
+        shorter(make_recipe({"dimensions": [16], "head": "none"}), z, [])
+
+
+def test_the_loss_is_the_sum_over_the_lengths(one_step):
+    z = draw(6, 2, 12)
+    total, metrics, gradient = one_step(z, CUT | {"temperature": 0.5})
+    none = np.zeros((6, 6))
+    slow = [
+        reference_info_nce(z[:, 0, :length], z[:, 1, :length], none, 0.5, none).mean()
+        for length in (12, 2, 8)
+    ]
+    assert total == pytest.approx(sum(slow), rel=1e-10)
+    assert list(metrics.values()) == pytest.approx(slow, rel=1e-10)
+    assert list(metrics) == ["loss", "loss_2", "loss_8"]
+
+    def slow_total(moved):
+        sides = moved[:, 0], moved[:, 1]
+        cut = ([side[:, :length] for side in sides] for length in (12, 2, 8))
+        return sum(reference_info_nce(*pair, none, 0.5, none).mean() for pair in cut)
+
+    np.testing.assert_allclose(gradient, numeric_gradient(slow_total, z), atol=2e-8)
+    half, _, half_gradient = one_step(z, CUT | {"temperature": 0.5, "contrastive_weight": 0.5})
+    assert half == pytest.approx(total / 2)
+    np.testing.assert_allclose(half_gradient, gradient / 2)
+
+
+def test_a_run_logs_the_loss_of_each_length(store_copy, tiny_encoder, tmp_path):
+    _, events = logged_run(
+        store_copy, tiny_encoder, tmp_path / "run", {"steps": 1, "positives": ["una"], "labels": "kind"} | CUT
+    )
+    assert {"loss", "loss_2", "loss_8"} <= events[0].keys()
+
+
+def test_lengths_are_checked(tmp_path):
+    assert load_recipe("simcse", ["dimensions=128,64", "head=none"]).contrast.dimensions == (64, 128)
+    assert make_recipe(make_recipe(CUT).as_json()).contrast.dimensions == (2, 8)
+    for wrong in (["half"], [0], [8.5]):
+        with pytest.raises(UsageError, match="should be lengths, such as"):
+            make_recipe({"dimensions": wrong, "head": "none"})
+    with pytest.raises(UsageError, match='head "tanh" mixes'):
+        make_recipe({"dimensions": [2]})
+
+
+def test_equal_texts_padding_and_missing_negatives_do_not_meet():
+    rows = torch.tensor([1, 2, 1, NO_TEXT])
+    partners = torch.tensor([5, 2, 6, NO_TEXT])
+    columns = torch.tensor([5, 2, 6, NO_TEXT, 9, NO_TEXT, 1, 5])  # positives, then one column of negatives
+    excluded = excluded_pairs(rows, partners, columns, torch.arange(4))
+    assert excluded.int().tolist() == [
+        [0, 0, 0, 1, 0, 1, 1, 1],  # its own text and its positive's are no negatives
+        [0, 0, 0, 1, 0, 1, 0, 0],
+        [0, 0, 0, 1, 0, 1, 1, 0],
+        [1, 1, 1, 0, 1, 1, 1, 1],  # padding meets nothing
+    ]
+    without = excluded_pairs(rows, partners, columns, torch.arange(4), equal=False)
+    assert without.int().tolist()[0] == [0, 0, 0, 1, 0, 1, 0, 0]
+
+
+ids = st.lists(st.integers(0, 9), min_size=4, max_size=4)
+
+
+@given(ids, ids, ids, st.booleans(), st.sets(st.integers(0, 3)))
+def test_excluded_pairs_are_those_that_a_comparison_of_each_with_each_finds(
+    rows, partners, more, beside, gone
+):
+    rows, partners = ([NO_TEXT if i in gone else n for i, n in enumerate(side)] for side in (rows, partners))
+    columns = [*partners, *more]
+    anchors = [*rows, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE]
+    found = excluded_pairs(
+        torch.tensor(rows),
+        torch.tensor(partners),
+        torch.tensor(columns),
+        torch.arange(4),
+        beside=torch.tensor(anchors) if beside else None,
+    )
+    for i, own in enumerate(zip(rows, partners, strict=True)):
+        for j, column in enumerate(columns):
+            texts = {column, anchors[j]} if beside else {column}
+            wanted = i != j and (NO_TEXT in (column, rows[i]) or bool(texts & {*own}))
+            assert bool(found[i, j]) == wanted, (i, j)
+
+
+def test_texts_that_all_differ_are_not_compared():
+    first, second = torch.tensor([1, 2, NO_TEXT]), torch.tensor([4, 2, NO_TEXT])
+    assert _all_differ(first, second, second, first)
+    assert not _all_differ(first, second, torch.tensor([4, 2, NO_TEXT, 1]), None)
+
+
+def grids(store, encoder, steps=1, **values):
+    """Text grids of the first steps, with the texts of the store by their own ids."""
+    recipe = make_recipe(QUICK | values)
+    loaded = load_encoder(encoder)
+    objective = ContrastiveObjective(recipe, loaded.tokenizer, join())
+    opened, stages = open_columns(store, objective, loaded.tokenizer, join(), {})
+    reader = Reader(opened, stages, batch=recipe.batch, seed=recipe.seed)
+    batches = list(reader.epoch(0))[:steps]
+    return batches, [objective.prepare(batch, step) for step, batch in enumerate(batches)]
+
+
+def test_una_adds_its_negatives_and_their_copies_every_alpha_steps(tiny_store, tiny_encoder):
+    values = {"loss": "nt-xent", "negatives": ("una",), "alpha": 3}
+    _, prepared = grids(tiny_store, tiny_encoder, 7, **values)
+    assert [item.texts.shape[1] for item in prepared] == [4, 2, 2, 4, 2, 2, 4]
+    first = prepared[0].texts
+    assert (first[:, 0] == first[:, 1]).all()
+    assert (first[:, 2] == first[:, 3]).all()
+    assert (first[:, 2] != first[:, 0]).all()
+
+
+def test_columns_encode_a_negative_once(tiny_store, tiny_encoder):
+    batches, prepared = grids(tiny_store, tiny_encoder, negatives=("una", "aa"))
+    texts = prepared[0].texts
+    assert texts.shape == (16, 4)
+    missing = texts[:, 2] == NO_TEXT
+    np.testing.assert_array_equal(missing.numpy(), batches[0].row_ids % 3 == 0)  # where una is unchanged
+    encoded = sum(len(item.places) for item in prepared[0].slices)
+    assert encoded == int((texts != NO_TEXT).sum())  # what is not there costs nothing
+
+
+def test_an_unchanged_positive_is_the_anchor_and_proportion_thins_out(tiny_store, tiny_encoder):
+    batches, prepared = grids(tiny_store, tiny_encoder, 9, positives=("aa",))
+    for batch, item in zip(batches, prepared, strict=True):
+        same = (item.texts[:, 0] == item.texts[:, 1]).numpy()
+        np.testing.assert_array_equal(same, batch.row_ids % 2 == 0)
+    _, none = grids(tiny_store, tiny_encoder, 9, positives=("aa",), proportion=0.0)
+    assert all((item.texts[:, 0] == item.texts[:, 1]).all() for item in none)
+    _, half = grids(tiny_store, tiny_encoder, 9, positives=("aa",), proportion=0.5)
+    changed = sum(int((item.texts[:, 0] != item.texts[:, 1]).sum()) for item in half)
+    everything = sum(int((item.texts[:, 0] != item.texts[:, 1]).sum()) for item in prepared)
+    assert 0.25 < changed / everything < 0.75
+
+
+def test_a_mix_draws_each_positive_about_equally(tiny_store, tiny_encoder):
+    batches, prepared = grids(tiny_store, tiny_encoder, 9, positives=("una", "pi", "self"))
+    cells = {name: [ids for b in batches for ids in b.columns[name]] for name in ("una", "pi", "corpus")}
+    ids = torch.cat([item.texts for item in prepared])
+    same = int((ids[:, 0] == ids[:, 1]).sum())
+    fallback = sum(u is None for u in cells["una"]) / 3 + sum(p is None for p in cells["pi"]) / 3
+    expected = len(ids) / 3 + fallback
+    assert abs(same - expected) < 4 * math.sqrt(len(ids) / 4)
+
+
+def test_equal_texts_get_equal_ids_and_no_loss_between_them(tiny_store, tiny_encoder):
+    batches, prepared = grids(tiny_store, tiny_encoder, 10)
+    ids = torch.cat([item.texts[:, 0] for item in prepared])
+    rows = np.concatenate([batch.row_ids for batch in batches])
+    by_row = dict(zip(rows.tolist(), ids.tolist(), strict=True))
+    assert by_row[3] == by_row[149]  # the store's one repeated text
+    assert by_row[3] != by_row[4]
+
+
+class Nothing(Views):
+    """An addition's choice that leaves all as it is, but makes every row be chosen by itself."""
+
+    def choose(self, row):
+        return row.views, []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"positives": ("aa", "self", "pi"), "proportion": 0.7},
+        {"positives": ("pi",), "negatives": ("una", "aa"), "alpha": 2},
+        {"loss": "nt-xent", "negatives": ("una",), "max_length": 5},
+    ],
+)
+def test_a_batch_arranged_at_once_is_the_one_arranged_row_by_row(
+    tiny_store, tiny_encoder, values, monkeypatch
+):
+    _, at_once = grids(tiny_store, tiny_encoder, 10, **values)  # the last batch has padding
+    monkeypatch.setattr(views_module, "make_views", lambda recipe: [Nothing()])
+    _, by_row = grids(tiny_store, tiny_encoder, 10, **values)
+    for one, other in zip(at_once, by_row, strict=True):
+        assert torch.equal(one.texts, other.texts) and one.labels.shape == other.labels.shape
+        for mine, its in zip(one.slices, other.slices, strict=True):
+            assert all(
+                torch.equal(getattr(mine, key), getattr(its, key)) for key in ("places", "ids", "mask")
+            )
+
+
+@pytest.mark.parametrize("more", [{}, {"negatives": ("una",), "alpha": 2}])
+@pytest.mark.parametrize("by_length", [False, True])
+def test_texts_finished_by_the_reader_are_those_finished_in_each_batch(
+    tiny_store, tiny_encoder, more, by_length
+):
+    recipe = make_recipe(QUICK | {"positives": ("aa", "pi"), "max_length": 9} | more)
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+    objective = ContrastiveObjective(recipe, tokenizer, join(), bags=True)
+    store, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
+    settings = {"batch": recipe.batch, "seed": 5, "window": 2, "length_homogeneous": by_length}
+    sides = [
+        list(Reader(store, stages, finish=finish, **settings).epoch(0)) for finish in (None, objective.finish)
+    ]
+    assert sides[0][0].columns["corpus"].numbers is None and sides[1][0].columns["corpus"].numbers is not None
+    for step, pair in enumerate(zip(*sides, strict=True)):
+        late, early = (objective.prepare(batch, step) for batch in pair)
+        assert torch.equal(late.texts, early.texts)
+        for one, other in zip(late.slices, early.slices, strict=True):
+            for field in ("places", "ids", "lengths"):
+                assert torch.equal(getattr(one, field), getattr(other, field))

@@ -1,20 +1,31 @@
-"""Replacement through WordNet: readings, relations, draws, against references that go word by word."""
+"""Replacement through WordNet: readings, relations, draws, against slow references; slips that were read."""
 
-from collections.abc import Callable
+import dataclasses
+import re
+from collections import Counter
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from augment_cli import augmentations
 from augment_cli.augmentations.augcse.lexical_noun import noun_relation
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.rows import Rows
+from augment_cli.engine.engine import Engine
 from augment_cli.english.words import lexical
-from augment_cli.english.words.lexical import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
-from augment_cli.english.words.readings import reading_of_each_word, readings
+from augment_cli.english.words.lexical import DOMINANT_SHARE, LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
+from augment_cli.english.words.readings import reading_of_each_word, readings, token_of_each_word
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
-from tests.helpers.in_memory import augment, words_of
-from tests.helpers.wordnet_entries import entry_of
+from augment_cli.runs.memory import augment_texts
+from augment_cli.runs.run import make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.session import Session
+from augment_cli.text.spans import CodePoints
+from tests.helpers.hand_parses import SCHEMES, parse_rows, row_of
+from tests.helpers.in_memory import augment, entry_of, words_of
 
 hypernyms, hyponyms = (partial(noun_relation, name) for name in ("hypernym", "hyponym"))
 
@@ -45,9 +56,7 @@ def targets(relation: lexical.Relation, form: str, part: int, tag: str) -> dict[
         ("mice ran", 0, "mouse", NOUN),
     ],
 )
-def test_readings_follow_frequency_and_the_word_on_the_left(
-    text: str, word: int, lemma: str, part: int
-) -> None:
+def test_readings_follow_frequency_and_the_word_on_the_left(text, word, lemma, part):
     wordnet = load_wordnet()
     reading = reading_of_each_word(words_of([text]))[word]
     entry = readings().entries[reading]
@@ -66,11 +75,11 @@ def test_readings_follow_frequency_and_the_word_on_the_left(
         ("qqq", 0),
     ],
 )
-def test_doubtful_words_names_and_function_words_are_left_alone(text: str, word: int) -> None:
+def test_doubtful_words_names_and_function_words_are_left_alone(text, word):
     assert reading_of_each_word(words_of([text]))[word] == -1
 
 
-def test_synonyms_are_those_of_the_slow_reference() -> None:
+def test_synonyms_are_those_of_the_slow_reference():
     """For some words: every pair of senses in one synset, weighed by hand, but for the avoided pairs."""
     wordnet, relation = load_wordnet(), synonyms("frequent")
     rows = [row for row in word_table("avoided_pairs") if row[0] == "synonym"]
@@ -93,7 +102,7 @@ def test_synonyms_are_those_of_the_slow_reference() -> None:
         assert found
 
 
-def test_inflection_is_kept() -> None:
+def test_inflection_is_kept():
     assert "pupils" in targets(synonyms("frequent"), "students", NOUN, "NNS")
     assert "started" in targets(synonyms("frequent"), "begun", VERB, "VBN")
     assert "smaller" in targets(antonyms(), "larger", ADJECTIVE, "JJR")
@@ -117,13 +126,11 @@ def test_inflection_is_kept() -> None:
         (lambda: hypernyms(10), "examples", NOUN, "NNS", "informations"),
     ],
 )
-def test_what_reads_badly_is_not_put_in(
-    relation: Callable[[], lexical.Relation], word: str, part: int, tag: str, never: str
-) -> None:
+def test_what_reads_badly_is_not_put_in(relation, word, part, tag, never):
     assert never not in targets(relation(), word, part, tag)
 
 
-def test_avoided_pairs_are_pairs_of_wordnet() -> None:
+def test_avoided_pairs_are_pairs_of_wordnet():
     """A typing error in the list would leave a pair in without a word."""
     wordnet = load_wordnet()
     known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
@@ -134,7 +141,7 @@ def test_avoided_pairs_are_pairs_of_wordnet() -> None:
     assert len({row[:3] for row in rows}) == len(rows)
 
 
-def test_listed_kinds_and_synonyms_are_words_of_wordnet() -> None:
+def test_listed_kinds_and_synonyms_are_words_of_wordnet():
     """A typing error in a list would leave a pair out without a word."""
     wordnet = load_wordnet()
     known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
@@ -147,7 +154,7 @@ def test_listed_kinds_and_synonyms_are_words_of_wordnet() -> None:
     assert len({row[:2] for row in pairs}) == len(pairs)
 
 
-def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged() -> None:
+def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged():
     wordnet = load_wordnet()
     lemmas = wordnet.lemmas.to_pylist()
     listed = {
@@ -167,7 +174,7 @@ def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged() -> None:
     assert nearer < {int(form) for form in hypernyms(10).targets}
 
 
-def test_every_target_serves_all_tags_of_its_form() -> None:
+def test_every_target_serves_all_tags_of_its_form():
     wordnet = load_wordnet()
     for relation in (synonyms("frequent"), synonyms("any"), antonyms(), hypernyms(10), hyponyms(10)):
         owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
@@ -179,7 +186,7 @@ def test_every_target_serves_all_tags_of_its_form() -> None:
         assert not words & {*word_list("function_words"), *word_list("avoided_words")}
 
 
-def test_draws_follow_the_weights() -> None:
+def test_draws_follow_the_weights():
     offsets, others = np.array([0, 0, 3, 4]), np.array([7, 8, 9, 5], np.int32)
     relation = lexical.Relation(offsets, others, np.array([1.0, 2, 1, 3]))
     uniforms = np.linspace(0, 1, 400, endpoint=False)
@@ -189,7 +196,7 @@ def test_draws_follow_the_weights() -> None:
     assert lexical.draw_first(relation).targets.tolist() == [8, 5]
 
 
-def test_replacements_touch_nothing_else() -> None:
+def test_replacements_touch_nothing_else():
     texts = ["  The students  quickly\tbuilt (a big) “house”…  "]
     row = augment("synonym", texts, rate=1.0, senses="any").to_pylist()[0]
     assert row["replaced"] == 4 or row["replaced"] == 5
@@ -199,7 +206,7 @@ def test_replacements_touch_nothing_else() -> None:
     assert "\t" in text and "(a " in text
 
 
-def test_rates_and_limits() -> None:
+def test_rates_and_limits():
     texts = ["The large students quickly built a big house and a small boat near the old airplane."] * 50
     one = augment("synonym", texts, rate=0.05)["replaced"].to_pylist()
     assert set(one) == {1}
@@ -211,7 +218,7 @@ def test_rates_and_limits() -> None:
     assert len(set(coin)) > 2
 
 
-def test_one_antonym_is_put_in_or_an_odd_number_or_all() -> None:
+def test_one_antonym_is_put_in_or_an_odd_number_or_all():
     texts = ["He bought a cheap car in a dirty garage."] * 20
     one = augment("antonym", texts)
     assert set(one["replaced"].to_pylist()) == {1}
@@ -220,10 +227,243 @@ def test_one_antonym_is_put_in_or_an_odd_number_or_all() -> None:
     assert set(augment("antonym", texts, several="all")["replaced"].to_pylist()) == {2}
 
 
-def test_insertions_are_counted_and_leave_the_words_in_order() -> None:
+def test_insertions_are_counted_and_leave_the_words_in_order():
     text = "The large students quickly built a big house near the old town."
     for row in augment("random-insertion", [text] * 30, rate=0.3).to_pylist():
         assert row["inserted"] == 3
         assert sum(len(edit["replacement"].split()) for edit in row["edits"]) == 3
         remaining = iter(row["text"].split())
         assert all(any(word.strip(".") == other.strip(".") for other in remaining) for word in text.split())
+
+
+def test_synonyms_of_nouns_and_verbs_share_most_of_what_the_word_means():
+    wordnet, relation = load_wordnet(), synonyms("frequent")
+    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    sources, targets = readings().entries[owners], wordnet.form_entries[relation.targets]
+    judged = np.isin(wordnet.entry_parts[sources], [NOUN, VERB])
+    pairs = {(int(a), int(b)) for a, b in zip(sources[judged], targets[judged], strict=True)}
+    assert len(pairs) > 300
+    for source, target in sorted(pairs)[::25]:  # by the definition, pair by pair
+        own = range(*wordnet.entry_senses[source : source + 2])
+        theirs = set(wordnet.sense_synsets[slice(*wordnet.entry_senses[target : target + 2])].tolist())
+        shared = sum(wordnet.sense_shares[sense] for sense in own if wordnet.sense_synsets[sense] in theirs)
+        assert shared > 0
+    shares = {word: _shared(wordnet, *word) for word in (("show", "demonstrate"), ("buy", "purchase"))}
+    assert shares["show", "demonstrate"] < DOMINANT_SHARE <= shares["buy", "purchase"]
+    lemmas = wordnet.lemmas.to_pylist()
+    names = {(lemmas[a], lemmas[b]) for a, b in pairs}
+    assert ("buy", "purchase") in names and ("show", "demonstrate") not in names
+
+
+def _shared(wordnet, one, other):
+    lemmas = wordnet.lemmas.to_pylist()
+    entry, second = (
+        next(i for i, name in enumerate(lemmas) if name == word and wordnet.entry_parts[i] == VERB)
+        for word in (one, other)
+    )
+    theirs = set(wordnet.sense_synsets[slice(*wordnet.entry_senses[second : second + 2])].tolist())
+    own = range(*wordnet.entry_senses[entry : entry + 2])
+    return sum(wordnet.sense_shares[sense] for sense in own if wordnet.sense_synsets[sense] in theirs)
+
+
+DEMAND = """
+They PRP nsubj 2 nsubj 2
+demand VBP ROOT 0 root 0
+it PRP dobj 2 obj 2
+. . punct 2 punct 2
+"""
+SUPPLY = """
+supply NN ROOT 0 root 0
+and CC cc 1 cc 3
+demand NN conj 1 conj 1
+"""
+PUT = """
+She PRP nsubj 2 nsubj 2
+put VBD ROOT 0 root 0
+it PRP dobj 2 obj 2
+there RB advmod 2 advmod 2
+. . punct 2 punct 2
+"""
+CODE = """
+The DT det 3 det 3
+source NN compound 3 compound 3
+code NN nsubj 4 nsubj 4
+began VBD ROOT 0 root 0
+. . punct 4 punct 4
+"""
+CARRY = """
+They PRP nsubj 2 nsubj 2
+set VBD ROOT 0 root 0
+up RP prt 2 compound:prt 2
+tents NNS dobj 2 obj 2
+. . punct 2 punct 2
+"""
+GREEN = """
+the DT det 3 det 3
+green NNP compound 3 compound 3
+party NNP ROOT 0 root 0
+"""
+WELL_KNOWN = """
+a DT det 5 det 5
+well RB advmod 4 advmod 4
+- HYPH punct 4 punct 4
+known VBN amod 5 amod 5
+story NN ROOT 0 root 0
+"""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    ("text", "parse", "found"),
+    [
+        ("They demand it.", DEMAND, {"demand": ("demand", VERB)}),
+        ("supply and demand", SUPPLY, {"supply": ("supply", NOUN), "demand": ("demand", NOUN)}),
+        ("She put it there.", PUT, {"put": ("put", VERB)}),
+        ("The source code began.", CODE, {"began": ("begin", VERB)}),  # a compound stays together
+        ("They set up tents.", CARRY, {"tents": ("tent", NOUN)}),  # and a verb with its particle
+        ("the green party", GREEN, {}),  # the parse says that it is a name
+        (
+            "a well-known story",
+            WELL_KNOWN,
+            {"story": ("story", NOUN), "well-known": ("well-known", ADJECTIVE)},
+        ),
+    ],
+)
+def test_readings_follow_the_parse(text, parse, found, scheme):
+    words, wordnet = words_of([text]), load_wordnet()
+    parses = parse_rows([text], [row_of(text, parse, scheme)])
+    read = reading_of_each_word(words, parses=parses)
+    known = np.flatnonzero(read >= 0)
+    entries = readings().entries[read[known]]
+    lemmas = [wordnet.lemmas[int(entry)].as_py() for entry in entries]
+    pairs = list(zip(lemmas, wordnet.entry_parts[entries].tolist(), strict=True))
+    assert dict(zip(words.lower[1].take(words.lower[0][known]).to_pylist(), pairs, strict=True)) == found
+
+
+def test_every_word_finds_its_token():
+    texts = ["a well-known story", "supply and demand"]
+    rows = [row_of(texts[0], WELL_KNOWN, "clear"), row_of(texts[1], SUPPLY, "clear")]
+    words, parses = words_of(texts), parse_rows(texts, rows)
+    tokens, known = token_of_each_word(words, parses)
+    forms = [parses.forms.values[code] for code in parses.forms.codes[tokens[known]].tolist()]
+    assert forms == [word for word in words.strings.to_pylist() if word != "well-known"]
+    assert known.tolist() == [True, False, True, True, True, True]
+
+
+def test_tags_other_than_those_of_penn_leave_the_part_of_speech():
+    text = "supply and demand"
+    row = row_of(text, SUPPLY, "universal")
+    parses = parse_rows([text], [row | {"tags": ["S", "CC", "S"]}])
+    read = reading_of_each_word(words_of([text]), parses=parses)
+    assert load_wordnet().entry_parts[readings().entries[read[[0, 2]]]].tolist() == [NOUN, NOUN]
+
+
+def test_tables_are_those_of_a_slow_reference():
+    wordnet, table = load_wordnet(), readings()
+    names, forms = list(TAGS), np.array(wordnet.forms.to_pylist(), object)
+    for spelling in ("put", "walked", "demand", "better", "sheep", "lives"):
+        number = table.numbers[spelling]
+        same = np.flatnonzero(forms == spelling)
+        for place, tag in enumerate(names):
+            able = [form for form in same.tolist() if wordnet.form_bits[form] & TAGS[tag]]
+            reading = table.by_tag[place, number]
+            if not able:
+                assert reading == -1
+                continue
+            best = max(able, key=lambda form: (wordnet.entry_counts[wordnet.form_entries[form]], -form))
+            assert (table.forms[reading], table.bits[reading]) == (best, TAGS[tag])
+
+
+def test_a_tag_tells_which_inflection_to_keep():
+    """`put` may be three forms; a past tense is all that its synonym has to serve."""
+    text = "She put it there."
+    parses = parse_rows([text], [row_of(text, PUT, "clear")])
+    relation, words = synonyms("frequent"), words_of([text])
+    plain, tagged = reading_of_each_word(words)[1], reading_of_each_word(words, parses=parses)[1]
+    counts = np.diff(relation.offsets)
+    assert counts[plain] == 0 and counts[tagged] > 0
+    made = augment("synonym", [text], rate=0.1, occurrences="all", parses=parses)["text"].to_pylist()
+    assert made == ["She placed it there."]
+    assert augment("synonym", [text], rate=0.1)["text"].to_pylist() == [None]
+
+
+def test_a_stage_goes_on_as_it_was_begun(tmp_path):
+    """`auto` reads the parse where there is one, and never makes a stage anew because one has come."""
+    texts = ["Supply and demand grew.", "The students quickly built a big house."]
+    (tmp_path / "corpus.txt").write_text("\n".join(texts) + "\n", "utf-8")
+    run = make_run("synonym", rate=1.0)
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "corpus.txt"])
+        session.augment(run)
+        session.parse()
+        session.augment(run)
+        session.augment(run, "later")
+        store = session.store
+        settings = {stage: store.stage(stage).settings for stage in ("synonym", "later")}
+        assert settings["synonym"]["parameters"]["parts_of_speech"] == "words"
+        assert settings["later"]["parameters"]["parts_of_speech"] == "parse"
+        assert "parses" in settings["later"]["inputs"] and "parses" not in settings["synonym"]["inputs"]
+        for stage, choice in (("synonym", "words"), ("later", "parse")):
+            asked = dataclasses.replace(run.parameters, parts_of_speech=choice)
+            again = augment_texts(texts, store, dataclasses.replace(run, parameters=asked))
+            assert again["text"].to_pylist() == store.read(stage)["text"].to_pylist()
+
+
+def texts_of(name, texts, seed=42, **parameters):
+    run = make_run(name, **parameters)
+    column = pa.array(texts, pa.string())
+    rows = Rows(np.arange(len(texts)), column, CodePoints.of(column))
+    outcome = run.augmentation.prepare(run.parameters, Resources(seed, 0))(rows)
+    return as_table(run.augmentation, rows, outcome)["text"].to_pylist()
+
+
+def test_a_place_that_is_explained_already_is_left_alone():
+    texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
+    for seed in range(5):
+        first, second = texts_of("geographic-name", texts, seed)
+        assert second is None
+        assert first is None or "Lima, the capital of Peru" in first
+
+
+@pytest.mark.parametrize("name", ["crop", "word-deletion", "random-mixture"])
+def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
+    texts = [
+        "They work for the Players Association (the PA).",
+        'He calls it the "Three Colors" trilogy, too.',
+        'A raven ("Corvus corax") and a hill (called "Blue Top") were painted.',
+        'He called it "bad," and she wrote "V"("S") on a [("very")] small card.',
+    ]
+    for seed in range(60):
+        for text in filter(None, texts_of(name, texts, seed, rate=0.5)):
+            assert not re.search(r"""[(\[][\s,"]*[)\]]|(?<![\w"])"[\s,]*"(?![\w"])""", text)
+            assert "  " not in text and not text.endswith(" ")
+            assert name == "random-mixture" or (" ." not in text and " ," not in text)
+
+
+def test_no_word_is_put_in_twice():
+    texts = ["The teacher said that she had it and that it was with him at home in the car then."]
+    lenders = Counter()
+    for seed in range(20):
+        (text,) = texts_of("random-insertion", texts, seed, rate=0.5)
+        inserted = Counter((text or texts[0]).lower().split())
+        inserted.subtract(texts[0].lower().split())
+        assert max(inserted.values()) <= 1
+        lenders.update(word for word, count in inserted.items() if count > 0)
+    assert lenders  # something was put in
+
+
+def test_versions_tell_changed_outputs_apart():
+    names = {
+        1: "una",
+        2: "dn",
+        3: "adjective-antonym discourse-marker modality quantifier quantity relation",
+        4: "antonym city-name contraction crop random-insertion random-mixture uda word-deletion",
+        5: "colour entity-swap gender-swap geographic-name negation-removal yoda",
+        6: "negation synonym",
+        7: "subject-object-switch summary tense",
+        8: "back-translate paraphrase rephrase",
+        9: "hypernym",
+        10: "hyponym",
+    }
+    versions = {name: version for version, listed in names.items() for name in listed.split()}
+    assert {name: augmentations.get(name).version for name in versions} == versions

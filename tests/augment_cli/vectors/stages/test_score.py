@@ -1,22 +1,28 @@
-"""score: each column against a slow reference, and probabilities of models that are given."""
+"""score and mine: columns against slow references, limits, resuming, and what is refused."""
 
 import itertools
+import json
 import re
+import shutil
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.ingest import IngestOptions
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
+from augment_cli.store.journal import Journal
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
-from tests.helpers.vector_stages import predicted, units
+from augment_cli.vectors.stages import EmbedParameters
+from tests.helpers.vector_stages import FAST, Died, digests, make, predicted, units
 
 
 def slow_scores(store):
@@ -127,10 +133,13 @@ def test_probabilities_of_given_models(path, classifier):
         assert found == pytest.approx([float(pair[2]), float(pair[0]), float(one[1])], abs=1e-5)
 
 
-def test_a_classifier_of_other_labels_is_refused(path, classifier):
+def test_models_that_say_something_else_are_refused(path, classifier, reranker, model):
     for options, message in (
         ({"nli": classifier("good", "bad")}, r"none of its labels \(good, bad\) is 'entailment'"),
         ({"acceptability": classifier("a", "b", "c")}, "one is called 'acceptable'"),
+        ({"cross_encoder": reranker(labels=2)}, "2 outputs"),
+        ({"cross_encoder": model("bert")}, "BertForMaskedLM"),
+        ({"cross_encoder": reranker("Tanh")}, "Tanh"),
     ):
         with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
             session.score("antonym", ScoreOptions((), **options))
@@ -154,16 +163,6 @@ def test_a_cross_encoder_says_what_sentence_transformers_says(path, reranker, ac
         assert found == pytest.approx(predicted(folder, pairs), abs=1e-5)
         assert "--cross-encoder FOLDER" in " ".join(command_for(store, f"scores-{stage}"))
     assert (min(found) < 0) == (activation == "Identity") and verify(store) == []
-
-
-def test_what_is_no_cross_encoder_of_one_output_is_refused(path, reranker, model):
-    for folder, message in (
-        (reranker(labels=2), "2 outputs"),
-        (model("bert"), "BertForMaskedLM"),
-        (reranker("Tanh"), "Tanh"),
-    ):
-        with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
-            session.score("antonym", ScoreOptions((), cross_encoder=folder))
 
 
 def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
@@ -205,3 +204,280 @@ def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
     assert verify(packed) == []
     with pytest.raises(UsageError, match="no row passes the filters"):
         augment_cli.pack_table(path, name="none", **sides, where=["antonym:length_ratio > 99"])
+
+
+def test_mined_negatives_keep_every_limit(vectors_path, encoder):
+    ranks = {"negatives": 3, "range_min": 1, "range_max": 20}
+    limits = MineParameters("vectors", "antonym", **ranks, relative_margin=0.02, max_score=0.9)
+    with Session(vectors_path, Engine(1)) as session:
+        stages = session.mine(limits, parameters=encoder)
+        store = session.store
+    assert stages == ["mined-vectors", "mined-vectors.1", "mined-vectors.2"]
+    texts, positives = store.read("corpus")["text"].to_pylist(), store.read("antonym")["text"].to_pylist()
+    corpus, augmented = units(store, "vectors"), units(store, "vectors-antonym")
+    tables = [store.read(stage).to_pylist() for stage in stages]
+    mined = 0
+    for row, entries in enumerate(zip(*tables, strict=True)):
+        taken = [entry["text"] for entry in entries if entry["text"] is not None]
+        assert len(set(taken)) == len(taken) and texts[row] not in taken and positives[row] not in taken
+        if positives[row] is None:
+            assert {entry["reason"] for entry in entries} == {"no_positive"}
+            continue
+        positive = float(corpus[row] @ augmented[row])
+        for entry in entries:
+            assert (entry["text"] is None) == (entry["reason"] is not None)
+            assert entry["positive_score"] == pytest.approx(positive, abs=2e-3)
+            if entry["text"] is not None:
+                mined += 1
+                assert entry["text"] == texts[entry["other_row_id"]]
+                other = corpus[entry["other_row_id"]]
+                assert entry["score"] == pytest.approx(float(corpus[row] @ other), abs=2e-3)
+                assert entry["score"] <= min(0.9, positive * 0.98) + 1e-6
+                assert 1 <= entry["rank"] < 20
+    numbers = stats(store, "mined-vectors")
+    assert mined > 20 and numbers["no_positive"] == store.read("antonym")["text"].null_count
+    kinds = ("mined", "all_candidates_skipped", "no_positive", "no_candidate")
+    assert sum(numbers[kind] for kind in kinds) == 60
+    assert numbers["score"]["100%"] <= 0.9 and verify(store) == []
+
+
+def test_lexical_mining_needs_no_vectors_and_knows_equal_sentences(path):
+    with Session(path, Engine(1)) as session:
+        session.mine(MineParameters(max_df=1.0, near_duplicate=0.999, positive="antonym"))
+        store = session.store
+    assert "vectors" not in store.stages()
+    texts, rows = store.read("corpus")["text"].to_pylist(), store.read("mined-tfidf").to_pylist()
+    assert sum(row["text"] is not None for row in rows) > 20
+    assert all(row["text"] != texts[row["row_id"]] for row in rows)
+    assert all(row["text"] is None or row["text"] == texts[row["other_row_id"]] for row in rows)
+
+
+# Two answers to a question, in rows of their own, written in other ways; each answer is a sentence too.
+GIVEN = [
+    ("when does the garden open", "the garden will open at noon"),
+    ("The garden will open at noon!", "when does the garden open"),
+    ("When does the garden open?", "at dawn the garden gates swing"),
+    ("at dawn the garden gates swing", "something else"),
+    ("the gates of this river", "the river at dawn"),
+    ("a castle at noon", "nothing"),
+]
+
+
+@pytest.mark.parametrize("positive", ["", "good"])
+@pytest.mark.parametrize("by", ["tfidf", "vectors"])
+def test_no_positive_of_an_equal_sentence_is_its_negative(tmp_path, encoder, by, positive):
+    lines = [f"{anchor}\t{good}\n" for anchor, good in [("anchor", "good"), *GIVEN]]
+    (tmp_path / "in.tsv").write_text("".join(lines))
+    options = IngestOptions(text_column="anchor", positive_columns=("good",), part_rows=4)
+    limits = MineParameters(by, positive, negatives=3, max_df=1.0, near_duplicate=2)
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.tsv"], options)
+        stages, store = session.mine(limits, parameters=encoder), session.store
+    known = {frozenset(words_of(text) for text in pair) for pair in GIVEN}
+    rows = [(GIVEN[row["row_id"]][0], row["text"]) for name in stages for row in store.read(name).to_pylist()]
+    mined = [frozenset(words_of(text) for text in pair) for pair in rows if pair[1] is not None]
+    assert len(mined) > 5 and not known & set(mined)
+    assert stats(store, stages[0])["skipped_equal_to_positive"] == 6
+    assert verify(store) == [] and "known" not in " ".join(command_for(store, stages[0]))
+
+
+def words_of(text):
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
+    def mined(folder, **options):
+        path = shutil.copytree(embedded, tmp_path / folder)
+        with Session(path, Engine(options.pop("jobs", 1), "threading")) as session:
+            session.mine(MineParameters(by="vectors", sampling="random", **options))
+            return session.store.read("mined-vectors")["other_row_id"].to_pylist()
+
+    one = mined("a", seed=1)
+    assert one == mined("b", seed=1, jobs=2) != mined("c", seed=2)
+    assert one != mined("d", seed=1, range_max=3)
+
+
+@pytest.mark.parametrize(("by", "search"), [("tfidf", "exact"), ("vectors", "exact"), ("vectors", "graph")])
+def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
+    whole = shutil.copytree(embedded, tmp_path / "whole")
+    broken = shutil.copytree(embedded, tmp_path / "broken")
+    written, real = [], Journal.write
+
+    def write(self, index, piece, table):
+        if len(written) == 1:
+            raise Died
+        real(self, index, piece, table)
+        written.append((index, piece))
+
+    def run(path):
+        with Session(path, Engine(1)) as session:
+            session.mine(MineParameters(by=by, search=search, negatives=2))
+
+    run(whole)
+    monkeypatch.setattr(Journal, "write", write)
+    with pytest.raises(Died):
+        run(broken)
+    monkeypatch.setattr(Journal, "write", real)
+    run(broken)
+    for stage in (f"mined-{by}", f"mined-{by}.1"):
+        assert digests(broken, stage) == digests(whole, stage)
+
+
+@pytest.mark.parametrize("positive", ["", "antonym"])
+def test_a_cross_encoder_s_scores_take_the_place_of_the_cosines(vectors_path, reranker, positive):
+    folder = reranker("Identity")
+    common = {"by": "vectors", "range_max": 10, "positive": positive}
+    with Session(vectors_path, Engine(1)) as session:
+        near = session.mine(MineParameters(**common, negatives=10), "near")
+        session.mine(
+            MineParameters(**common, negatives=2, range_min=1, margin=0.001, rescore=folder), "rescored"
+        )
+        store = session.store
+    texts = store.read("corpus")["text"].to_pylist()
+    own = store.read(positive)["text"].to_pylist() if positive else texts
+    candidates = [store.read(stage)["text"].to_pylist() for stage in near]
+    first, second = (store.read(stage).to_pylist() for stage in ("rescored", "rescored.1"))
+    found = 0
+    for row, text in enumerate(texts):
+        if own[row] is None:
+            assert first[row]["reason"] == "no_positive"
+            continue
+        others = [column[row] for column in candidates if column[row] is not None]
+        logits = np.array(predicted(folder, [(text, one) for one in [own[row], *others]]))
+        scores = 1 / (1 + np.exp(-logits))
+        assert first[row]["positive_score"] == pytest.approx(scores[0], abs=1e-5)
+        ranked = sorted(zip(-scores[1:], others, strict=True))
+        ranks = [(rank, one, -score) for rank, (score, one) in enumerate(ranked)]
+        wanted = [entry for entry in ranks[1:] if entry[2] <= scores[0] - 0.001]
+        for mined, (rank, one, score) in zip((first[row], second[row]), wanted, strict=False):
+            found += 1
+            assert (mined["rank"], mined["text"]) == (rank, one)
+            assert mined["score"] == pytest.approx(score, abs=1e-5)
+        assert (first[row]["text"] is None) == (not wanted)
+    assert found > 20 and verify(store) == []
+    assert "--rescore FOLDER" in " ".join(command_for(store, "rescored"))
+
+
+def test_parameters_that_make_no_sense_are_refused(path):
+    for options, message in (
+        ({"by": "magic"}, "--by magic: choose one of"),
+        ({"range_min": 50}, "--range-min 50 --range-max 50: hold fewer than --negatives 1"),
+        ({"max_df": 0.0}, r"--max-df 0\.0: must be above 0"),
+        ({"query_vectors": "queries"}, "--query-vectors: is for --by vectors"),
+        ({"search": "graph"}, "--search graph: is for --by vectors"),
+        ({"positive": "tfidf"}, "'tfidf' has no texts"),
+    ):
+        with Session(path, Engine(1)) as session, pytest.raises(UsageError, match=message):
+            session.mine(MineParameters(**options))
+
+
+def test_the_python_functions_do_what_the_commands_do(path, model, command):
+    augment_cli.embed(path, "antonym", model=model("encoder"), jobs=1, **FAST)
+    store = augment_cli.score(path, "antonym", columns=["cosine"], model=model("encoder"), jobs=1, **FAST)
+    augment_cli.mine(path, by="vectors", jobs=1)
+    assert store.has("scores-antonym")
+    where = ["--where", "cosine < 2 and cosine>-2", "--sort", "-cosine"]
+    shown = command("inspect", "antonym", *where, "--json", "--store", path)
+    assert shown.returncode == 0, shown.stderr
+    cosines = [row["scores"]["cosine"] for row in json.loads(shown.stdout)]
+    assert cosines == sorted(cosines, reverse=True) and len(cosines) == 10
+    plain = command("inspect", "mined-vectors", "-n", "2", "--store", path)
+    assert plain.stdout.count("→") == 2
+    assert "score" in command("stats", "mined-vectors", "--store", path).stdout
+    none = command("inspect", "antonym", "--where", "cosine > 1.5", "--store", path)
+    assert none.stdout.splitlines()[0] == "antonym: no row fits --where 'cosine > 1.5'"
+    wrong = command("inspect", "antonym", "--where", "__import__('os')", "--store", path)
+    assert wrong.returncode == 2 and "is not COLUMN OPERATOR VALUE" in wrong.stderr
+    missing = command("inspect", "antonym", "--where", "beauty == high", "--store", path)
+    assert missing.returncode == 2 and "has no column 'beauty' for a condition; it has" in missing.stderr
+    assert "cosine" in missing.stderr and "text, reason (text)" in missing.stderr
+    unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
+    assert unknown.returncode == 2 and "has no numbers 'beauty'; it has" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("ask", "stage", "kept"),
+    [
+        (lambda session, encoder: session.embed("antonym", encoder), "vectors-antonym", "vectors"),
+        (
+            lambda session, encoder: session.score("antonym", ScoreOptions(("length_ratio",))),
+            "scores-antonym",
+            "vectors",
+        ),
+        (lambda session, encoder: session.mine(MineParameters(range_max=7)), "mined-tfidf", "vectors"),
+    ],
+)
+def test_overwrite_replaces_the_stage_that_is_asked_for_alone(vectors_path, encoder, ask, stage, kept):
+    with Session(vectors_path, Engine(1)) as session:
+        session.score("antonym", ScoreOptions(("cosine",)))
+        session.mine(MineParameters())
+        before = {name: session.store.stage(name).digest for name in session.store.stages()}
+    other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
+    with pytest.raises(MixError), Session(vectors_path, Engine(1)) as session:
+        ask(session, other)
+    with Session(vectors_path, Engine(1), overwrite=True) as session:
+        ask(session, other)
+        after = {name: session.store.stage(name).digest for name in session.store.stages()}
+    assert after[stage] != before[stage] and after[kept] == before[kept]
+    with Session(
+        vectors_path, Engine(1), overwrite=True
+    ) as session:  # with the same settings nothing is made anew
+        ask(session, other)
+        assert session.store.stage(stage).digest == after[stage]
+
+
+def test_overwrite_is_not_for_vectors_that_scores_only_read(vectors_path, encoder, embedded):
+    Store.open(vectors_path).part_path("vectors", 1).unlink()
+    other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
+    with Session(vectors_path, Engine(1), overwrite=True) as session:
+        session.score("antonym", ScoreOptions(("cosine",)), parameters=other)
+    # They were finished as they were begun.
+    assert digests(vectors_path, "vectors") == digests(embedded, "vectors")
+
+
+def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
+    before = sorted(path.rglob("*"))
+    by_vectors = ["corpus", "vectors", "vectors-antonym", "mined-vectors"]
+    for arguments, stages in {
+        ("embed", "antonym"): ["corpus", "vectors-antonym"],
+        ("score", "antonym"): ["corpus", "tfidf", "vectors", "vectors-antonym", "scores-antonym"],
+        ("score", "antonym", "--columns", "length_ratio"): ["corpus", "scores-antonym"],
+        ("mine", "--negatives", "2"): ["corpus", "tfidf", "mined-tfidf", "mined-tfidf.1"],
+        ("mine", "--by", "vectors", "--positive", "antonym"): by_vectors,
+    }.items():
+        result = command(*arguments, "--store", path, "--dry-run", "--json")
+        assert result.returncode == 0, result.stderr
+        entries = json.loads(result.stdout)
+        assert [entry["stage"] for entry in entries] == stages
+        done = {entry["stage"] for entry in entries if entry["state"] == "done"}
+        assert done == set(stages) & {"corpus", "tfidf"}
+    assert sorted(path.rglob("*")) == before
+
+
+def test_a_pooling_with_token_weights_says_what_to_do(path, model):
+    with pytest.raises(
+        UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
+    ):
+        make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
+
+
+def test_the_only_set_of_vectors_is_taken(path, model, tmp_path):
+    words = tmp_path / "words.vec"
+    words.write_text("the 1 1\nriver 1 2\n")
+    own, cosine = EmbedParameters(model=str(words)), ScoreOptions(("cosine",))
+    with Session(path, Engine(1)) as session:
+        session.embed("corpus", own, "words")
+        # Whose vectors are missing is said, and that only the same encoder's will do.
+        with pytest.raises(MixError, match=r"vectors-words: made by another encoder .*--model"):
+            session.score("antonym", cosine)
+        session.embed("antonym", own, "words")
+        session.score("antonym", cosine)  # neither --vectors nor --model
+        assert not session.store.has("vectors")
+        session.mine(MineParameters(by="vectors", positive="antonym"))
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST), "small")
+        with pytest.raises(UsageError, match=r"several sets of vectors \(small, words\); .*--vectors NAME"):
+            session.mine(MineParameters(by="vectors"), "mined-again")
+        session.mine(MineParameters(by="vectors"), "mined-again", vectors="small")
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST))
+        session.mine(MineParameters(by="vectors"), "mined-first")  # the one without a name goes first
+        assert "vectors" in session.store.stage("mined-first").settings["inputs"]

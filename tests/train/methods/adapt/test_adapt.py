@@ -1,10 +1,14 @@
-"""Adaptation: missing columns are made, and the starting encoder comes out where nothing beats it."""
+"""Adaptation and RankCSE: terms against slow references, columns that are made, runs that gain nothing."""
 
+import dataclasses
 import json
+import math
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from augment_cli import api
 from augment_cli.errors import UsageError
@@ -14,10 +18,14 @@ from augment_cli.resources.sample import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
-from tests.train.watching.test_neighbours import sentence
+from tests.helpers.training import check_gradients, cos, draw, logged_run, sentence
+from tests.helpers.vector_stages import add_vectors
+from train.additions import find
 from train.cli import _for_kind, main
-from train.loading import load_recipe
+from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import encoder_name, make_columns, missing, named, set_name, teachers
+from train.methods.rankcse.ranking_addition import consistency, list_mle, list_net
+from train.objectives.views import ViewChooser
 from train.outputs.log import read_log
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
@@ -190,3 +198,222 @@ def test_short_names_of_encoders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "minilm").mkdir()
     assert encoder_name("minilm") == "minilm"
+
+
+def test_the_term_of_a_batch(taught):
+    z, known = draw(6, 3, 4), draw(6, 3, 5, seed=1)  # anchors, positives, other texts
+    texts = np.arange(18).reshape(6, 3)
+    texts[4, 2] = texts[1, 2]  # two rows with one text stand in no list of each other
+    texts[3, 2] = -1  # a row that brings none
+    addition, batch = taught(
+        "agreement",
+        z,
+        known,
+        texts,
+        {"temperature": 0.5, "teacher_temperature": 0.3},
+        {"agreement": {}},
+        first=2,
+    )
+    there = [0, 1, 2, 4, 5]
+    student, start = (np.array([[cos(x[i, 2], x[j, 2]) for j in there] for i in there]) for x in (z, known))
+    left_out = np.array([[i == j or texts[i, 2] == texts[j, 2] for j in there] for i in there])
+    assert addition.loss(batch).item() == pytest.approx(
+        slow_list_net(student, start, left_out).mean(), rel=1e-9
+    )
+
+
+def test_the_term_on_vectors_is_each_ones_distance_beside_that_of_two_texts(taught):
+    z, known = draw(6, 3, 4), draw(6, 3, 4, seed=1)
+    texts = np.arange(18).reshape(6, 3)
+    texts[3, 2] = -1
+    addition, batch = taught("agreement", z, known, texts, {"on": "vectors"}, {"agreement": {}}, first=2)
+    there = (0, 1, 2, 4, 5)
+    slow = [1 - cos(z[i, 2], known[i, 2]) for i in there]
+    spread = np.mean([1 - cos(known[i, 2], known[j, 2]) for i in there for j in there if i != j])
+    assert addition.loss(batch).item() == pytest.approx(np.mean(slow) / spread, rel=1e-6)
+
+
+def test_some_rows_bring_their_other_text(choose_views):
+    def chosen(row_id, epoch, **settings):
+        texts = {"random-sentence": [101, 8, 102]}
+        (_, other), labels = choose_views("agreement", [[101, 5, 102]], texts, row_id, epoch, **settings)
+        assert labels == [row_id, 0, epoch]
+        return other
+
+    brought = [chosen(row, 0) for row in range(400)]
+    assert 100 < sum(other == [101, 8, 102] for other in brought) < 200  # three of eight
+    assert brought.count(None) == 400 - sum(other == [101, 8, 102] for other in brought)
+    assert [chosen(row, 1) for row in range(400)] != brought
+    assert all(chosen(row, 0, share=1.0) for row in range(20))
+
+
+def test_anchors_and_other_texts_are_all_that_is_encoded(tiny_encoder):
+    from transformers import AutoTokenizer
+
+    recipe = make_recipe({"teacher": {}, "agreement": {}, "contrastive_weight": 0.0})
+    views = ViewChooser(recipe, AutoTokenizer.from_pretrained(tiny_encoder), slice(0, 4))
+    assert views.count(0) == (1, 2)
+    assert views.columns == ("corpus", "random-sentence")
+    assert find("agreement").anchors_alone
+
+
+def test_a_run_keeps_what_the_start_says(store_copy, tiny_encoder, tmp_path):
+    api.run("random-sentence", store_copy, jobs=1)
+    for stage in ("corpus", "random-sentence"):
+        api.embed(store_copy, stage, name="start", model=tiny_encoder, jobs=1)
+    add_vectors(store_copy, "corpus", draw(150, 4), "teacher")
+    values = {"steps": 20, "contrastive_weight": 0.0, "learning_rate": 3e-3, "dropout": 0.0}
+    taught = {"teacher": {"temperature": 0.2, "teacher_temperature": 0.2}}
+
+    def terms(weight):
+        more = {"agreement": {"weight": weight, "share": 1.0}}
+        result, events = logged_run(
+            store_copy, tiny_encoder, tmp_path / f"run-{weight}", values | taught | more
+        )
+        assert {"random-sentence", "vectors-start"} < set(result.facts["data"])
+        return [event["agreement_loss"] for event in events if "agreement_loss" in event]
+
+    without, kept = terms(0.0), terms(5.0)
+    assert kept[0] == without[0]  # the entropy of what the start says, before the first step
+    gaps = [much - little for much, little in zip(without, kept, strict=True)]
+    assert np.mean(gaps[2:]) > 0.003  # 0.01 where it was written; rounding differs between processors
+
+
+TEMPERATURES = {"temperature": 0.5, "teacher_temperature": 0.3}  # those of `slow_list_net`
+
+
+def test_teacher_the_term_of_a_batch(taught):
+    z, teacher = draw(6, 1, 4), draw(6, 1, 3, seed=1)
+    texts = np.arange(6).reshape(6, 1)
+    texts[4] = texts[1]  # two rows with one text stand in no list of each other
+    addition, batch = taught("teacher", z, teacher, texts, TEMPERATURES)
+    labels = batch.labels.clone()
+    labels[:, 1] = -1  # the anchor again: nothing beside it has vectors
+    batch = dataclasses.replace(batch, labels=labels)
+    rows = range(6)
+    student, known = (np.array([[cos(x[i, 0], x[j, 0]) for j in rows] for i in rows]) for x in (z, teacher))
+    left_out = np.array([[i == j or texts[i, 0] == texts[j, 0] for j in rows] for i in rows])
+    assert addition.loss(batch).item() == pytest.approx(
+        slow_list_net(student, known, left_out).mean(), rel=1e-9
+    )
+
+
+def test_views(tiny_encoder):
+    from transformers import AutoTokenizer
+
+    def views(**values):
+        tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+        return ViewChooser(make_recipe(values), tokenizer, slice(0, 4)).count(0)
+
+    assert views(teacher={}, contrastive_weight=0.0) == (1, 1)
+    assert views(teacher={}) == (2, 2)  # beside contrast
+    assert views(teacher={}, ranking={}, contrastive_weight=0.0) == (2, 2)  # ranking reads positives
+
+
+def test_adapt_trains_on_nothing_but_similarities():
+    recipe = load_recipe("adapt")
+    assert recipe.contrast.weight == 0
+    assert set(recipe.additions) == {"teacher", "agreement"}
+    assert recipe.static_learning_rate > recipe.learning_rate
+
+
+TAU, TEACHER = 0.5, 0.3
+
+
+def lists(left_out):
+    return [[j for j in range(len(row)) if not row[j]] for row in left_out]
+
+
+def softmax(values):
+    terms = [math.exp(value) for value in values]
+    return [term / sum(terms) for term in terms]
+
+
+def slow_list_net(student, teacher, left_out):
+    losses = []
+    for i, row in enumerate(lists(left_out)):
+        own, right = (
+            softmax([s[i, j] / tau for j in row]) for s, tau in ((student, TAU), (teacher, TEACHER))
+        )
+        losses.append(-sum(q * math.log(p) for q, p in zip(right, own, strict=True)))
+    return np.array(losses)
+
+
+def slow_list_mle(student, teacher, left_out):
+    losses = []
+    for i, row in enumerate(lists(left_out)):
+        order, likelihood = sorted(row, key=lambda j: -teacher[i, j]), 1.0
+        for place, j in enumerate(order):
+            rest = sum(math.exp(student[i, k] / TAU) for k in order[place:])
+            likelihood *= math.exp(student[i, j] / TAU) / rest
+        losses.append(-math.log(likelihood))
+    return np.array(losses)
+
+
+def slow_consistency(student, teacher, left_out):
+    losses = []
+    for i, row in enumerate(lists(left_out)):
+        p, q = (softmax([side[i, j] / TAU for j in row]) for side in (student, teacher))
+        m = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
+        losses.append(sum(a * math.log(a / c) / 2 for side in (p, q) for a, c in zip(side, m, strict=True)))
+    return np.array(losses)
+
+
+TERMS = {
+    "list-net": (lambda s, t, out: list_net(s, t, out, TAU, TEACHER), slow_list_net),
+    "list-mle": (lambda s, t, out: list_mle(s, t, out, TAU), slow_list_mle),
+    "consistency": (lambda s, t, out: consistency(s, t, out, TAU), slow_consistency),
+}
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_value_and_gradient_of_each_term(name):
+    fast, slow = TERMS[name]
+    student, teacher = draw(5, 6), draw(5, 6, seed=1)
+    left_out = np.random.default_rng(2).random((5, 6)) < 0.3
+    left_out[3] = True  # a row of padding has an empty list, loss 0 and no gradient
+    losses = check_gradients(
+        lambda value: fast(value, torch.tensor(teacher), torch.tensor(left_out)),
+        lambda moved: slow(moved, teacher, left_out),
+        [student],
+        atol=1e-7,
+        rtol=1e-9,
+    )
+    assert losses[3] == 0
+
+
+def test_the_teachers_own_similarities_are_the_best_for_list_net_and_their_order_for_list_mle():
+    teacher, out = torch.tensor(draw(4, 5)), torch.zeros(4, 5, dtype=torch.bool)
+    shuffled = teacher.flip(1)
+    same = list_net(teacher, teacher, out, TAU, TAU)
+    entropy = -(probabilities := (teacher / TAU).softmax(1)).mul(probabilities.log()).sum(1)
+    torch.testing.assert_close(same, entropy)
+    assert (same < list_net(shuffled, teacher, out, TAU, TAU)).all()
+    far_apart = 100 * teacher.argsort(1).argsort(1).double()  # the teacher's order, and nothing else of it
+    assert list_mle(far_apart, teacher, out, TAU).max() < 1e-9
+    assert consistency(teacher, teacher, out, TAU).abs().max() < 1e-12
+
+
+def reference_run(z, teacher, texts, settings):
+    """The term of a batch of anchors and positives, shape (B, 2, d), in loops."""
+    rows = range(len(z))
+    student = np.array([[cos(z[i, 0], z[j, 1]) for j in rows] for i in rows])
+    known = np.array([[cos(teacher[i, 0], teacher[j, 1]) for j in rows] for i in rows])
+    left_out = np.array([[bool(set(texts[i]) & set(texts[j])) and i != j for j in rows] for i in rows])
+    if not settings.get("own"):
+        left_out |= np.eye(len(z), dtype=bool)
+    slow = slow_list_net if settings.get("form", "list-net") == "list-net" else slow_list_mle
+    both = slow_consistency(student, student.T, left_out)
+    return float(np.mean(slow(student, known, left_out) + settings.get("consistency", 0) * both))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"own": True}, {"form": "list-mle"}, {"form": "list-mle", "consistency": 2.0}]
+)
+def test_ranking_the_term_of_a_batch(settings, taught):
+    z, teacher = draw(6, 2, 4), draw(6, 2, 3, seed=1)
+    texts = np.arange(12).reshape(6, 2)
+    texts[4, 0] = texts[1, 0]  # two rows with one text stand in no list of each other
+    temperatures = {"temperature": TAU, "teacher_temperature": TEACHER}
+    addition, batch = taught("ranking", z, teacher, texts, settings | temperatures)
+    assert addition.loss(batch).item() == pytest.approx(reference_run(z, teacher, texts, settings), rel=1e-9)

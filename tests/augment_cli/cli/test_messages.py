@@ -1,0 +1,539 @@
+"""What a new user is told: what stood in the way, advice that leads somewhere, progress in plain lines."""
+
+import io
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import augment_cli
+from augment_cli.cli import main
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.pages.terminal import cut_long_tokens
+from augment_cli.process import reporter as lines
+from augment_cli.process.reporter import Bars
+from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.comparison import compare
+from augment_cli.reports.report import short, status
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.files import explain
+from augment_cli.store.store import Store
+from tests.helpers.commands import LINES
+from tests.helpers.made_stores import Told, store_of
+
+
+def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
+    (tmp_path / "zh.txt").write_text("河流穿过城镇。\n桥很旧了。\n今天下雨。\n", "utf-8")
+    result = command("una", "--corpus", "zh.txt")
+    assert result.returncode == 0
+    assert "without spaces between words" in result.stderr and "--tokenizer characters" in result.stderr
+
+
+def test_english_with_a_foreign_name_is_not(command, small):
+    (small / "in.txt").write_text("\n".join([*LINES, "The river 长江 is long."]))
+    assert "without spaces" not in command("fit", "--corpus", "in.txt").stderr
+
+
+def test_nothing_goes_on_with_what_is_left_after_nearly_all_was_rejected(command, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"caf\xe9\n" * 766 + b"one\ntwo\n")
+    assert command("una", "--corpus", "in.txt").returncode == 3
+    result = command("una")
+    assert result.returncode == 3 and "766 of 768 lines were rejected" in result.stderr
+    assert Store.open(tmp_path / "store").stages() == ["rejects", "corpus"]
+    assert command("una", "--max-rejects", "1").returncode == 0
+
+
+def test_a_few_rejects_let_it_go_on(small):
+    (small / "in.txt").write_bytes(b"\n".join([*(line.encode() for line in LINES), b"\xff", b""]))
+    with Session(small / "store") as session:
+        session.ingest([small / "in.txt"], IngestOptions(), max_rejects=1)
+        session.ingest()
+        with pytest.raises(IncompleteError):
+            session.ingest([small / "in.txt"])
+
+
+def test_beta_0_and_radius_0_say_what_they_do(command, small):
+    result = command("una", "--corpus", "in.txt", "--beta", "0")
+    assert "--beta 0: one term of each sentence is replaced all the same" in result.stderr
+    result = command("una", "--beta", "0", "--positions", "random", "--name", "none")
+    assert "--beta 0" not in result.stderr
+    result = command("una", "--radius", "0", "--name", "same")
+    assert "--radius 0: no other term is in the window, so nothing will be changed" in result.stderr
+    store = Store.open(small / "store")
+    assert store.read("none")["text"].null_count == store.read("same")["text"].null_count == 60
+
+
+@pytest.mark.parametrize("options", [{"radius": 4000}, {"terms": "random"}])
+def test_what_is_too_long_for_a_word_is_not_put_into_other_sentences(fitted, options):
+    store = fitted([*LINES[:8], "see " + "x" * 3_000 + " here"])
+    with Session(store.path) as session:
+        session.augment(make_run("una", beta=1.0, **options), "natural")
+        session.augment(make_run("una", beta=1.0, surface="in-place", **options))
+        session.augment(make_run("una", beta=1.0, surface="reference", **options), "reference")
+        store = session.store
+    for stage in ("una", "natural"):
+        texts = [text for text in store.read(stage)["text"].to_pylist()[:8] if text]
+        assert texts and all(len(text) < 200 for text in texts)
+    assert store.stage("una").settings["parameters"]["longest_term"] == 100
+    # The authors' form is as it always was, and so are the settings where no such term is.
+    assert "longest_term" not in store.stage("reference").settings["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "unsaid"),
+    [
+        ("embedding-neighbour --corpus in.txt", "--vectors FILE", "Traceback"),
+        ("fit --corpus in.txt --min-df 100", "choose a smaller --min-df", "Traceback"),
+        ("run mine.toml", "mine.toml: no such file", "ending in .toml"),
+        ("run mine", "ending in .toml", "no such file"),
+        ("ingest --corpus nothing://key:hidden@b/in.txt?s=hidden", "no installed package knows", "hidden"),
+        ("ingest --corpus s3://?signature=hidden", "names no bucket", "hidden"),
+        ("ingest --corpus s3://key:hidden@b/in.txt?s=hidden", "unknown option 's'", "hidden"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(command, small, typed, said, unsaid):
+    result = command(*typed.split())
+    assert result.returncode == 2 and said in result.stderr.splitlines()[-1]
+    assert unsaid not in result.stdout + result.stderr
+    assert unsaid != "hidden" or len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_first_commands_agree(command, small):
+    """`make augment` and `augment-cli una` make the same stage, in either order of the two."""
+    run = command("run", "default", "--corpus", "in.txt")
+    assert Store.open(small / "store").has("una"), run.stderr
+    assert Store.open(small / "store").has("una-pos")
+    result = command("una")
+    assert result.returncode == 0, result.stderr
+    assert command("una", "--same", "pos", "--name", "una-pos").returncode == 0
+    assert command("una", "--radius", "4000", "--name", "una-paper").returncode == 0
+
+    other = ("--store", "other")
+    assert command("una", "--corpus", "in.txt", *other).returncode == 0
+    assert command("una", "--same", "pos", "--name", "una-pos", *other).returncode == 0
+    made = {name: Store.open(small / "other").stage(name).digest for name in ("una", "una-pos")}
+    recipe = Path(augment_cli.__file__).parent / "recipes/default.toml"
+    both = "[[run]]".join(recipe.read_text("utf-8").split("[[run]]")[:3])  # what of it is UNA
+    (small / "both.toml").write_text(both, "utf-8")
+    again = command("run", "both.toml", *other)
+    assert again.returncode == 0, again.stderr
+    for name, digest in made.items():
+        assert Store.open(small / "other").stage(name).digest == digest
+        assert Store.open(small / "store").stage(name).digest == digest
+
+
+def test_overwrite_makes_a_stage_anew_and_removes_what_was_made_from_it(command, small):
+    command("una", "--corpus", "in.txt")
+    command("pack")
+    assert command("una", "--beta", "0.2").returncode == 5
+    result = command("una", "--beta", "0.2", "--overwrite")
+    assert result.returncode == 0 and "--overwrite: removed una, pack" in result.stderr
+    store = Store.open(small / "store")
+    assert store.stage("una").settings["parameters"]["beta"] == 0.2 and "pack" not in store.stages()
+    before = store.stage("una").digest
+    assert "removed" not in command("una", "--beta", "0.2", "--overwrite").stderr
+    assert Store.open(small / "store").stage("una").digest == before
+    result = command("fit", "--min-df", "2", "--overwrite")
+    assert "--overwrite: removed terms, tfidf, forms, una" in result.stderr
+    (small / "in.txt").write_text("\n".join(LINES[:5]))
+    assert command("ingest", "--corpus", "in.txt").returncode == 5
+    assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
+    assert Store.open(small / "store").stages() == ["rejects", "corpus"]
+    assert command("una", "--overwrite", "--parts", "0").returncode == 2
+
+
+def test_remove_takes_several_and_says_what_hangs_on_them(command, small):
+    command("una", "--corpus", "in.txt")
+    command("pack")
+    shutil.copytree(small / "store", small / "other")
+    result = command("remove", "tfidf", "terms")
+    assert result.returncode == 0 and "removed tfidf, terms" in result.stdout
+    assert "Made from that, and kept: forms, una, pack." in result.stdout
+    assert Store.open(small / "store").stages() == ["rejects", "corpus", "forms", "una", "pack"]
+    result = command("remove", "terms", "tfidf", "--with-descendants", "--store", "other")
+    assert "removed terms, tfidf, forms, una, pack" in result.stdout
+    result = command("remove", "una", "nowhere")
+    assert result.returncode == 2 and "una" in Store.open(small / "store").stages()
+    assert command("remove", "corpus").returncode == 2
+    assert command("remove", "corpus", "--with-descendants").returncode == 0
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """A store whose stage `some` has changed rows and unchanged ones, in parts of 25."""
+    folder = tmp_path_factory.mktemp("half")
+    store = store_of(folder, [*LINES, "see " + "x" * 3_000 + " here"], part_rows=25)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("una", positions="random", beta=0.08), "some")
+    return folder
+
+
+# --- reading options
+
+
+def test_they_work_in_an_augmentation_and_a_fit(command, small):
+    (small / "in.csv").write_text(
+        "body,topic\n" + "".join(f"café {line},rivers\n" for line in LINES * 2), "latin-1"
+    )
+    reading = ["--corpus=in.csv", "--text-column=body", "--keep-column=topic", "--encoding=latin-1"]
+    result = command("crop", *reading, "--deduplicate", "--part-rows", "20", "--format", "csv", "--jobs", "1")
+    assert result.returncode == 0, result.stderr
+    store = Store.open(small / "store")
+    assert store.rows == 60 and len(store.parts) == 3 and store.read("corpus")["topic"][0].as_py() == "rivers"
+    assert command("fit", *reading, "--store", "other", "--limit", "5").returncode == 0
+    assert Store.open(small / "other").rows == 5
+    # Without the corpus they must be as before: it is not read again.
+    result = command("crop", "--encoding", "utf-16")
+    assert result.returncode == 5 and "parameters.encoding" in result.stderr
+
+
+# --- what a run prints
+
+
+def test_a_run_shows_what_it_made_and_names_what_was_there(command, small):
+    first = command("una", "--corpus", "in.txt").stdout
+    for stage in ("rejects", "corpus", "terms", "tfidf", "forms", "una"):
+        assert f"\n  {stage} " in first
+    second = command("crop").stdout
+    assert "\n  crop " in second and "tfidf" not in second and "\n  una " not in second
+    again = command("crop").stdout
+    assert again == "Nothing to do, already there with these settings: crop\n"
+    (small / "two.toml").write_text('[[run]]\naugmentation = "crop"\n[[run]]\naugmentation = "random-swap"\n')
+    third = command("run", "two.toml").stdout
+    assert "\n  random-swap " in third and "\n  crop " not in third and "Already there: crop\n" in third
+    stages = [entry["stage"] for entry in json.loads(command("crop", "--json").stdout)]
+    assert stages == ["rejects", "corpus", "terms", "tfidf", "forms", "una", "crop", "random-swap"]
+
+
+def test_quiet_says_nothing_but_warnings(command, small):
+    for arguments in (["ingest", "--corpus", "in.txt"], ["una", "-q"], ["fit", "--name", "b"], ["pack"]):
+        result = command(*arguments, "--quiet")
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", ""), arguments
+    assert Store.open(small / "store").stages()[-1] == "pack"
+    result = command("una", "--beta", "0", "--name", "none", "--quiet")
+    assert result.stdout == "" and "--beta 0: one term of each sentence" in result.stderr
+    assert json.loads(command("crop", "--quiet", "--json").stdout)[0]["stage"] == "rejects"
+    with Bars(quiet=True).progress("una", 5) as progress:
+        progress(1)
+
+
+def test_stats_says_nothing_on_the_side(command, half):
+    result = command("stats", cwd=half)
+    assert result.returncode == 0 and result.stderr == "" and "some" in result.stdout
+
+
+def test_digests_are_cut_where_people_read_and_whole_for_programs(command, small):
+    assert command("synonym", "--corpus", "in.txt", "-q").returncode == 0
+    for arguments in (["stats", "synonym"], ["status", "--settings"], ["card"]):
+        shown = command(*arguments).stdout
+        assert re.search(r"wordnet[= ][0-9a-f]{12}…", shown) and not re.search("[0-9a-f]{13}", shown), (
+            arguments
+        )
+    assert re.search('"wordnet": "[0-9a-f]{64}"', command("stats", "synonym", "--json").stdout)
+
+
+def test_digests_inside_of_settings_are_cut_too():
+    settings = {"faithful": {"wordnet": "a" * 64, "limit": 0.5}, "pipeline": "b" * 63}
+    assert short(settings) == {"faithful": {"wordnet": "a" * 12 + "…", "limit": 0.5}, "pipeline": "b" * 63}
+
+
+def test_the_table_has_the_speed_of_una_too(half):
+    (entry,) = compare(Store.open(half / "store"))
+    assert entry["stage"] == "some" and entry["sentences_per_second"] > 0
+
+
+# --- the shell's completion
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("augment-cli yod", ["yoda"]),
+        ("augment-cli una --bet", ["--beta"]),
+        ("augment-cli inspect --store half ", ["rejects", "corpus", "terms", "tfidf", "forms", "some"]),
+        ("augment-cli remove t", []),
+        ("augment-cli run augcse-4", ["augcse-4", "augcse-4-no-models"]),
+    ],
+)
+def test_the_shell_completes(tmp_path, half, monkeypatch, words, expected):
+    shutil.copytree(half / "store", tmp_path / "half")
+    monkeypatch.chdir(tmp_path)
+    parts = words.split(" ")
+    completing = {
+        "_AUGMENT_CLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(parts) - 1),
+    }
+    for key, value in completing.items():
+        monkeypatch.setenv(key, value)
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stdout", written)
+    monkeypatch.setattr("sys.argv", ["augment-cli"])
+    with pytest.raises(SystemExit):
+        main()
+    assert written.getvalue().split() == expected
+
+
+# --- inspect
+
+
+def test_inspect_shows_changed_rows_and_the_others_when_asked(command, half):
+    store = Store.open(half / "store")
+    reasons = store.read("some")["reason"].to_pylist()
+    changed = [row for row, reason in enumerate(reasons) if reason is None]
+    assert 5 < len(changed) < 50
+    shown = command("inspect", "some", "-n", "61", cwd=half).stdout
+    assert "unchanged:" not in shown and shown.count("→") == len(changed)
+    assert "--unchanged shows the others too" in shown
+    everything = command("inspect", "some", "-n", "61", "--unchanged", cwd=half).stdout
+    assert everything.count("→") == 61 and everything.count("unchanged: ") == 61 - len(changed)
+    rows = json.loads(command("inspect", "some", "-n", "3", "--json", cwd=half).stdout)
+    assert len(rows) == 3 and all(row["row_id"] in changed for row in rows)
+    assert "--unchanged" not in command("inspect", "corpus", "-n", "61", cwd=half).stdout
+
+
+def test_inspect_shows_the_rows_that_are_asked_for(command, half):
+    store = Store.open(half / "store")
+    unchanged = store.read("some")["reason"].to_pylist().index("no_position_drawn")
+    shown = command("inspect", "some", "--row", "55", "--row", unchanged, "-n", "1", "--json", cwd=half)
+    rows = json.loads(shown.stdout)
+    assert [row["row_id"] for row in rows] == sorted([55, unchanged])
+    assert rows[-1]["original"] == LINES[rows[-1]["row_id"]]
+    beyond = command("inspect", "some", "--row", "61", cwd=half)
+    assert beyond.returncode == 2 and "has no row 61; it has 0 to 60" in beyond.stderr
+    (term,) = json.loads(command("inspect", "terms", "--row", "2", "--json", cwd=half).stdout)
+    assert term["term"] == store.read("terms")["term"][2].as_py()  # which has no row_id
+
+
+@pytest.mark.parametrize("stage", ["some", "corpus", "terms"])
+def test_contains_looks_in_every_text_in_any_case(half, stage):
+    store = Store.open(half / "store")
+    wanted = "House 25" if stage != "terms" else "FLOW"
+    rows = choose_rows(store, stage, 100, choice=Choice(contains=wanted))
+    table = store.read(stage).to_pylist()
+    originals = store.read("corpus")["text"].to_pylist()
+    expected = [
+        number
+        for number, row in enumerate(table)
+        if any(
+            wanted.lower() in text.lower()
+            for text in [*row.values(), *([originals[number]] if stage == "some" else [])]
+            if isinstance(text, str)
+        )
+    ]
+    keys = ["term"] if stage == "terms" else ["row_id"]
+    assert [[row[key] for key in keys] for row in rows] == [[table[n][key] for key in keys] for n in expected]
+    assert expected
+
+
+def test_conditions_hold_together(half):
+    store = Store.open(half / "store")
+    rows = choose_rows(store, "some", 9, choice=Choice("replaced > 0", "-replaced", (), "river number 1"))
+    numbers = [row["replaced"] for row in rows]
+    assert rows and numbers == sorted(numbers, reverse=True) and min(numbers) > 0
+    assert all("river number 1" in row["original"] + str(row["text"]) for row in rows)
+    with pytest.raises(UsageError, match="no row 70"):
+        choose_rows(store, "some", 9, choice=Choice(rows=(3, 70)))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see " + "x" * 3_000 + " here", "see " + "x" * 40 + "…(3,000 characters) here"),
+        ("a" * 60, "a" * 60),
+        ("长江" * 100, "长江" * 100),
+    ],
+)
+def test_tokens_of_no_language_are_cut_on_the_screen(text, shown):
+    assert cut_long_tokens(text) == shown
+
+
+def test_a_long_token_is_cut_in_every_view_and_whole_in_json(command, half):
+    for stage in ("some", "corpus"):
+        shown = command("inspect", stage, "--row", "60", cwd=half).stdout
+        assert "x" * 41 not in shown and "characters)" in shown
+        assert "x" * 3_000 in command("inspect", stage, "--row", "60", "--json", cwd=half).stdout
+    shown = command("inspect", "terms", "--contains", "xxx", cwd=half).stdout
+    assert "x" * 41 not in shown and "(3,0" in shown
+
+
+# --- failures and interruptions
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["una", "--corpus", "nowhere.txt"],
+        ["ingest", "--corpus", "empty.txt"],
+        ["fit", "--corpus", "in.txt", "--keep-column", "topic"],
+        ["run", "default", "--corpus", "nowhere.txt"],
+    ],
+)
+def test_a_failed_run_leaves_no_store(command, small, arguments):
+    (small / "empty.txt").write_text("")
+    assert command(*arguments).returncode in (2, 4)
+    assert not (small / "store").exists()
+    (small / "mine").mkdir()  # a folder of one's own stays, empty
+    assert command(*arguments, "--store", "mine").returncode in (2, 4)
+    assert not any((small / "mine").iterdir())
+
+
+def test_a_failed_run_leaves_a_store_that_has_something(command, small):
+    command("crop", "--corpus", "in.txt")
+    assert command("embedding-neighbour").returncode == 2
+    assert Store.open(small / "store").stages() == ["rejects", "corpus", "crop"]
+
+
+def test_an_interrupted_parse_is_in_the_status(small, command, pipeline, monkeypatch):
+    monkeypatch.setattr("augment_cli.parsing.stage.PIECE_ROWS", 16)
+    with Session(small / "store", Engine(1)) as session:
+        session.ingest([small / "in.txt"])
+    joined = []
+    monkeypatch.setattr("augment_cli.parsing.stage._join_part", lambda *values: joined[0])
+    with pytest.raises(IndexError), Session(small / "store", Engine(1)) as session:
+        session.parse(pipeline)
+    entry = status(Store.open(small / "store"))[-1]
+    assert entry["stage"] == "parses" and not entry["complete"] and entry["rows_in_work"] == 60
+    shown = command("status").stdout
+    assert (
+        "unfinished: 0 of 1 parts" in shown and "0 + 60" in shown and "the same command resumes them" in shown
+    )
+    monkeypatch.undo()
+    with Session(small / "store", Engine(1)) as session:
+        session.parse(pipeline)
+    assert [entry["rows_in_work"] for entry in status(Store.open(small / "store"))] == [0, 0, 0]
+
+
+def test_a_switch_that_is_on_can_be_turned_off(command):
+    assert "--no-faithful" in command("paraphrase", "--help").stdout
+    assert "--no-include-self" not in command("una", "--help").stdout
+
+
+def commands_in(text: str) -> list[list[str]]:
+    return [shlex.split(line)[1:] for line in re.findall(r"`(augment-cli [^`]+)`", text)]
+
+
+@pytest.mark.parametrize("allowed", ["0.5", "0"])
+def test_the_reject_note_names_the_store_and_its_command_works(command, tmp_path, allowed):
+    (tmp_path / "in.txt").write_bytes(b"\n".join([*(line.encode() for line in LINES), b"\xff", b""]))
+    result = command("ingest", "--corpus", "in.txt", "--store", "news", "--max-rejects", allowed)
+    assert result.returncode == (0 if allowed == "0.5" else 3)
+    advised = commands_in(result.stderr)
+    assert advised and all(command(*arguments).returncode == 0 for arguments in advised)
+
+
+def test_a_changed_corpus_is_told_what_can_be_done(command, small):
+    assert command("una", "--corpus", "in.txt").returncode == 0
+    (small / "in.txt").write_text("\n".join(LINES[1:]))
+    result = command("ingest", "--corpus", "in.txt")
+    assert result.returncode == 5 and "--overwrite" in result.stderr and "another --store" in result.stderr
+    assert "--name" not in result.stderr and "remove corpus" not in result.stderr
+    assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "advised"),
+    [
+        ("una --radius 3 --avoid none", "una --radius 3", "--avoid none"),
+        ("una --radius 3 --background none", "una --radius 4", "--background none --radius 3"),
+        ("una --radius 3 --seed 7", "una --radius 3", "--seed 7"),
+        ("una --radius 3 --surface in-place", "una --radius 3", "--surface in-place"),
+        ("una --radius 3 --include-self", "una --radius 3", "--include-self"),
+        ("fit --min-df 2", "fit", "--min-df 2"),
+    ],
+)
+def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, small, first, then, advised):
+    assert command(*first.split(), "--corpus", "in.txt").returncode == 0
+    refused = command(*then.split())
+    assert refused.returncode == 5 and "nothing was changed" in refused.stderr
+    options = re.search(r"Use the same settings \((.*?)\)", refused.stderr)[1]
+    assert set(advised.split()) <= set(options.split())
+    again = command(*then.split(), *options.split())  # of an option given twice, the last counts
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("arguments", [["una"], ["pack"]])
+def test_a_name_that_is_taken_is_not_to_be_removed(command, small, arguments):
+    assert command("una", "--corpus", "in.txt").returncode == 0
+    result = command(*arguments, "--name", "corpus")
+    assert result.returncode == 5 and "the name is taken by a stage that 'corpus' made" in result.stderr
+    assert "remove" not in result.stderr and "Choose another --name" in result.stderr
+
+
+def test_an_input_that_cannot_be_read_is_not_to_be_made_writable(command, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("x")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    known = explain(PermissionError(13, "Permission denied", str(tmp_path / "in.txt")))
+    assert known.exit_code == 4 and "chmod u+r" in str(known) and "writable" not in str(known)
+    monkeypatch.setattr("os.access", lambda path, mode: True)
+    known = explain(PermissionError(13, "Permission denied", str(tmp_path / "in.txt")))
+    assert known.exit_code == 6 and "writable" in str(known)
+
+
+def test_a_quotation_mark_that_is_never_closed_suggests_no_quoting(command, tmp_path):
+    rows = [f"{line}" for line in LINES]
+    rows[30] = '"' + rows[30]
+    (tmp_path / "in.csv").write_text("\n".join(["text", *rows, ""]))
+    result = command("ingest", "--corpus", "in.csv")
+    assert result.returncode == 3 and "--no-quoting" in result.stderr and "fetch" not in result.stderr
+    assert command("ingest", "--corpus", "in.csv", "--no-quoting", "--overwrite").returncode == 0
+    assert Store.open(tmp_path / "store").rows == 60
+
+
+def test_latin_1_is_named_in_words_with_its_remedy(command, tmp_path):
+    texts = [f"le café numéro {n}" for n in range(20)]
+    (tmp_path / "in.txt").write_text("\n".join(texts), "latin-1")
+    result = command("ingest", "--corpus", "in.txt")
+    assert result.returncode == 4 and "20 lines not_utf8" in result.stderr and "{" not in result.stderr
+    assert "--encoding, such as latin-1" in result.stderr
+    assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-1").returncode == 0
+    assert Store.open(tmp_path / "store").read("corpus")["text"].to_pylist() == texts
+    assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-99").returncode == 2
+
+
+def test_1_percent_is_not_advised_against_itself(command, small):
+    result = command("una", "--corpus", "in.txt", "--radius", "40%", "--background", "none")
+    assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
+    result = command("una", "--radius", "4000", "--background", "none", "--name", "wide")
+    assert "the window covers" in result.stderr and "--radius 1% grows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # Loading took 20 s, the first two rows arrived with it: they tell nothing of the rate.
+        (
+            300,
+            [
+                "2 of 300 rows",
+                "102 of 300 rows, 10 rows/s, 20 s left",
+                "117 of 300 rows, 7.7 rows/s, 24 s left",
+            ],
+        ),
+        (None, ["2 rows", "102 rows, 10 rows/s", "117 rows, 7.7 rows/s"]),
+    ],
+)
+def test_the_rate_leaves_out_the_time_that_a_model_takes_to_load(rows, expected, monkeypatch, capsys):
+    now = [100.0]
+    monkeypatch.setattr(lines.time, "monotonic", lambda: now[0])
+    with lines.Bars().progress("paraphrase", rows) as done:
+        for at, count in ((120, 2), (121, 10), (130, 90), (132, 5), (135, 10)):
+            now[0] = at
+            done(count)
+    assert capsys.readouterr().err.splitlines() == [f"paraphrase: {line}" for line in expected]
+
+
+def test_a_note_that_is_true_of_several_stages_is_said_once(tmp_path):
+    said = Told()
+    with Session(tmp_path / "store", Engine(1), said, sample=True) as session:
+        session.ingest()
+        session.augment(make_run("una"))
+        session.augment(make_run("una", beta="0.3"), stage="una-easy")
+    assert sum("joins its own" in line for line in said.said) == 1

@@ -1,0 +1,320 @@
+"""Scripts behind published numbers, at a tiny size, and judged rows of what the augmentations make today."""
+
+import gzip
+import json
+import sys
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.rows import Rows
+from augment_cli.languages import languages_of
+from augment_cli.models import shipped_pipeline
+from augment_cli.parsing.tables import parse_texts
+from augment_cli.reports.verdicts import Judgement, agreement, read, summary
+from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.store.store import Store
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.text.spans import CodePoints
+from benchmarks import growth, judge_quality, writer_quality
+from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
+from benchmarks.adapt_domains import DOMAINS, difference_table
+from benchmarks.gpu_quarter import main
+from benchmarks.growth import measure, pieces, recombined, write_corpus
+from benchmarks.judged_table import DOCUMENT, JUDGED, table
+from benchmarks.meaning_pairs import is_negated
+from benchmarks.result_lines import read_lines
+from tests.helpers.faulty_server import serving
+from tests.helpers.page_commands import read_arguments
+from tests.helpers.places import REPOSITORY
+from tests.helpers.tiny_models import SENTENCES
+
+
+@pytest.mark.slow
+def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_path):
+    out = tmp_path / "quarter.json"
+    sizes = ["--layers", "1", "--width", "32", "--steps", "4", "--first", "3", "--batches", "8"]
+    main(["--out", str(out), "--precisions", "fp32,fp16", "--modes", "plain", *sizes])
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [part["agrees"] for part in found["agreement"]] == [True, True]
+    assert found["agreement"][0]["largest_difference"] == 0.0 < found["agreement"][1]["largest_difference"]
+    assert [part["rows_per_second"] > 0 for part in found["speed"]] == [True, True]
+    assert not found["left_out"]
+    main(["--out", str(out), "--seconds", "0", "--precisions", "fp32", "--modes", "plain", *sizes])
+    assert len(json.loads(out.read_text(encoding="utf-8"))["left_out"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He is not here.", True),
+        ("He isn't here.", True),
+        ("He isn’t here, and nobody is.", False),
+        ("A knot in the Northern note.", False),
+        ("No one CANNOT see it.", False),
+        ("Nothing works.", True),
+    ],
+)
+def test_an_odd_number_of_negations(text, expected):
+    assert is_negated(text) is expected
+
+
+def test_what_goes_beyond_the_sentences_is_made_of_their_halves():
+    sentences = ["a b c d", "e f g h i", "j"]
+    made = list(recombined(sentences, 8))
+    assert made[:3] == sentences and len(made) == 8
+    words = {word for sentence in sentences for word in sentence.split()}
+    assert all(set(text.split()) <= words for text in made)
+    starts = [text.split()[0] for text in made]
+    assert starts == ["a", "e", "j", "a", "e", "j", "a", "e"]
+
+
+def test_a_command_that_was_measured_is_not_run_again(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    with gzip.open(tmp_path / "corpus" / "wiki_en-00.txt.gz", "wt") as file:
+        file.writelines(f"Sentence number {number} is here.\n" for number in range(40))
+    write_corpus(tmp_path / "40.txt.gz", tmp_path, 40)
+    store, log = tmp_path / "store", tmp_path / "measured.jsonl"
+    ingest = ["ingest", "--corpus", str(tmp_path / "40.txt.gz"), "--store", str(store)]
+    measured = measure(ingest, log)
+    assert pieces("parse", store) == [["--parts", "0-0"]]
+    assert pieces("pi", store) == [[]]
+    (line,) = log.read_text("utf-8").splitlines()
+    assert json.loads(line)["words"] == ingest
+    (tmp_path / "40.txt.gz").unlink()  # it could not be read a second time
+    assert measure(ingest, log) == pytest.approx(measured)
+
+
+def test_an_epoch_is_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
+    ran = []
+
+    def record(words, log):
+        ran.append(words)
+        (tmp_path / "store-7").mkdir(exist_ok=True)
+        log.touch()
+        return 2.0, 3 * 2**20
+
+    monkeypatch.setattr(growth, "measure", record)
+    monkeypatch.setattr(growth, "write_corpus", lambda path, data, rows: None)
+    words = [
+        "--data",
+        "data",
+        "--work",
+        str(tmp_path),
+        "--rows",
+        "7",
+        "--commands",
+        "ingest",
+        "crop",
+        "train",
+    ]
+    monkeypatch.setattr("sys.argv", ["growth", *words])
+    growth.main()
+    store = ["--store", str(tmp_path / "store-7")]
+    assert ran[1] == ["crop", *store, "--jobs", "2"]
+    assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
+    assert "| 7 | 2.0 s | 2.0 s | 2.0 s | 3 MiB |" in capsys.readouterr().out
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_table_is_what_agreement_counts(tmp_path, monkeypatch, capsys):
+    ones = [
+        Judgement(maker, row, verdict, original=f"heron {row} waits", text=f"{maker} {row}")
+        for maker in ("rephrase", "antonym", "hypernym")  # the last says nothing of the meaning
+        for row, verdict in enumerate(["good", "wrong", "awkward", "good", "wrong", "good"])
+    ]
+    (tmp_path / "judged").mkdir()
+    fields = ("stage", "row_id", "verdict", "original", "text")
+    lines = [json.dumps({field: getattr(one, field) for field in fields}) for one in ones]
+    (tmp_path / "judged" / "all.jsonl").write_text("\n".join(lines) + "\n")
+
+    def behave(handler, number, body):
+        second = body["messages"][-1]["content"].partition("Second: ")[2]
+        assert body["temperature"] == 0.0
+        handler.answer({"rephrase": "same", "antonym": "other"}[second.split()[0]])
+
+    with serving(behave) as server:
+        words = ["--model", "small", "--endpoint", server.endpoint, "--judged", str(tmp_path / "judged")]
+        monkeypatch.setattr(sys, "argv", ["judge_quality", *words, "--work", str(tmp_path / "work")])
+        judge_quality.main()
+        judge_quality.main()  # goes on where it was: all of it is there
+    assert len(server.requests) == 10
+    head, _, *rows = capsys.readouterr().out.splitlines()[:5]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert head.startswith("| augmentation | pairs |")
+    assert [row[:4] for row in cells] == [
+        ["`antonym`", "5", "0", "60%"],
+        ["`rephrase`", "5", "0", "60%"],
+        ["all", "10", "0", "60%"],
+    ]
+    found = agreement(Store.open(tmp_path / "work" / "store"), "llm-judge", read([tmp_path / "judged"]))
+    assert cells[2][5] == f"{found['kappa']:.2f}" and found["pairs"] == 10
+
+
+def test_a_row_for_each_kind_of_positive_and_long_lines_are_no_hindrance(tmp_path, monkeypatch, capsys):
+    corpus = tmp_path / "data" / writer_quality.CORPUS
+    corpus.parent.mkdir(parents=True)
+    lines = [*SENTENCES[:20], *["a very long line " * 20] * 30]
+    corpus.write_bytes(gzip.compress("\n".join(lines).encode()))
+    called = []
+
+    def call(program, *words):
+        called.append([program, *map(str, words)])
+        seed = (
+            next((int(word[5:]) for word in called[-2] if word.startswith("seed=")), 0) if called[1:] else 0
+        )
+        scores = {"sts12": {"main_score": 0.5}, "sts13": {"main_score": 0.6 + seed / 100}}
+        return json.dumps([{"scores": scores}])
+
+    monkeypatch.setattr(writer_quality, "_call", call)
+    with serving(lambda handler, number, body: handler.answer("A heron is waiting there.")) as server:
+        words = ["--model", "small", "--endpoint", server.endpoint, "--data", str(tmp_path / "data")]
+        words += ["--work", str(tmp_path / "work"), "--rows", "10", "--seeds", "1,3", "--set", "steps=2"]
+        monkeypatch.setattr(sys, "argv", ["writer_quality", *words])
+        writer_quality.main()
+    assert len(server.requests) == 10
+    store = Store.open(tmp_path / "work" / "store")
+    assert store.rows == 10 and {"rephrase", "llm-paraphrase"} <= {*store.stages()}
+    rows = [row for row in capsys.readouterr().out.splitlines() if row.startswith("|")][2:]
+    assert [row.split("|")[1].strip() for row in rows] == list(writer_quality.POSITIVES.values())
+    assert all(row.endswith("| 56.00 | 55.50 – 56.50 |") for row in rows) and "| 100% |" in rows[2]
+    trained = [words for words in called if words[0] == "train"]
+    assert len(called) == 2 * len(trained) == 12
+    assert [word for words in trained for word in words if word.startswith("positives=")] == [
+        f"positives={stage}" for stage in writer_quality.POSITIVES for _ in range(2)
+    ]
+    assert all(words[-1] == "steps=2" for words in trained)
+    for words in called:
+        with pytest.MonkeyPatch.context() as patch:
+            read_arguments("python -m " + " ".join(words), patch)
+
+
+PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
+
+
+def test_differences_are_those_to_the_starting_encoder():
+    common = {"model": "m", "domain": "d"}
+    lines = [
+        common | {"encoder": "start", "accuracy_10": 50.0, "stsb": 80.0},
+        common | {"encoder": "best", "seed": 1, "accuracy_10": 52.0, "stsb": 79.0},
+        common | {"encoder": "best", "seed": 2, "accuracy_10": 49.0, "stsb": 79.0},
+    ]
+    row = "| m | d | accuracy from ten examples a class | 50.00 | +0.50 ± 2.12 | 1 of 2 | −1.00 ± 0.00 |"
+    assert difference_table(lines).split("\n")[2:] == [row]
+    assert difference_table(lines[:2]).endswith("| 50.00 | +2.00 | 1 of 1 | −1.00 |")
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("adapt_domains", difference_table), ("adapt_corpora", corpora_table)]
+)
+def test_the_page_shows_what_was_measured(name, table):
+    assert table(read_lines(REPOSITORY / f"benchmarks/{name}.jsonl")) in PAGE.read_text(encoding="utf-8")
+
+
+def test_what_needs_no_training_stands_as_measured():
+    page = PAGE.read_text("utf-8")
+    cells = {}
+    for line in read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl"):
+        main = line.get("accuracy", line.get("accuracy_10"))
+        cells.setdefault(line["encoder"], {})[line["domain"]] = f"{main:.1f} / {line['purity_10']:.1f}"
+    assert len(cells) == 6
+    for encoder, of_domain in cells.items():
+        assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
+
+
+def test_a_partner_is_found_among_those_of_the_others():
+    def encode(texts):
+        return np.array([[1.0, 0.1 * len(text)] if text.islower() else [0.0, 1.0] for text in texts])
+
+    assert own_partner(encode, [("a", "b"), ("A", "B")]) == 100
+    assert own_partner(encode, [("a", "B"), ("A", "b")]) == 0
+
+
+def test_texts_and_pairs_are_read(tmp_path):
+    for name, texts in (("one", "ab"), ("two", "cdef")):
+        (tmp_path / name).write_bytes(gzip.compress("\n".join(texts).encode()))
+    assert read_texts([tmp_path / "one", tmp_path / "two"], 4) == ["a", "c", "b", "d"]
+
+    (tmp_path / "pairs").write_bytes(gzip.compress(b'sentence1\tsentence2\na "b\tc\nd\te\n'))
+    assert sorted(read_pairs(tmp_path / "pairs")) == [('a "b', "c"), ("d", "e")]
+    (tmp_path / "groups").write_bytes(gzip.compress(b"group\ttext\n1\ta\n1\tb\n1\tc\n2\td\n"))
+    assert read_pairs(tmp_path / "groups") == [("a", "b")]
+
+
+def test_gains_are_shown_beside_what_was_there_before():
+    line = {"model": "m", "corpus": "news", "rows": 4000, "kept": 0.5, "outcome": "better"}
+    line |= {"before": {"main": 50.0, "stsb": 80.0}, "gain": {"main": 1.25, "stsb": -0.5}}
+    row = "| m | news | 4,000 | 0.5 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
+    assert corpora_table([line]).splitlines()[2:] == [row]
+
+
+@pytest.mark.slow
+def test_the_documents_table_is_the_one_that_the_judged_rows_give():
+    assert table() in DOCUMENT.read_text("utf-8"), "put in what `python -m benchmarks.judged_table` prints"
+
+
+def test_every_judged_row_has_a_verdict_and_its_texts():
+    rows = read(sorted(JUDGED.glob("*.jsonl")))
+    assert len(rows) >= 400
+    for row in rows:
+        assert row.verdict is not None and row.version is not None
+        assert row.original and row.text and row.original != row.text
+        assert row.verdict != "wrong" or row.note
+    assert len({(row.store, row.stage, row.row_id) for row in rows}) == len(rows)
+
+
+OF_A_CORPUS = {"una", "uda", "entity-swap", "paraphrase"}
+# Of one reading of parts of speech or the other: nobody noted whether the store had a parse.
+READINGS: tuple[dict[str, Any], ...] = ({}, {"parts_of_speech": "parse"}, {"parts_of_speech": "words"})
+SEED = 42
+
+
+@cache
+def pipeline() -> Any:
+    import spacy
+
+    return spacy.load(shipped_pipeline())
+
+
+def judged(path: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+FILES = [
+    path
+    for path in sorted(JUDGED.glob("*.jsonl"))
+    if judged(path)[0]["augmentation"] not in OF_A_CORPUS and not summary(read([path]))[0]["stale"]
+]
+
+
+def made(run: AugmentationRun, rows: Rows) -> list[str | None]:
+    outcome = run.augmentation.prepare(run.parameters, Resources(SEED, 0))(rows)
+    texts: list[str | None] = as_table(run.augmentation, rows, outcome)["text"].to_pylist()
+    return texts
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_judged_text_comes_out_again(path):
+    entries = judged(path)
+    texts = pa.array([entry["original"] for entry in entries], pa.string())
+    row_ids = np.array([entry["row_id"] for entry in entries])
+    plain = Rows(row_ids, texts, CodePoints.of(texts))
+    name, expected = entries[0]["augmentation"], [entry["text"] for entry in entries]
+    fields = make_run(name).parameters.__dataclass_fields__
+    outputs = []
+    for options in READINGS if "parts_of_speech" in fields else READINGS[:1]:
+        run = make_run(name, **options)
+        reads = "parses" in run.augmentation.needs or options.get("parts_of_speech") == "parse"
+        outputs.append(made(run, with_parses(plain) if reads else plain))
+    assert expected in outputs, f"{path}: read new rows; `python -m benchmarks.judged_table` says how"
+
+
+def with_parses(rows: Rows) -> Rows:
+    table = parse_texts(pipeline(), rows.texts).combine_chunks()
+    parses = ParseRows.from_table(table, rows.code_points, languages_of("en"))
+    return Rows(rows.row_ids, rows.texts, rows.code_points, None, parses)

@@ -1,0 +1,428 @@
+"""Measures against libraries and direct computations: classifiers, geometry, rankings, similarity."""
+
+import itertools
+import math
+import signal
+import warnings
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import pytrec_eval
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import delayed
+from scipy.spatial.distance import cosine as distance
+from scipy.stats import entropy, hmean
+
+from augment_cli.errors import MissingError, UsageError
+from eval.measures import classification, geometry, retrieval
+from eval.measures.classification import CLASSIFIERS, Classifier
+from eval.measures.kmeans import hungarian_accuracy
+from eval.measures.processes import parallel
+from eval.measures.senteval import FAST, PUBLISHED, LinearClassifier, train_and_predict
+from eval.measures.similarity import (
+    NEAREST,
+    correlation,
+    cosine,
+    finds_own,
+    halves,
+    nearest,
+    shared_neighbours,
+)
+from tests.helpers.blobs import blobs
+from tests.helpers.training import draw
+
+
+class Scripted(Classifier):
+    """Predicts the right label (`c0`) above a strength, the wrong one below."""
+
+    def fit(self, train, strength, dev):
+        return lambda vectors: np.full(len(vectors), "c0" if strength >= 2 else "c1")
+
+
+def test_equal_accuracies_go_to_the_first_strength():
+    vectors, labels = np.ones((20, 2)), np.full(20, "c0")
+    scripted = Scripted(folds=2, nested_strengths=(1, 2, 3), folded_strengths=(1, 4, 5))
+    assert classification.search_dev((vectors, labels), (vectors, labels), scripted) == 2
+    assert classification.search_folds((vectors, labels), scripted, 2) == 4
+    assert classification.search_folds((vectors, labels), scripted, 2, nested=True) == 2
+
+
+def test_nested_cross_validation_predicts_every_row_once():
+    data = blobs(40, spread=0.05)
+    classifier = classification.get("logistic-regression")
+    predicted, accuracies, strengths = classification.nested_cross_validation(data, classifier, 2, 1)
+    assert predicted.tolist() == data[1].tolist()
+    assert accuracies == [1, 1]
+    assert strengths == [0.25, 0.25]
+
+
+def test_unknown_classifiers_are_named():
+    with pytest.raises(UsageError, match="choose one of logistic-regression, senteval-torch"):
+        classification.get("svm")
+
+
+def test_published_settings_are_sentevals():
+    assert (PUBLISHED.optimizer, PUBLISHED.batch_size, PUBLISHED.tenacity, PUBLISHED.epoch_size) == (
+        "adam",
+        64,
+        5,
+        4,
+    )
+    assert (FAST.optimizer, FAST.batch_size, FAST.tenacity, FAST.epoch_size) == ("rmsprop", 128, 3, 2)
+    assert [CLASSIFIERS[name].folds for name in ("senteval-torch", "senteval-torch-fast")] == [10, 5]
+
+
+def test_training_stops_once_the_dev_score_no_longer_rises(monkeypatch):
+    steps = []
+
+    class Counted(torch.optim.Adam):
+        def step(self, *arguments):
+            steps.append(1)
+            return super().step(*arguments)
+
+    monkeypatch.setattr("torch.optim.Adam", Counted)
+    vectors, labels = blobs(64, spread=0.01)
+    LinearClassifier(PUBLISHED, weight_decay=0, seed=0).fit(
+        vectors, labels, dev=(vectors[:1] * 0, np.array(["none"]))
+    )
+    # The dev score is 0 at the first check and never rises: 1 + tenacity + 1 checks of 4 epochs of one batch.
+    assert len(steps) == (1 + PUBLISHED.tenacity + 1) * PUBLISHED.epoch_size
+
+
+def test_clear_classes_are_learnt_and_one_seed_gives_one_answer():
+    generator = np.random.default_rng(0)
+    labels = np.array(["a", "b"] * 20)
+    vectors = np.repeat(np.eye(2), 200, axis=1)[[0, 1] * 20] + generator.normal(size=(40, 400)) * 0.5
+    splits, test = [(np.arange(10), np.arange(10, 20)), (np.arange(2, 12), np.arange(10))], vectors[20:]
+    one, again = (train_and_predict(vectors, labels, splits, test) for _ in range(2))
+    assert one.tolist() == again.tolist() == [labels[20:].tolist()] * 2
+
+
+def test_a_split_learns_the_same_beside_others_as_alone():
+    generator = np.random.default_rng(0)
+    labels, vectors = np.array(list("abcd") * 20), generator.normal(size=(80, 8))
+    rows = [generator.permutation(60) for _ in range(3)]
+    splits = [(each[:40], each[40:]) for each in rows]
+    beside = train_and_predict(vectors, labels, splits, vectors[60:])
+    assert beside[0].tolist() == train_and_predict(vectors, labels, splits[:1], vectors[60:])[0].tolist()
+    assert len({tuple(answers) for answers in beside}) == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_accuracy_is_that_of_the_best_permutation(rows):
+    gold, clusters = (np.array(column) for column in zip(*rows, strict=True))
+    best = max(
+        np.mean([order[cluster] == label for label, cluster in rows])
+        for order in itertools.permutations(range(4))
+    )
+    assert hungarian_accuracy(gold, clusters) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("jobs", "seconds"), [(1, 1000), (2, 1)])
+def test_one_job_or_a_little_work_is_done_in_this_process(jobs, seconds):
+    assert (
+        parallel(jobs, seconds)(delayed(signal.getsignal)(signal.SIGINT) for _ in "ab")
+        == [signal.getsignal(signal.SIGINT)] * 2
+    )
+
+
+@pytest.mark.slow
+def test_workers_leave_ctrl_c_to_their_parent():
+    handlers = parallel(2, 1000, timeout=120)(delayed(signal.getsignal)(signal.SIGINT) for _ in range(4))
+    assert set(handlers) == {signal.SIG_IGN}
+
+
+def test_a_worker_that_has_grown_is_replaced_without_a_warning():
+    """As loky warns in a thread of its own, an error there would leave the results waiting for ever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel(2, 1000)
+        warnings.warn(  # loky's words
+            "A worker stopped while some jobs were given to the executor. This can be caused by a too short "
+            "worker timeout or by a memory leak.",
+            stacklevel=1,
+        )
+
+
+@pytest.fixture()
+def vectors():
+    return np.random.default_rng(0).normal(size=(40, 6)) + 0.5
+
+
+def scaled(vectors):
+    return [row / math.sqrt(sum(value * value for value in row)) for row in vectors]
+
+
+def test_alignment_uniformity_and_anisotropy_equal_loops_over_pairs(vectors):
+    rows = scaled(vectors)
+    pairs = list(itertools.combinations(rows, 2))
+    squares = [sum((a - b) ** 2) for a, b in pairs]
+    assert geometry.uniformity(vectors) == pytest.approx(
+        math.log(np.mean([math.exp(-2 * s) for s in squares]))
+    )
+    assert geometry.anisotropy(vectors) == pytest.approx(np.mean([a @ b for a, b in pairs]))
+    aligned = np.mean([sum((a - b) ** 2) for a, b in zip(rows[:20], rows[20:], strict=True)])
+    assert geometry.alignment(vectors[:20], vectors[20:]) == pytest.approx(aligned)
+
+
+def test_blocks_do_not_change_uniformity_or_purity(vectors, monkeypatch):
+    labels = [str(i % 3) for i in range(40)]
+
+    def measured():
+        return geometry.uniformity(vectors), *geometry.neighbourhoods_by_row(vectors, labels, [5])["purity_5"]
+
+    before = measured()
+    monkeypatch.setattr(geometry, "_BLOCK", 7)
+    assert before == pytest.approx(measured())
+
+
+def test_known_spaces_have_known_values():
+    assert geometry.effective_rank(np.eye(5)) == pytest.approx(5)
+    assert geometry.effective_rank(np.ones((7, 4))) == pytest.approx(1)
+    assert geometry.anisotropy(np.ones((7, 4))) == pytest.approx(1)
+    assert geometry.uniformity(np.ones((7, 4))) == pytest.approx(0, abs=1e-12)
+    assert geometry.uniformity(np.array([[1.0, 0], [-1, 0]])) == pytest.approx(-8)
+    assert geometry.alignment(np.eye(3), -np.eye(3)) == pytest.approx(4)
+
+
+def test_effective_rank_condition_and_their_harmonic_mean_equal_the_definition(vectors):
+    def direct(matrix):
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(matrix.T @ matrix), 0))[::-1]
+        rank = math.exp(entropy(values / values.sum()))
+        return rank, values[0] / values[math.floor(rank) - 1]
+
+    other = vectors * [9, 3, 1, 1, 0.1, 0.01]
+    assert geometry.effective_rank(vectors) == pytest.approx(direct(vectors)[0])
+    expected = hmean([direct(vectors)[1], direct(other)[1]])
+    assert geometry.cond_hm(vectors, other) == pytest.approx(expected)
+
+
+def test_singular_value_gap_equals_the_definition_and_is_zero_for_rotations(vectors):
+    other = vectors * [9, 3, 1, 1, 0.1, 0.01]
+    a, b = (np.linalg.svd(matrix)[1] for matrix in (vectors, other))
+    assert geometry.singular_value_gap(vectors, other) == pytest.approx(((np.log(a) - np.log(b)) ** 2).sum())
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))[0]
+    assert geometry.singular_value_gap(vectors, vectors @ turn) == pytest.approx(0, abs=1e-20)
+    # Directions without any extent have no logarithm; they are left out instead of making the gap infinite.
+    flat = vectors * [1, 1, 1, 1, 1, 0]
+    assert math.isfinite(geometry.singular_value_gap(vectors, flat))
+
+
+def test_neighbourhoods_equal_a_loop_over_neighbours(vectors):
+    labels = [str(i % 3) for i in range(40)]
+    rows = scaled(vectors)
+    found = geometry.neighbourhoods_by_row(vectors, labels, (1, 4, 39))
+    for count in (1, 4, 39):
+        shares, distances = [], []
+        for i, row in enumerate(rows):
+            near = sorted((j for j in range(40) if j != i), key=lambda j: -float(row @ rows[j]))[:count]
+            shares.append(np.mean([labels[j] == labels[i] for j in near]))
+            distances.append(np.mean([1 - float(row @ rows[j]) for j in near]))
+        assert found[f"purity_{count}"] == pytest.approx(np.array(shares))
+        assert found[f"distance_{count}"] == pytest.approx(np.array(distances), abs=1e-6)
+    with pytest.raises(UsageError, match="choose 1 to 39"):
+        geometry.neighbourhoods_by_row(vectors, labels, [40])
+
+
+def test_too_little_to_measure_is_nan():
+    one = np.ones((1, 3))
+    assert math.isnan(geometry.uniformity(one))
+    assert math.isnan(geometry.anisotropy(one))
+    assert math.isnan(geometry.alignment(one[:0], one[:0]))
+    assert math.isnan(geometry.effective_rank(np.zeros((3, 3))))
+    assert math.isnan(geometry.cond_hm(np.zeros((3, 3)), np.eye(3)))
+    assert math.isnan(geometry.singular_value_gap(np.zeros((3, 3)), np.eye(3)))
+
+
+def test_gromov_hausdorff_needs_gudhi_and_equals_the_bottleneck_of_spanning_trees(vectors):
+    if find_spec("gudhi") is None:
+        with pytest.raises(MissingError, match="pip install gudhi"):
+            geometry.gromov_hausdorff(vectors, vectors)
+        return
+    # Dimension 0 dies along the minimum spanning tree; with few edges all matchings can be tried.
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    def deaths(matrix):
+        unit = np.array(scaled(matrix))
+        return np.sort(minimum_spanning_tree(np.sqrt(np.maximum(2 - 2 * unit @ unit.T, 0))).data)
+
+    a, b = vectors[:5], vectors[5:10] * [3, 1, 1, 1, 1, 1]
+    first, second = deaths(a), deaths(b)
+    # Each death is matched with another, at their difference, or with the diagonal, at half of itself.
+    options = []
+    for size in range(5):
+        for chosen in itertools.combinations(range(4), size):
+            for others in itertools.permutations(range(4), size):
+                costs = [abs(first[i] - second[j]) for i, j in zip(chosen, others, strict=True)]
+                costs += [first[i] / 2 for i in range(4) if i not in chosen]
+                costs += [second[j] / 2 for j in range(4) if j not in others]
+                options.append(max(costs))
+    assert geometry.gromov_hausdorff(a, b) == pytest.approx(min(options), abs=1e-6)
+    assert geometry.gromov_hausdorff(a, a) == pytest.approx(0, abs=1e-12)
+
+
+def theirs(cosines, queries, documents, judged):
+    """pytrec_eval's numbers of each query over whole rankings, by our names."""
+    wanted = {
+        f"ndcg_cut.{','.join(map(str, retrieval.CUTS))}",
+        f"recall.{','.join(map(str, retrieval.CUTS))}",
+    }
+    run = {
+        query: {name: float(value) for name, value in zip(documents, row, strict=True) if name != query}
+        for query, row in zip(queries, cosines, strict=True)
+    }
+    evaluated = pytrec_eval.RelevanceEvaluator(judged, wanted | {"recip_rank"}).evaluate(run)
+    names = {"recip_rank": "mrr"}
+    names |= {f"ndcg_cut_{cut}": f"ndcg_at_{cut}" for cut in retrieval.CUTS}
+    names |= {f"recall_{cut}": f"recall_at_{cut}" for cut in retrieval.CUTS}
+    return [{names[key]: value for key, value in evaluated[query].items()} for query in queries]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_number_of_every_query_is_pytrec_evals(seed):
+    generator = np.random.default_rng(seed)
+    # Small whole numbers, so that many cosines tie; ids that are a query's too; a judged one that is gone.
+    documents = [f"d{n}" for n in range(380)] + [f"q{n}" for n in range(10)] + ["é", "日本", "D"]
+    queries = [f"q{n}" for n in range(20)]
+    left, right = (generator.integers(-2, 3, (len(x), 3)).astype(np.float32) for x in (queries, documents))
+    judged = {
+        query: {
+            str(name): int(generator.integers(-1, 4))
+            for name in generator.choice([*documents, "gone"], generator.integers(1, 60), replace=False)
+        }
+        for query in queries
+    }
+    judged["q0"] = {"d1": 0}  # nothing is relevant
+    ranked = retrieval.rankings(left, right, queries, documents)
+    cosines = retrieval.unit(left) @ retrieval.unit(right).T
+    for query, ids, expected in zip(
+        queries, ranked, theirs(cosines, queries, documents, judged), strict=True
+    ):
+        actual = retrieval.measures(ids, {name: g for name, g in judged[query].items() if name != query})
+        # Their ideal counts the document with the query's id where it is judged; BEIR's sets judge none.
+        if query not in judged[query]:
+            assert actual == pytest.approx(expected, abs=1e-12), query
+
+
+def test_ties_at_the_last_rank_are_decided_by_the_id_too():
+    documents = [f"d{n}" for n in np.random.default_rng(0).permutation(50)]
+    vectors = np.ones((50, 2), np.float32)
+    (ids,) = retrieval.rankings(vectors[:1], vectors, ["q"], documents, depth=7)
+    assert ids == sorted(documents, reverse=True)[:7]
+
+
+def test_a_document_with_the_query_s_id_is_ranked_only_when_asked():
+    vectors = np.eye(3, dtype=np.float32)
+    names = ["a", "b", "c"]
+    left_out = retrieval.rankings(vectors, vectors, names, names, depth=2)
+    assert left_out == [["c", "b"], ["c", "a"], ["b", "a"]]
+    with_own = retrieval.rankings(vectors, vectors, names, names, depth=2, own=True)
+    assert with_own == [["a", "c"], ["b", "c"], ["c", "b"]]
+
+
+def test_blocks_of_queries_change_nothing(monkeypatch):
+    generator = np.random.default_rng(1)
+    left, right = generator.normal(size=(9, 4)), generator.normal(size=(30, 4))
+    names = ([f"q{n}" for n in range(9)], [f"d{n}" for n in range(30)])
+    whole = retrieval.rankings(left, right, *names)
+    monkeypatch.setattr(retrieval, "_BLOCK", 60)
+    assert retrieval.rankings(left, right, *names) == whole
+
+
+def test_a_perfect_and_an_empty_ranking():
+    judged = {"a": 3, "b": 1, "c": 0}
+    perfect = retrieval.measures(["a", "b", "c"], judged, cuts=(1, 2))
+    assert perfect == pytest.approx(
+        {"ndcg_at_1": 1, "recall_at_1": 0.5, "ndcg_at_2": 1, "recall_at_2": 1, "mrr": 1}
+    )
+    assert set(retrieval.measures([], judged).values()) == {0.0}
+    swapped = retrieval.measures(["c", "b", "a"], judged, cuts=(2,))
+    assert swapped["ndcg_at_2"] == pytest.approx((1 / np.log2(3)) / (3 + 1 / np.log2(3)))
+    assert swapped["mrr"] == 0.5
+
+
+def test_cosine_equals_scipy_and_zero_vectors_are_orthogonal_to_all():
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(size=(2, 20, 7))
+    expected = [1 - distance(a, b) for a, b in zip(first, second, strict=True)]
+    np.testing.assert_allclose(cosine(first, second), expected, atol=1e-12)
+    assert cosine(np.zeros((1, 3)), np.ones((1, 3))) == [0]
+
+
+@pytest.mark.parametrize(
+    ("similarity", "gold", "reason"),
+    [
+        ([0.5, 0.5, 0.5], [1, 2, 3], "all similarities are equal"),
+        ([0.1, np.nan, 0.5], [1, 2, 3], "NaN or infinite"),
+        ([0.1, 0.2, 0.5], [2, 2, 2], "all gold scores are equal"),
+        ([0.1], [2], "fewer than two pairs"),
+    ],
+)
+def test_correlations_that_are_not_defined_are_nan_with_the_reason(similarity, gold, reason):
+    spearman, pearson, note = correlation(np.array(similarity), np.array(gold))
+    assert math.isnan(spearman)
+    assert math.isnan(pearson)
+    assert reason in note
+
+
+def brute_nearest(vectors):
+    scaled = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled = scaled - scaled.mean(axis=0)
+    found = []
+    for i in range(len(scaled)):
+        cosines = {
+            j: scaled[i] @ scaled[j] / np.linalg.norm(scaled[i]) / np.linalg.norm(scaled[j])
+            for j in range(len(scaled))
+            if j != i
+        }
+        found.append(set(sorted(cosines, key=lambda j: -cosines[j])[:NEAREST]))
+    return found
+
+
+def test_neighbours_are_those_of_the_definition():
+    vectors = draw(40, 5)
+    near = brute_nearest(vectors)
+    assert [set(np.flatnonzero(row)) for row in nearest(vectors)] == near
+    shared = np.mean([len(near[i] & near[j]) / NEAREST for i in range(40) for j in near[i]])
+    assert shared_neighbours(vectors).mean() == pytest.approx(shared, rel=1e-6)
+
+
+def test_a_direction_that_all_texts_share_changes_no_neighbours():
+    vectors = unit_rows(draw(60, 6))
+    shifted = unit_rows(np.hstack([vectors, np.full((60, 1), 5.0)]))
+    assert (nearest(shifted) == nearest(np.hstack([vectors, np.zeros((60, 1))]))).mean() > 0.99
+
+
+def unit_rows(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("text", ["one two three four five", "two words", "词语没有空格", "x", ""])
+def test_halves_share_a_text_out(text):
+    first, second = halves(text, np.random.default_rng(3))
+    assert sorted((first + second).replace(" ", "")) == sorted(text.replace(" ", ""))
+    size = len if " " not in text else lambda half: len(half.split())
+    assert 0 <= size(second) - size(first) <= 1
+    assert all(word in text.split() for word in first.split()) or " " not in text
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_own_is_found_where_no_other_is_nearer(count):
+    generator = np.random.default_rng(count)
+    first, second = generator.normal(size=(2, count, 3))
+    expected = []
+    for row in range(count):
+        cosines = [
+            vector @ first[row] / np.linalg.norm(vector) / np.linalg.norm(first[row]) for vector in second
+        ]
+        expected.append(max(cosines) == cosines[row])
+    found = finds_own(first, second)
+    assert found.dtype == bool
+    assert found.tolist() == expected
+
+
+def test_of_equal_texts_the_first_is_found():
+    assert finds_own(np.eye(2)[[0, 0]], np.eye(2)[[0, 0]]).tolist() == [True, False]
