@@ -35,8 +35,7 @@ from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.session import Session
-from augment_cli.store.files import sha256_of_file
-from augment_cli.store.named_files import read_small_file
+from augment_cli.store.files import read_small_file, sha256_of_file
 from augment_cli.store.store import Store
 from augment_cli.version import __version__
 

@@ -10,7 +10,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.packages import require
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
-from augment_cli.store.named_files import check_output_folder
+from augment_cli.store.files import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
 from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data

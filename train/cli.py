@@ -18,7 +18,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.packages import require
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
-from augment_cli.store.named_files import with_every_set
+from augment_cli.store.files import with_every_set
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
 from train.machine.process import prepare

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from augment_cli.augmentations.labels import needed_labels, usable_rows
-from augment_cli.contract.entailment import BY_LABEL
+from augment_cli.contract.pack_options import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticTable

@@ -336,7 +336,7 @@ def judge(
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
     from augment_cli.reports.verdicts import agreement
-    from augment_cli.store.named_files import check_target
+    from augment_cli.store.files import check_target
 
     stages = several(stage or ())
     if compare is not None and not read:

@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.pack_options import CORPUS_STAGE, PackOptions
 from augment_cli.errors import UsageError
-from augment_cli.store.files import hold_lock, write_atomically
-from augment_cli.store.named_files import check_output_folder, check_target
+from augment_cli.store.files import check_output_folder, check_target, hold_lock, write_atomically
 from augment_cli.store.store import Store
 
 ENDINGS = (".csv", ".jsonl")

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.store.named_files import check_target
+from augment_cli.store.files import check_target
 from augment_cli.version import __version__
 
 

@@ -14,8 +14,8 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.errors.visible import is_address
 from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
+from augment_cli.store.files import lies_within
 from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
-from augment_cli.store.named_files import lies_within
 from augment_cli.store.store import Store
 
 MANIFEST, CARD = "manifest.json", "README.md"

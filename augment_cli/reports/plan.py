@@ -13,7 +13,7 @@ from augment_cli.runs.run import AugmentationRun
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
-from augment_cli.tfidf.names import forms_name, stage_names
+from augment_cli.tfidf.term_table import forms_name, stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
 # pipeline (benchmarks/parse_speed.py), a paraphraser of 6 million parameters (a full-size

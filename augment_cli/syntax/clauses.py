@@ -15,18 +15,22 @@ import numpy as np
 
 from augment_cli.syntax import clear_nlp, universal
 from augment_cli.syntax.language import Language
-from augment_cli.syntax.morphology import (
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import (
     Number,
+    Role,
+    Tree,
     VerbForm,
+    any_of,
+    first_of_group,
     form_of_morphology,
     form_of_tag,
     is_penn,
     number_of_morphology,
     number_of_tag,
+    words,
 )
-from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.stanford_chinese import as_universal
-from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
+from augment_cli.syntax.universal import as_universal
 from augment_cli.text.spans import ranges
 
 _PLURAL_WORDS = words("we they these those both many few several ones")

@@ -17,10 +17,9 @@ from augment_cli.engine.engine import Engine
 from augment_cli.store.parquet import FORMS, ROW_GROUP_ROWS, read_ipc, write_ipc
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
 from augment_cli.text.spans import CodePoints, ranges
-from augment_cli.text.surface import cut
-from augment_cli.tfidf.names import FORMS_STAGE, forms_name, stage_names
+from augment_cli.text.surface import ALPHANUMERIC, LOWER, UPPER, character_classes, cut
+from augment_cli.tfidf.term_table import FORMS_STAGE, forms_name, stage_names
 
 VERSION = 1
 # Cases as `text.letter_case` numbers them, then those it does not know.

@@ -25,7 +25,7 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.parquet import FORMS, TERMS, TFIDF
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit, forms
-from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE, stage_names
+from augment_cli.tfidf.term_table import FORMS_STAGE, TFIDF_STAGE, stage_names
 from augment_cli.tokenization import get_tokenizer
 
 

@@ -1,4 +1,4 @@
-"""The fitted term table in memory, with prefix sums to draw from any window of it."""
+"""The fitted term table in memory, with prefix sums to draw from any window of it; a fit's folders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ import pyarrow.compute as pc
 
 from augment_cli.store.parquet import read_parquet
 from augment_cli.store.store import Store
-from augment_cli.text.letter_case import capitalised
+from augment_cli.text.surface import capitalised
+
+TFIDF_STAGE = "tfidf"
+TERMS_STAGE = "terms"
+FORMS_STAGE = "forms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +156,13 @@ def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None
         mixed,
         table["document_frequency"].to_numpy(),
     )
+
+
+def stage_names(fit: str | None) -> tuple[str, str]:
+    """Folders of a fit's matrix and term table: `tfidf` and `terms`, or `tfidf-NAME` and `terms-NAME`."""
+    return (TFIDF_STAGE, TERMS_STAGE) if not fit else (f"{TFIDF_STAGE}-{fit}", f"{TERMS_STAGE}-{fit}")
+
+
+def forms_name(fit: str | None) -> str:
+    """Folder of a fit's forms: `forms`, or `forms-NAME`."""
+    return FORMS_STAGE if not fit else f"{FORMS_STAGE}-{fit}"

@@ -10,7 +10,7 @@ import yaml
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.store.named_files import read_small_text
+from augment_cli.store.files import read_small_text
 from eval.results.compare import Comparison
 from eval.results.files import write_file
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.store.named_files import read_toml
+from augment_cli.store.files import read_toml
 
 REGISTRY = Path(__file__).with_name("tasks.toml")
 

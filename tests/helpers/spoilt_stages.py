@@ -9,7 +9,7 @@ from augment_cli import augmentations
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
 from augment_cli.pages.marking import word_edits
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 
 def spoil(monkeypatch, name, change):

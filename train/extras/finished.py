@@ -10,8 +10,7 @@ from typing import Any
 from augment_cli.encoding.layout import is_static
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
-from augment_cli.store.files import sha256_of_file
-from augment_cli.store.named_files import read_small_file
+from augment_cli.store.files import read_small_file, sha256_of_file
 from train.outputs.folder import CHECKPOINTS
 from train.recipe import Recipe
 

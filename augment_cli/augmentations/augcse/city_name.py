@@ -21,7 +21,7 @@ from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list_digests
+from augment_cli.resources import word_list_digests
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:

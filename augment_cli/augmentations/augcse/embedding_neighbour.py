@@ -21,14 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import parameter
+from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
 from augment_cli.errors import UsageError
-from augment_cli.resources.word_lists import word_list_digests, word_set
+from augment_cli.resources import word_list_digests, word_set
 from augment_cli.store.files import refuse_special, sha256_of_file
 from augment_cli.text.vectors import FORMATS, neighbours
 

@@ -31,7 +31,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, is_any, next_words
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list, word_list_digests
+from augment_cli.resources import word_list, word_list_digests
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from augment_cli.english.words.phrases import Matches, PhraseTable, character_after, character_before, is_any
 from augment_cli.english.words.words import Words
-from augment_cli.resources import shipped, shipped_digest
-from augment_cli.resources.word_lists import word_set
+from augment_cli.resources import shipped, shipped_digest, word_set
 from augment_cli.store.parquet import read_parquet
 from augment_cli.syntax.tree import words as listed
 

@@ -11,8 +11,8 @@ from augment_cli.contract.rows import Outcome
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.word_case import lower_first_words
 from augment_cli.english.words.words import Words
-from augment_cli.text.letter_case import capitalised_where
 from augment_cli.text.spans import Edits
+from augment_cli.text.surface import capitalised_where
 
 COLUMNS = word_edits.count_fields("deleted", "words")
 

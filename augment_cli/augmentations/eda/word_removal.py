@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from augment_cli.english.words.word_case import ARTICLES, article_changes
 from augment_cli.english.words.word_edits import edits_of, nothing
 from augment_cli.english.words.words import Words
-from augment_cli.text.letter_case import LOWER, capitalised_where, character_classes
 from augment_cli.text.spans import Edits, string_array
+from augment_cli.text.surface import LOWER, capitalised_where, character_classes
 
 _OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
 _BRACKETS = '()[]{}"“”«»'

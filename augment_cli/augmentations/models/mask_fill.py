@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import parameter
+from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.neural.batches import batches_by_length
@@ -31,8 +30,8 @@ from augment_cli.neural.runtime import (
     pinned,
     runtime_settings,
 )
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import CAPITALS, case_of, in_case
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import CAPITALS, case_of, in_case
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("words", pa.int32(), nullable=False))
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")

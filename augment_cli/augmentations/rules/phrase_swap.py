@@ -28,10 +28,10 @@ from augment_cli.english.clauses.actors import file_of, kinds_of
 from augment_cli.english.clauses.agreement import agree, change_case
 from augment_cli.english.clauses.clause_rules import ACCUSATIVES, FINITE, NOMINATIVES, Arguments, by_rule, put
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 _NOUNS = {"NN": 0, "NNS": 1, "NNP": 2, "NNPS": 3}  # only phrases of one of these change places
 _BEFORE = words("DT JJ JJR JJS NN NNS NNP NNPS VBN VBG CD HYPH")  # tags of what stands before a noun

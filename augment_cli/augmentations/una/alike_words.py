@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.una.surfaces import NaturalReplacement
 from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
 from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import avoided_words
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list, word_list_digests, word_table
+from augment_cli.resources import word_list, word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths, ranges
 
 _LIST, _FIXED, _STAYS = "equivalent_words", "fixed_phrases", ["="]

@@ -29,9 +29,9 @@ from augment_cli.augmentations.una.word_classes import (
     kinds_of_terms,
 )
 from augment_cli.contract.rows import TokenRows
-from augment_cli.resources.word_lists import word_set
-from augment_cli.text.letter_case import LOWER, UPPER, character_classes
+from augment_cli.resources import word_set
 from augment_cli.text.spans import CodePoints
+from augment_cli.text.surface import LOWER, UPPER, character_classes
 from augment_cli.tfidf import forms
 from augment_cli.tfidf.term_table import TermTable
 

@@ -36,13 +36,12 @@ from augment_cli.augmentations.una.vocabulary import (
 )
 from augment_cli.augmentations.una.word_classes import NO_ENTITY, SURNAME, entity_digests
 from augment_cli.contract.augmentation import Augmentation, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import parameter
+from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.resources.english_terms import english_terms_digest
-from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
+from augment_cli.resources import english_terms_digest
+from augment_cli.text.surface import UPPER, case_pattern, character_classes
 from augment_cli.text.untouched import is_quoted
 from augment_cli.tfidf import forms
 

@@ -19,7 +19,7 @@ from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.resources.collocations import END, START, load_collocations
 from augment_cli.resources.collocations import tokens as plain_tokens
-from augment_cli.text.letter_case import CAPITALS, UPPER, case_pattern, character_classes
+from augment_cli.text.surface import CAPITALS, UPPER, case_pattern, character_classes
 from augment_cli.tfidf.term_table import TermTable
 
 DRAWS = 24  # before a position is left as it is

@@ -28,11 +28,18 @@ from augment_cli.augmentations.una.term_replacement import (
 )
 from augment_cli.augmentations.una.vocabulary import vocabulary_of
 from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.avoiding import avoided_words
+from augment_cli.contract.parameters import avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
-from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, LOWER, UPPER, case_pattern, character_classes
 from augment_cli.text.spans import CodePoints, Edits, offsets_from_lengths, ranges
-from augment_cli.text.surface import slices
+from augment_cli.text.surface import (
+    AS_IT_IS,
+    CAPITALISED,
+    LOWER,
+    UPPER,
+    case_pattern,
+    character_classes,
+    slices,
+)
 from augment_cli.tfidf.term_table import TermTable
 
 _SMALL_LETTERS = 3  # the fourth of `Vocabulary.surface_forms`

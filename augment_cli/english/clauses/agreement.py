@@ -7,10 +7,9 @@ import numpy as np
 from augment_cli.english.clauses.clause_rules import Arguments, negation_behind, put
 from augment_cli.english.inflection import base_form, inflected
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, case_of, in_case
+from augment_cli.syntax.tree import VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import AS_IT_IS, CAPITALISED, case_of, in_case
 
 _BARE_NEGATED = words("need dare")  # these take no ending before "not"
 _BE = words("am is are was were")

@@ -19,12 +19,11 @@ from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import insert_not, put, refuse
 from augment_cli.english.clauses.plain_clauses import is_plain, phrase_of, put_phrase
 from augment_cli.english.inflection import base_form
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
 
 # What somebody may be expected to do, so that "did not fail to" is how it would be said.
 _EXPECTED = frozenset(word_list("expected_acts"))

@@ -14,13 +14,11 @@ import pyarrow.compute as pc
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.clause_rules import Arguments, put
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.resources.english_terms import load_english_terms
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import load_english_terms, word_list
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import AS_IT_IS
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import AS_IT_IS
 
 # Of the first the clause is negated; the others are two negations by themselves.
 NOT_TRUE = "It is not true that"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.resources import word_list, word_table
 from augment_cli.syntax.tree import words
 
 # What people ask an assistant to do. Those of the second list are nouns, too.

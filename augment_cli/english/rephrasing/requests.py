@@ -42,8 +42,7 @@ from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.lexicon import Draw
 from augment_cli.english.rephrasing.opened import Text
 from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
-from augment_cli.syntax.morphology import form_of_tag
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import form_of_tag, words
 
 _LONGEST = 28  # tokens
 

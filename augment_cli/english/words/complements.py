@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from augment_cli.resources.word_lists import word_table
+from augment_cli.resources import word_table
 
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
 _NO_PREFIX = frozenset({"pressed", "different", "tent", "tense", "cited", "closed", "related", "responsible"})

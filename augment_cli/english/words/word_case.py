@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.syntax.tree import words
-from augment_cli.text.letter_case import capitalised
+from augment_cli.text.surface import capitalised
 
 ARTICLES = pa.array(["a", "an"])
 

@@ -10,8 +10,8 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.words.word_case import article_changes
 from augment_cli.english.words.words import Words
-from augment_cli.text.letter_case import capitalised_where, case_pattern, in_patterns
 from augment_cli.text.spans import Edits
+from augment_cli.text.surface import capitalised_where, case_pattern, in_patterns
 
 AMOUNTS = ("ceil", "floor", "coin")
 AMOUNT_HELP = (

@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.resources.word_lists import word_set
-from augment_cli.text.letter_case import UPPER, character_classes
+from augment_cli.resources import word_set
 from augment_cli.text.spans import CodePoints, ascending_slices, ranges, strings_of
-from augment_cli.text.surface import slices
+from augment_cli.text.surface import UPPER, character_classes, slices
 
 _SEPARATOR, _LETTER, _SYMBOL, _SPACE, _HYPHEN, _PERIOD = 1, 2, 4, 8, 16, 32
 _CORE = _LETTER | _SYMBOL

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from augment_cli.english.inflection import base_form, inflected, phrase
-from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import VerbForm
 
 PAST, PRESENT, THIRD = VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD
 

@@ -20,7 +20,7 @@ from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tokenization.registry import get_tokenizer
+from augment_cli.tokenization import get_tokenizer
 from tests.helpers.places import REPOSITORY
 
 

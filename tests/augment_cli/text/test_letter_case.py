@@ -1,6 +1,6 @@
 """The table of character classes, against Python's own string methods."""
 
-from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
+from augment_cli.text.surface import ALPHANUMERIC, LOWER, UPPER, character_classes
 
 
 def test_classes_are_those_of_python():

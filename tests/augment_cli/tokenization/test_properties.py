@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.tokenization import Tokens, get_tokenizer, treebank
-from augment_cli.tokenization.exact import exact_tokens
+from augment_cli.tokenization.tokens import exact_tokens
 from tests.helpers.properties import examples
 
 FAST = get_tokenizer("treebank")

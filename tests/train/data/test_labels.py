@@ -8,7 +8,7 @@ import pytest
 
 from augment_cli import api
 from augment_cli.augmentations.labels import needed_labels, usable_rows
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN
 from augment_cli.errors import MixError, UsageError
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings

@@ -16,7 +16,7 @@ from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.store.settings import library_versions
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import VerbForm
 from tests.helpers.hand_parses import (
     SCHEMES,
     SENTENCES,

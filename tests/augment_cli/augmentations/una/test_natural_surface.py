@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import augment_cli
+from augment_cli import resources
 from augment_cli.augmentations.una import vocabulary
 from augment_cli.augmentations.una.term_replacement import bounds_of, shares_of_rows
 from augment_cli.augmentations.una.word_classes import classes_of
 from augment_cli.contract.draws import stream_key
 from augment_cli.errors import UsageError
-from augment_cli.resources import word_lists
-from augment_cli.resources.english_terms import EnglishTerms, load_english_terms
+from augment_cli.resources import EnglishTerms, load_english_terms
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
@@ -158,7 +158,7 @@ def test_some_words_have_no_class() -> None:
 
 @pytest.mark.parametrize("name", ["entity_kinds", "exchangeable_words"])
 def test_a_word_is_of_one_kind(name: str) -> None:
-    lines = word_lists.word_table(name)
+    lines = resources.word_table(name)
     assert len(lines[0]) == 1 or all(len(line) == 2 and line[0] in "nvar-" for line in lines)
     words = [(line[0] if len(line) == 2 else "", word) for line in lines for word in line[-1].split()]
     assert len(words) == len(set(words)) > 250
@@ -285,7 +285,7 @@ def test_avoided_words_are_never_drawn(sample_store: Store, tmp_path: Path) -> N
 
 
 def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted: Fitted) -> None:
-    word = word_lists.word_list("vulgar_words")[0]
+    word = resources.word_list("vulgar_words")[0]
     store = fitted([f"A {word} river.", f"The {word} town.", "The river and the town."])
     texts = ["The river and the town."] * 60
     options = {"store": store, "beta": 1.0, "background": "none", "radius": 50}
@@ -297,7 +297,7 @@ def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted: Fitted) ->
 
 def test_no_synonym_in_any_sense_is_vulgar() -> None:
     texts = ["The member of the house had a rooster and a behind."] * 300
-    vulgar = set(word_lists.word_list("vulgar_words"))
+    vulgar = set(resources.word_list("vulgar_words"))
 
     def drawn(avoid: str) -> set[str]:
         table = augment("random-insertion", texts, senses="any", rate=0.5, avoid=avoid)

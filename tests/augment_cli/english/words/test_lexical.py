@@ -11,7 +11,7 @@ from augment_cli.augmentations.augcse.lexical_noun import noun_relation
 from augment_cli.english.words import lexical
 from augment_cli.english.words.lexical import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
 from augment_cli.english.words.readings import reading_of_each_word, readings
-from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.resources import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.wordnet_entries import entry_of

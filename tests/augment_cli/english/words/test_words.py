@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.spans import CodePoints, apply_edits
+from augment_cli.resources import word_list
+from augment_cli.text.spans import CodePoints, EditList, apply_edits
 from tests.helpers.properties import examples
 
 
