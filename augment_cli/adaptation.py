@@ -25,8 +25,7 @@ from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MixError, UsageError, UserError
-from augment_cli.errors.packages import require
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
 from augment_cli.models.digest import model_digest

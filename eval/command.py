@@ -6,8 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import require
+from augment_cli.errors import UsageError, require
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import check_output_folder

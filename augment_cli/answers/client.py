@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import UsageError, needed
 from augment_cli.errors.visible import shown
 
 KEY = "AUGMENT_API_KEY"

@@ -208,8 +208,7 @@ def stats(
     """
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
-    from augment_cli.reports.comparison import with_difficulty
-    from augment_cli.reports.diversity import with_diversity
+    from augment_cli.reports.comparison import with_difficulty, with_diversity
     from augment_cli.reports.report import stats as stats_of
 
     opened = store_of(store)

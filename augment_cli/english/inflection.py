@@ -10,7 +10,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm
 
 _CONTRACTED = {"'ve": "have", "’ve": "have", "'d": "have", "’d": "have", "'s": "have", "’s": "have"}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.digest import JsonFiles
 from augment_cli.models.reasons import tokenizing
 from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Generated
 from augment_cli.store.files import sha256_of_file

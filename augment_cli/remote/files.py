@@ -15,8 +15,7 @@ import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from augment_cli.errors import BadInputError
-from augment_cli.remote.failures import explained
-from augment_cli.remote.places import Place, place_of
+from augment_cli.remote.places import Place, explained, place_of
 
 BUFFER_BYTES = 4 << 20  # asked for at a time where less is wanted: each question costs a round trip
 _TRIES, _FIRST_PAUSE = 3, 0.25  # of reading on where a connection was cut; seconds, doubled each time

@@ -22,14 +22,16 @@ from augment_cli.ingest import (
     STDIN,
     IngestOptions,
     IngestReport,
+    append,
+    check_appendable,
     checks,
     corpus_settings,
     find_files,
     ingest,
     memory,
     report_of,
+    what_was_appended,
 )
-from augment_cli.ingest.appending import append, check_appendable, what_was_appended
 from augment_cli.ingest.options import (
     GIVEN,
     begin_all,

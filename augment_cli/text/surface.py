@@ -158,3 +158,10 @@ def _are_words_at_edges(strings: pa.StringArray) -> tuple[np.ndarray, np.ndarray
         first[other] = classes[points.values[points.offsets[:-1]]] & ALPHANUMERIC > 0
         last[other] = classes[points.values[points.offsets[1:] - 1]] & ALPHANUMERIC > 0
     return first, last
+
+
+def normalize(texts: pa.Array) -> pa.Array:
+    """Lower-cased words with one space between them; a text without words stays as it is."""
+    words = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\pL\pM\pN]+", " ")
+    words = pc.utf8_trim_whitespace(words)
+    return pc.if_else(pc.equal(words, ""), texts, words)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 from augment_cli.store.parquet import write_array
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import stage_names

@@ -18,8 +18,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import Verifier
 from augment_cli.engine.backends import _connected_to_ray, run_on_dask
 from augment_cli.english.inflection import _lemminflect
-from augment_cli.errors import MissingError
-from augment_cli.errors.packages import EXTRAS, from_import, lacking
+from augment_cli.errors import EXTRAS, MissingError, from_import, lacking
 from augment_cli.models import shipped_pipeline
 from augment_cli.neural import bergamot, converted
 from augment_cli.neural.loading import find_folder, load_tokenizer

@@ -8,7 +8,7 @@ import numpy as np
 from augment_cli import augmentations
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
-from augment_cli.pages.marking import word_edits
+from augment_cli.pages.layout import word_edits
 from augment_cli.text.spans import EditList
 
 

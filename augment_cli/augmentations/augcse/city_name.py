@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.augcse.places import cities, find_places, place_digests, place_table
+from augment_cli.augmentations.augcse.geographic_name import cities, find_places, place_digests, place_table
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters

@@ -12,7 +12,7 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
 from augment_cli.store.store import Store
-from augment_cli.text.normalization import normalize
+from augment_cli.text.surface import normalize
 from tests.helpers.properties import examples
 
 LINES = [

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.checks import one_line, reason_against
 from augment_cli.neural.choosing import difference, most_different
+from augment_cli.neural.runtime import batches_by_length
 from augment_cli.text.spans import edits_of, smallest_change
 
 SENTENCE = "The heron waits near the old bridge while the river rises."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.neural.copying import readable
+from augment_cli.augmentations.models.paraphrase import readable
 
 
 def knows(character):

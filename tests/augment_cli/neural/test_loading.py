@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.neural.conversion import convert_weights
+from augment_cli.neural.converted import convert_weights
 from augment_cli.neural.loading import find_model, load_weights
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run

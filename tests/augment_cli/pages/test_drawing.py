@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
-from augment_cli.pages.marking import marked, word_edits
+from augment_cli.pages.layout import marked, word_edits
 
 values = st.lists(st.floats(-2, 2), min_size=1, max_size=50).map(np.array)
 

@@ -2,7 +2,7 @@
 
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
-from augment_cli.parsing.clauses import count_clauses
+from augment_cli.parsing.stage import count_clauses
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 

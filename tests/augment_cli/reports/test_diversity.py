@@ -4,7 +4,7 @@ import pytest
 
 import augment_cli
 from augment_cli.pages import terminal as views
-from augment_cli.reports.diversity import diversity
+from augment_cli.reports.comparison import diversity
 from tests.helpers.made_stores import store_of
 
 ROWS = [

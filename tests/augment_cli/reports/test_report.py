@@ -13,7 +13,7 @@ import augment_cli
 from augment_cli import ingest
 from augment_cli.augmentations.una.una import UNA
 from augment_cli.engine.engine import Engine
-from augment_cli.pack.example import steps_of, training_lines
+from augment_cli.pack.export import steps_of, training_lines
 from augment_cli.reports import report
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.english.words.complements import are_complements
+from augment_cli.english.words.words import are_complements
 from augment_cli.errors import UsageError
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.runs.again import command_of

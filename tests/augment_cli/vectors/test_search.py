@@ -13,7 +13,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
-from augment_cli.text.normalization import normalize
+from augment_cli.text.surface import normalize
 from augment_cli.vectors import lexical, search
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours, choose
