@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from augment_cli.api.stores import step
+from augment_cli.api.step import step
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.operation import Named, Offers, Option, positional
 from augment_cli.contract.parameters import part_numbers, several

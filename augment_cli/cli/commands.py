@@ -19,7 +19,7 @@ import typer
 
 from augment_cli import api, augmentations
 from augment_cli.api.making import Parts, Pipeline
-from augment_cli.api.stores import Step
+from augment_cli.api.step import Step
 from augment_cli.cli.application import AugmentationGroup, app, guarded
 from augment_cli.contract import operation
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance

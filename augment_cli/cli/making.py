@@ -17,7 +17,7 @@ from rich.console import Console
 from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
-from augment_cli.api.stores import Step
+from augment_cli.api.step import Step
 from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
 from augment_cli.cli.commands import given, reading_of

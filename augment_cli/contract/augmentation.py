@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.draws import stream_key
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.parameters import NoParameters, parameter, read_word_list
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import ContractError
+from augment_cli.resources import word_list
+from augment_cli.store.files import sha256_of_json
 from augment_cli.tfidf.term_table import TermTable
 
 Label = Literal["same", "other", "neither"]
@@ -22,6 +25,7 @@ LABELS: tuple[str, ...] = get_args(Label)
 NEEDED = {"positive": "same", "negative": "other"}
 # The column of an augmentation whose rows have labels of their own; a null row has the augmentation's.
 LABEL_COLUMN = pa.field("label", pa.string())
+SHIPPED, NOTHING = "vulgar", "none"
 
 
 @dataclass(frozen=True)
@@ -258,3 +262,33 @@ def entailment_of(descriptor: Augmentation, parameters: Mapping[str, Any] | None
     if callable(own):
         own = own(parameters if parameters is not None else {})
     return Entailment(*own) if own is not None else _BY_MEANING[meaning_of(descriptor)]
+
+
+def avoid_parameter() -> str:
+    """The parameter `avoid` of an augmentation that draws words from anywhere."""
+    return parameter(
+        SHIPPED, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
+    )
+
+
+def avoided_words(choice: str) -> pa.StringArray:
+    """The words of a parameter's value, in lower case and sorted; `UsageError` for an unreadable file."""
+    return pa.array(_words(choice), pa.string())
+
+
+def avoided_digest(choice: str) -> str | None:
+    """SHA-256 of the words, for the fingerprint of what is made without them; None where there are none."""
+    words = _words(choice)
+    return sha256_of_json(list(words)) if words else None
+
+
+def _words(choice: str) -> tuple[str, ...]:
+    if choice == NOTHING:
+        return ()
+    return _shipped() if choice == SHIPPED else read_word_list(choice, "--avoid")
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> tuple[str, ...]:
+    # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
+    return tuple(sorted(word_list("vulgar_words")))

@@ -9,19 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from augment_cli.errors import UsageError
-from augment_cli.resources import word_list
-from augment_cli.store.files import read_small_text, sha256_of_json
+from augment_cli.store.files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
 DEFAULT_SEED = 42
-SHIPPED, NOTHING = "vulgar", "none"
 
 
 def parameter(
@@ -212,33 +207,3 @@ class RuntimeParameters:
         0, "run the model on the first N sentences only, the others stay unchanged; 0 for all", minimum=0
     )
     allow_download: bool = parameter(False, "fetch a model that is not on this machine from the hub")
-
-
-def avoid_parameter() -> str:
-    """The parameter `avoid` of an augmentation that draws words from anywhere."""
-    return parameter(
-        SHIPPED, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
-    )
-
-
-def avoided_words(choice: str) -> pa.StringArray:
-    """The words of a parameter's value, in lower case and sorted; `UsageError` for an unreadable file."""
-    return pa.array(_words(choice), pa.string())
-
-
-def avoided_digest(choice: str) -> str | None:
-    """SHA-256 of the words, for the fingerprint of what is made without them; None where there are none."""
-    words = _words(choice)
-    return sha256_of_json(list(words)) if words else None
-
-
-def _words(choice: str) -> tuple[str, ...]:
-    if choice == NOTHING:
-        return ()
-    return _shipped() if choice == SHIPPED else read_word_list(choice, "--avoid")
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> tuple[str, ...]:
-    # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
-    return tuple(sorted(word_list("vulgar_words")))

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,26 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.cache import EmbeddingCache
 from augment_cli.encoding.fast.bert import PackedBert, is_known
 from augment_cli.encoding.layout import DEFAULT_POOLING, Prompts
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.models.reasons import tokenizing
-from augment_cli.store.files import write_atomically
 
-# What reading a damaged or forged .npz ends in.
-DAMAGED_ARCHIVE = (
-    OSError,
-    ValueError,
-    EOFError,
-    MemoryError,
-    RuntimeError,
-    SyntaxError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-Key = dict[str, str | int | None]
 Precision = Literal["fp32", "bf16"]
 Progress = Callable[[int], None]  # called with the number of sentences just finished
 
@@ -44,63 +26,6 @@ Progress = Callable[[int], None]  # called with the number of sentences just fin
 BATCH_TOKENS = 2048
 CHUNK = 4096  # sentences tokenised at once
 CACHE_SLICE = 32768  # sentences sorted, encoded and stored at once
-
-
-class EmbeddingCache:
-    """A folder of embeddings of one (model digest, pooling, longest input, precision)."""
-
-    def __init__(self, root: Path, key: Key, dimension: int) -> None:
-        stamp = json.dumps(key, sort_keys=True)
-        self.folder = root / hashlib.sha256(stamp.encode()).hexdigest()[:32]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not (self.folder / "key.json").exists():
-            write_atomically(self.folder / "key.json", stamp.encode(), self.folder)
-        self._dimension = dimension
-        self._rows: dict[bytes, np.ndarray] = {}
-        self._chunks: set[str] = set()
-
-    def load(self, texts: Sequence[str]) -> list[np.ndarray | None]:
-        """The stored vector of each text, None where there is none."""
-        for path in sorted(self.folder.glob("*.npz")):
-            if path.name not in self._chunks:
-                self._read(path)
-        return [self._rows.get(_text_digest(text)) for text in texts]
-
-    def store(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Add vectors as one new file that is either complete or not there."""
-        if not len(texts):
-            return
-        digests = np.frombuffer(b"".join(map(_text_digest, texts)), np.uint8).reshape(-1, 32)
-        name = hashlib.sha256(digests.tobytes()).hexdigest()[:32] + ".npz"
-        path = self.folder / name
-        temporary = self.folder / f".{name}.{os.getpid()}"
-        with temporary.open("wb") as file:
-            np.savez(file, digests=digests, vectors=np.asarray(vectors, dtype=np.float32))
-        temporary.replace(path)
-        self._read(path)
-
-    def _read(self, path: Path) -> None:
-        try:
-            # The archive carries a CRC of each array, which reading checks.
-            with np.load(path, allow_pickle=False) as arrays:
-                digests, vectors = arrays["digests"], arrays["vectors"]
-            if digests.dtype != np.uint8 or digests.shape != (len(vectors), 32) or vectors.ndim != 2:
-                raise ValueError("arrays of the wrong shape")
-            if vectors.shape[1] != self._dimension:
-                raise ValueError(
-                    f"vectors of {vectors.shape[1]} numbers, the encoder's have {self._dimension}"
-                )
-        except (KeyError, *DAMAGED_ARCHIVE) as error:
-            raise BadInputError(
-                f"{path} is damaged ({error}); delete it, its sentences are encoded again"
-            ) from error
-        for digest, vector in zip(digests, vectors, strict=True):
-            self._rows[digest.tobytes()] = vector
-        self._chunks.add(path.name)
-
-
-def _text_digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def to_length_one(vectors: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import DEFAULT_SEED, NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.augmentation import NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.parameters import DEFAULT_SEED
 from augment_cli.errors import UserError
 from augment_cli.runs.run import make_run
 from augment_cli.store import refusals

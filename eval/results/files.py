@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from augment_cli.encoding.encoder import DAMAGED_ARCHIVE
+from augment_cli.encoding.cache import DAMAGED_ARCHIVE
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.errors.visible import visible_line
 from augment_cli.store.files import read_small_file

@@ -11,9 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
+    avoid_parameter,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoid_parameter, avoided_words, parts_of_speech_parameter
+from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.readings import reading_of_each_word, readings

@@ -18,14 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import (
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
     avoid_parameter,
     avoided_words,
-    parameter,
-    parts_of_speech_parameter,
 )
+from augment_cli.contract.draws import uniform
+from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.lexical import synonyms

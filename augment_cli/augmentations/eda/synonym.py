@@ -29,13 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import (
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
     avoid_parameter,
     avoided_words,
-    parameter,
-    parts_of_speech_parameter,
 )
+from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.lexical import synonyms

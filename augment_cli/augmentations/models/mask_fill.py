@@ -17,9 +17,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Resources,
+    avoid_parameter,
+    avoided_digest,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import BadInputError

@@ -35,9 +35,15 @@ from augment_cli.augmentations.una.vocabulary import (
     vocabulary_of,
 )
 from augment_cli.augmentations.una.word_classes import NO_ENTITY, SURNAME, entity_digests
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Resources,
+    avoid_parameter,
+    avoided_digest,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoid_parameter, avoided_digest, avoided_words, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.resources import english_terms_digest

@@ -28,8 +28,7 @@ from augment_cli.augmentations.una.term_replacement import (
 )
 from augment_cli.augmentations.una.vocabulary import Vocabulary, vocabulary_of
 from augment_cli.augmentations.una.word_classes import NO_ENTITY, kinds_of_terms
-from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.parameters import avoided_words
+from augment_cli.contract.augmentation import Resources, avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words

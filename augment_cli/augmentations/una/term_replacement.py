@@ -23,9 +23,9 @@ from augment_cli.augmentations.una.vocabulary import (
     joins,
     vocabulary_digests,
 )
-from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.augmentation import Resources, avoid_parameter, avoided_digest
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoid_parameter, avoided_digest, parameter, read_word_list
+from augment_cli.contract.parameters import parameter, read_word_list
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import UsageError

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.una import term_replacement
 from augment_cli.augmentations.una.surfaces import NaturalReplacement, prepare
 from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, avoided_words
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoided_words, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import PhraseTable

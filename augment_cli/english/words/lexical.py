@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Resources, with_digests
+from augment_cli.contract.augmentation import Resources, avoided_digest, with_digests
 from augment_cli.contract.draws import uniform
-from augment_cli.contract.parameters import avoided_digest
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.readings import readings
