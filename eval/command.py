@@ -18,8 +18,7 @@ from eval.results.files import ModelResults, unlike_settings
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
 from eval.tasks.meaning import meaning_table, minimal_pairs_table
-from eval.tasks.registry import Task, load_registry
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task, load_registry
 
 _EXAMPLES = """
 score an encoder on the STS test sets:

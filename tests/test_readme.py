@@ -13,7 +13,7 @@ import pytest
 from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.table import averages, comparison_table, differences, draws, measured, student
 from benchmarks.reproduce.table import gain as gain_of
-from benchmarks.result_lines import read_lines
+from benchmarks.timing import read_lines
 from tests.helpers.page_commands import commands_of
 from tests.helpers.places import REPOSITORY
 

@@ -184,7 +184,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     if args.recipe in columns.RECIPES:
         own, recipe = columns.named(recipe, encoder, args.allow_download)
     is_first = os.environ.get("RANK", "0") == "0"
-    finished = part("extras.finished").is_finished
+    finished = part("extras.card").is_finished
     if not args.dry_run and finished(recipe, args.store, encoder, out, seeds, is_first):
         return 0
     require("torch", "transformers", "safetensors", "matplotlib", extra="train")

@@ -27,8 +27,8 @@ from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError, require
+from augment_cli.models.claims import reason_of
 from augment_cli.models.digest import JsonFiles, model_digest
-from augment_cli.models.reasons import reason_of
 from augment_cli.neural import fast
 from augment_cli.neural.loading import alone, find_folder, load_tokenizer
 

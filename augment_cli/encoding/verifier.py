@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from augment_cli.encoding.encoder import Encoder, batches_by_tokens
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError, require
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.places import shipped
 
 SETTINGS, WEIGHTS, ONNX = "verifier.json", "verifier.safetensors", "verifier.onnx"  # in its folder

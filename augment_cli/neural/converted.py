@@ -11,8 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError, needed
-from augment_cli.models.claims import check_model
-from augment_cli.models.reasons import reason_of
+from augment_cli.models.claims import check_model, reason_of
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of

@@ -277,7 +277,7 @@ def sentence_encoder(name: str) -> Scorer:
 def language_model(name: str) -> Scorer:
     """Perplexity of each sentence by a causal language model: exp of the mean negative log-likelihood."""
     # Every token counts but the first, before which there is nothing to go by.
-    from augment_cli.models.reasons import tokenizing
+    from augment_cli.models.claims import tokenizing
     from augment_cli.neural.loading import find_model, load_tokenizer, load_weights
     from augment_cli.neural.runtime import dtype_of, inference
 

@@ -43,7 +43,7 @@ from augment_cli.ingest.options import (
     stored_options,
 )
 from augment_cli.process.reporter import Reporter, Silent
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import some_texts
 from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings

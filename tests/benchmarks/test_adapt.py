@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
 from benchmarks.adapt_domains import DOMAINS, difference_table
-from benchmarks.result_lines import read_lines
+from benchmarks.timing import read_lines
 from tests.helpers.places import REPOSITORY
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"

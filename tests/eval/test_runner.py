@@ -6,8 +6,7 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from eval import runner
 from eval.contract.options import Options, Progress
-from eval.tasks.registry import load_registry
-from eval.tasks.table import read_tables
+from eval.tasks.table import load_registry, read_tables
 
 
 @pytest.mark.slow

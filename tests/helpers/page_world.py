@@ -8,7 +8,7 @@ from pathlib import Path
 
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
-from eval.tasks.registry import REGISTRY
+from eval.tasks.table import REGISTRY
 from tests.helpers.page_commands import blocks_of
 from tests.helpers.places import REPOSITORY
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from train.draws import draw_key, seed_torch
+from train.data.order import draw_key, seed_torch
 
 
 def test_draws_are_those_of_torchs_own_seed_and_leave_no_call_behind():

@@ -13,9 +13,8 @@ from augment_cli.errors import MixError
 from augment_cli.neural import fast
 from tests.helpers.training import logged_run, quick_run
 from train.loading import make_recipe
-from train.model.fast.dropout import BitDropout
-from train.model.model import Model
-from train.model.start import start
+from train.model.fast.bert import BitDropout
+from train.model.model import Model, start
 from train.recipe import Recipe
 
 

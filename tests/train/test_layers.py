@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, MPNetConfig, MPNetModel
 
-from train.layers import freeze, known_layers
+from train.model.model import freeze, known_layers
 
 SIZES = {"vocab_size": 40, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16}
 BERT = BertModel(BertConfig(**SIZES, num_hidden_layers=4))

@@ -5,10 +5,9 @@ import torch
 from safetensors.torch import load_file
 
 from tests.helpers.training import LOGGED, logged_run
-from train.draws import draw_key
+from train.data.order import draw_key
 from train.loading import make_recipe
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.optimizer import learning_rate_at, make_optimizer
 from train.outputs import checkpoint
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.places import REPOSITORY
-from train.extras.finished import next_lines
+from train.extras.card import next_lines
 
 
 @pytest.mark.parametrize("folder", ["runs/una/best", "runs/my model's/best"])

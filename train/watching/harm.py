@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from augment_cli.places import as_typed
 from train.watching.early_stopping import NOTHING_TO_LEARN
-from train.watching.neighbours import FOUND, RATIOS
+from train.watching.evaluate import FOUND, RATIOS
 
 RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts

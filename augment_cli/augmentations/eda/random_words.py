@@ -9,7 +9,7 @@ from augment_cli.contract.draws import bits, uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
 from augment_cli.english.words import word_edits
-from augment_cli.english.words.word_case import lower_first_words
+from augment_cli.english.words.word_edits import lower_first_words
 from augment_cli.english.words.words import Words
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import capitalised_where

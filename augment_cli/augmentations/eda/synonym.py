@@ -43,8 +43,7 @@ from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list_digests
-from augment_cli.resources.collocations import collocations_digest
+from augment_cli.resources import collocations_digest, word_list_digests
 
 
 @dataclass(frozen=True)

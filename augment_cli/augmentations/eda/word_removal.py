@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.english.words.word_case import ARTICLES, article_changes
-from augment_cli.english.words.word_edits import edits_of, nothing
+from augment_cli.english.words.word_edits import ARTICLES, article_changes, edits_of, nothing
 from augment_cli.english.words.words import Words
 from augment_cli.text.spans import Edits, string_array
 from augment_cli.text.surface import LOWER, capitalised_where, character_classes

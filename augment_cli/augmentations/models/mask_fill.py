@@ -29,7 +29,7 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import BadInputError
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.neural.loading import (
     ModelFolder,
     architecture_of,

@@ -17,8 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.una.word_classes import RULES, class_digests, classes_of
-from augment_cli.resources import WORD, english_terms_digest, load_english_terms, word_list_digests, word_set
-from augment_cli.resources.collocations import collocations_digest
+from augment_cli.resources import (
+    WORD,
+    collocations_digest,
+    english_terms_digest,
+    load_english_terms,
+    word_list_digests,
+    word_set,
+)
 from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.text.surface import CAPITALISED, CAPITALS, capitalised
 from augment_cli.tfidf import forms

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.english.words.word_case import loses_capital
+from augment_cli.english.words.word_edits import loses_capital
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.sites import PunctuationSites

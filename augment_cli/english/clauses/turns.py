@@ -14,7 +14,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_table
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words

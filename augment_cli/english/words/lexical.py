@@ -20,8 +20,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.readings import readings
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list_digests, word_set, word_table
-from augment_cli.resources.collocations import load_collocations
+from augment_cli.resources import load_collocations, word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import (
     ADJECTIVE,
     ADVERB,

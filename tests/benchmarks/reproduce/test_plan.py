@@ -8,10 +8,8 @@ from augment_cli import augmentations
 from augment_cli.errors import UsageError
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
-from benchmarks.reproduce.plan import make_plan, show
-from benchmarks.reproduce.repeat import bounds
-from benchmarks.reproduce.results import SCORED, TRAINING, Result, Results
-from benchmarks.reproduce.units import make_unit, make_units
+from benchmarks.reproduce.plan import bounds, make_plan, show
+from benchmarks.reproduce.units import SCORED, TRAINING, Result, Results, make_unit, make_units
 
 ENCODER = "e" * 64
 

@@ -7,7 +7,7 @@ import multiprocessing
 import pytest
 
 from augment_cli.errors import BadInputError
-from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.units import TRAINING, Result, Results
 
 WRITERS, EACH = 3, 8
 

@@ -13,10 +13,16 @@ from joblib import delayed
 
 from augment_cli.errors import UsageError
 from eval.measures import classification
-from eval.measures.classification import CLASSIFIERS, Classifier
+from eval.measures.classification import (
+    CLASSIFIERS,
+    FAST,
+    PUBLISHED,
+    Classifier,
+    LinearClassifier,
+    train_and_predict,
+)
 from eval.measures.kmeans import hungarian_accuracy
 from eval.measures.processes import parallel
-from eval.measures.senteval import FAST, PUBLISHED, LinearClassifier, train_and_predict
 from tests.helpers.blobs import blobs
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from eval.measures import retrieval
+from eval.protocols import retrieval
 
 
 def theirs(cosines, queries, documents, judged):

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cosine as distance
 
-from eval.measures.similarity import (
-    NEAREST,
-    correlation,
-    cosine,
-    finds_own,
-    halves,
-    nearest,
-    shared_neighbours,
-)
+from eval.measures.geometry import NEAREST, correlation, cosine, finds_own, halves, nearest, shared_neighbours
 from tests.helpers.training import draw
 
 

@@ -8,7 +8,7 @@ import pytest
 from augment_cli.errors import BadInputError
 from eval import protocols
 from eval.contract.protocol import Protocol
-from eval.tasks.registry import load_registry
+from eval.tasks.table import load_registry
 from tests.helpers.places import REPOSITORY
 
 

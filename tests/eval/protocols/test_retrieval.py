@@ -10,8 +10,7 @@ import pytrec_eval
 from eval import protocols
 from eval.command import main
 from eval.contract.options import Options, Progress
-from eval.measures.retrieval import unit
-from eval.protocols.retrieval import score
+from eval.protocols.retrieval import score, unit
 from eval.runner import score_task
 from eval.tasks.beir import read_beir
 from tests.helpers.beir_folders import DOCUMENTS, JUDGEMENTS, QUERIES, write_beir

@@ -8,8 +8,8 @@ from scipy import stats
 from augment_cli.errors import BadInputError, UsageError
 from eval.command import main
 from eval.results import compare
-from eval.results.card import END, HEADING
 from eval.results.files import results_of_one
+from eval.results.page import END, HEADING
 from tests.helpers.stored_results import sts_score, write_model
 
 

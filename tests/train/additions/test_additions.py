@@ -15,8 +15,7 @@ from train import components
 from train.additions import find
 from train.loading import RECIPES, load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.outputs import checkpoint
 from train.prepare import Run
 from train.run import train

@@ -2,12 +2,12 @@
 
 import re
 
-from train.extras import run_page
+from train.extras import plot
 
 
 def as_page(name, events):
     """The page, whose cells are not called anything."""
-    return re.sub(r'<td data-name="[^"]+"', "<td", run_page.as_page(name, events))
+    return re.sub(r'<td data-name="[^"]+"', "<td", plot.as_page(name, events))
 
 
 EVENTS = [

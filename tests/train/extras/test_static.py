@@ -14,8 +14,7 @@ from train.data.reader import Reader
 from train.extras.static import Optimizer
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import Run, open_columns, prepare_model

@@ -11,7 +11,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
 from tests.helpers.training import logged_run
 from train.loading import make_recipe
-from train.model.start import start
+from train.model.model import start
 from train.outputs.export import export
 
 

@@ -10,9 +10,8 @@ from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from tests.helpers.training import draw
 from train.loading import make_recipe
-from train.watching.evaluate import dev_test
+from train.watching.evaluate import Neighbourhoods, dev_test
 from train.watching.harm import FOUND_FALL, HarmWatch
-from train.watching.neighbours import Neighbourhoods
 
 TOPICS = [
     "river water bank flood rain",

@@ -17,7 +17,7 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.tfidf.term_table import TermTable
-from benchmarks.reference_una import ReferenceFit, probabilities, tokenize
+from benchmarks.growth import ReferenceFit, probabilities, tokenize
 
 Fitted = Callable[[list[str]], Store]
 

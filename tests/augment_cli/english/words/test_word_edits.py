@@ -12,7 +12,7 @@ from augment_cli.augmentations.eda.word_removal import remove_words
 from augment_cli.augmentations.eda.word_repetition import repeat_counts
 from augment_cli.contract.draws import bits, stream_key, uniform
 from augment_cli.english.words import word_edits
-from augment_cli.english.words.word_case import begins_with_vowel_sound
+from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.text.spans import apply_edits
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.properties import examples

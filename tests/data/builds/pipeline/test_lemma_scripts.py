@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.builds.pipeline.lemma_scripts import apply_script, lemma_script
+from data.builds.pipeline.lemmas import apply_script, lemma_script
 
 
 @given(st.text("abcAB'é", min_size=1, max_size=8), st.text("abcAB'é", min_size=1, max_size=8))

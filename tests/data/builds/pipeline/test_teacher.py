@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers
 
-from data.builds.pipeline import batches, teacher
+from data.builds.pipeline import teacher
 from data.builds.pipeline.treebank import Sentence
 
 
@@ -53,8 +53,8 @@ def test_learns_three_sentences_by_heart() -> None:
         max_position_embeddings=64,
     )
     encoder = transformers.BertModel(config, add_pooling_layer=False)
-    labels = batches.Labels.collect(TREEBANK)
-    model, batcher = teacher.Teacher(encoder, labels, arc=16, label=16), batches.Batcher(Letters(), labels)
+    labels = teacher.Labels.collect(TREEBANK)
+    model, batcher = teacher.Teacher(encoder, labels, arc=16, label=16), teacher.Batcher(Letters(), labels)
     epochs = teacher.fine_tune(
         model, batcher, TREEBANK, epochs=120, words=20, encoder_rate=1e-3, head_rate=3e-3
     )
@@ -79,5 +79,5 @@ def test_is_tree(heads: list[int], expected: bool) -> None:
 
 def test_case_classes_are_distinct() -> None:
     words = ["lower", "Title", "UPPER", "I", "x86", "mIxed"]
-    classes = {batches.case_class(word, space) for word in words for space in (True, False)}
-    assert len(classes) == batches.CASES
+    classes = {teacher.case_class(word, space) for word in words for space in (True, False)}
+    assert len(classes) == teacher.CASES

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from data.builds.pipeline.tokenization import adapt_tokenizer
+from data.builds.pipeline.student import adapt_tokenizer
 
 CASES = {
     "a non-human, well-known co-worker": "a non-human , well - known co-worker",

@@ -18,8 +18,7 @@ from augment_cli.vectors.stages import EmbedParameters
 from train.cli import main
 from train.extras.nearest import nearest
 from train.methods.distil import vocabulary
-from train.methods.distil.distil import distil, make_tokenizer, teacher_vectors
-from train.methods.distil.regression import averages, projection, regress
+from train.methods.distil.distil import averages, distil, make_tokenizer, projection, regress, teacher_vectors
 from train.methods.distil.settings import Settings
 
 SENTENCES = ["The river flows through the town.", "A man plays the guitar.", "rivers and towns"]

@@ -13,7 +13,7 @@ from augment_cli.errors import UsageError
 from train.additions import find
 from train.loading import make_recipe
 from train.methods.esimcse.repetition_addition import Settings, repeat
-from train.model.start import start
+from train.model.model import start
 
 
 @given(

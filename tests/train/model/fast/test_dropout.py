@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from train.model.fast.dropout import BitDropout, use_bit_dropout
+from train.model.fast.bert import BitDropout, use_bit_dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
