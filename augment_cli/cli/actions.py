@@ -14,8 +14,8 @@ import typer
 
 from augment_cli import api
 from augment_cli.augmentations.labels import label_of
-from augment_cli.cli import commands
-from augment_cli.cli.commands import given
+from augment_cli.cli import options
+from augment_cli.cli.options import given
 from augment_cli.contract.operation import arguments_of
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.errors.visible import is_address, parse, shown, visible, visible_json
@@ -137,7 +137,7 @@ def _warn_of_others(files: list[str], store: Path) -> None:
     judgements = verdicts.read(paths := [Path(path) for path in files])
     if repeated := len(verdicts.read_all(paths)) - len(judgements):
         print(f"{repeated:,} of the verdicts are there more than once, and count once", file=sys.stderr)
-    if store == commands.DEFAULT_STORE and not (store / "manifest.json").exists():
+    if store == options.DEFAULT_STORE and not (store / "manifest.json").exists():
         return  # files can be counted where there is no store
     for name, why in verdicts.read_elsewhere(Store.open(store), judgements).items():
         print(visible(f"Warning: {name} was read elsewhere than in {store}: {why}"), file=sys.stderr)

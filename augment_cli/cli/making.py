@@ -20,7 +20,7 @@ from augment_cli.answers.client import check_endpoint
 from augment_cli.api.step import Step
 from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
-from augment_cli.cli.commands import given, reading_of
+from augment_cli.cli.options import given, reading_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions

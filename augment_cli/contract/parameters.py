@@ -1,6 +1,6 @@
 """Parameters: fields of a frozen dataclass that know their help text and range.
 
-A parameter is declared in its class alone. Its option with help and default (`augment_cli/cli/commands.py`),
+A parameter is declared in its class alone. Its option with help and default (`augment_cli/cli/options.py`),
 the check of its range, its place in the signature of a Python function and in the reference follow.
 """
 
