@@ -27,7 +27,7 @@ from augment_cli.store.parquet import iterate_row_groups
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tfidf import forms
+from augment_cli.tfidf import term_table
 
 __all__ = [
     "STDIN",
@@ -283,7 +283,7 @@ def _same_names(store: Store, names: Sequence[str]) -> list[str]:
 
 def _goes_with_corpus(stage: Stage) -> bool:
     """Whether a stage has a part for each part of the corpus."""
-    is_table = tfidf.is_term_table(stage) or stage.settings["stage"] == forms.FORMS_STAGE
+    is_table = tfidf.is_term_table(stage) or stage.settings["stage"] == term_table.FORMS_STAGE
     return stage.settings["stage"] != "corpus" and not is_table
 
 

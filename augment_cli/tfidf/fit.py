@@ -31,8 +31,15 @@ from augment_cli.store.parquet import ROW_GROUP_ROWS, TERMS, TFIDF, read_ipc, wr
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.text.spans import offsets_from_lengths
-from augment_cli.tfidf.forms import FormCounter, FormCounts, read_counts
-from augment_cli.tfidf.term_table import TERMS_STAGE, TFIDF_STAGE, TermTable, stage_names
+from augment_cli.tfidf.term_table import (
+    TERMS_STAGE,
+    TFIDF_STAGE,
+    FormCounter,
+    FormCounts,
+    TermTable,
+    read_counts,
+    stage_names,
+)
 from augment_cli.tokenization import get_tokenizer
 
 _ROWS_AT_ONCE = 1024  # whose pairs of row and term fit into a processor's cache

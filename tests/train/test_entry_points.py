@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 
-from augment_cli.contract import plugins
+from augment_cli import augmentations
 from augment_cli.errors import UsageError
 from tests.helpers.installing import install
 from train import additions, components, heads, loading, losses
@@ -72,7 +72,7 @@ def package(tmp_path, monkeypatch):
     def forget():
         for module in loaded:
             sys.modules.pop(module, None)
-        plugins.provided.cache_clear()
+        augmentations.provided.cache_clear()
         components.layout.cache_clear()
         losses.find.cache_clear()
 

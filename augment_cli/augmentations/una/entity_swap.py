@@ -49,7 +49,7 @@ from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.resources import english_terms_digest
 from augment_cli.text.surface import UPPER, case_pattern, character_classes
 from augment_cli.text.untouched import is_quoted
-from augment_cli.tfidf import forms
+from augment_cli.tfidf import term_table
 
 _ATTEMPTS = 3  # draws, where the first gives what the sentence has already
 
@@ -101,7 +101,7 @@ class _EntitySwap:
         is_first = np.arange(len(ids)) == tokens.offsets[tokens.rows]
         kinds = self._entities.of_tokens(tokens, ids, has_capital, is_first, self._cases)
         given, surnames = self._entities.full_names(
-            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == forms.AS_IT_IS))
+            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == term_table.AS_IT_IS))
         )
         alone = self._context.stands_alone(texts, tokens, kinds, has_capital)
         alone[given] = alone[surnames] = True

@@ -18,8 +18,8 @@ from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.syntax.tree import words
 from augment_cli.text.spans import CodePoints, Edits
-from augment_cli.text.split_contractions import original_places, spaces_within, without
 from augment_cli.text.surface import capitalised, capitalised_where, case_pattern, in_patterns
+from augment_cli.text.untouched import original_places, spaces_within, without
 
 ARTICLES = pa.array(["a", "an"])
 AMOUNTS = ("ceil", "floor", "coin")

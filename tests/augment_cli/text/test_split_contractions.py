@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from augment_cli.text.split_contractions import original_places, spaces_within, without
+from augment_cli.text.untouched import original_places, spaces_within, without
 
 
 @pytest.mark.parametrize(

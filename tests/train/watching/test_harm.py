@@ -2,7 +2,7 @@
 
 import pytest
 
-from train.watching.harm import HarmWatch
+from train.watching.evaluate import HarmWatch
 
 START = {"effective_rank": 300.0, "anisotropy": 0.02, "neighbours": 1.0, "stsb_dev": 0.8}
 

@@ -10,8 +10,7 @@ from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from tests.helpers.training import draw
 from train.loading import make_recipe
-from train.watching.evaluate import Neighbourhoods, dev_test
-from train.watching.harm import FOUND_FALL, HarmWatch
+from train.watching.evaluate import FOUND_FALL, HarmWatch, Neighbourhoods, dev_test
 
 TOPICS = [
     "river water bank flood rain",

@@ -10,7 +10,7 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
-from augment_cli.syntax.clear_nlp import DISTINCTIVE
+from augment_cli.syntax.schemes import DISTINCTIVE
 from tests.helpers import reference_rules as reference
 from tests.helpers.hand_parses import SENTENCES, made_up_row, parsed_rows, sentence
 

@@ -20,7 +20,7 @@ from augment_cli.resources import EnglishTerms, load_english_terms
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
-from augment_cli.tfidf import forms
+from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 from tests.helpers.in_memory import augment
 
@@ -101,7 +101,7 @@ def test_forms_are_counted_as_by_hand(sample_store: Store) -> None:
     table = TermTable.read(sample_store, "terms", "forms")
     seen = 0
     for term, case in zip(table.terms.to_pylist(), table.cases.tolist(), strict=True):
-        if term in counts and case != forms.MIXED:
+        if term in counts and case != term_table.MIXED:
             small, capital, capitals = counts[term]
             expected = 2 if capitals > max(small, capital) else 1 if capital > small else 0
             assert case == expected, term
@@ -399,8 +399,8 @@ def test_the_shipped_terms_are_what_they_say() -> None:
     assert len(terms) > 90_000
     assert shipped.document_frequency.min() >= 5
     assert shipped.document_frequency[terms.index("the")] > 500_000
-    assert shipped.cases[terms.index("putin")] == forms.CAPITALISED
-    assert shipped.cases[terms.index("nato")] == forms.CAPITALS
+    assert shipped.cases[terms.index("putin")] == term_table.CAPITALISED
+    assert shipped.cases[terms.index("nato")] == term_table.CAPITALS
 
 
 # --- uda

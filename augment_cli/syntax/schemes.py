@@ -1,14 +1,15 @@
-"""Adaptor for Universal Dependencies: puts the verb at the head of its clause.
+"""Adaptors of label schemes, Universal Dependencies and ClearNLP's: one tree for the rules.
 
-In UD a predicate noun or adjective is the head and the form of "be" its child (`cop`). Here the copula takes
-its predicate's place and what belongs to the clause (subject, auxiliaries, negation, adverbial clauses) goes
-over to it, so that "He was a painter" has the root "was" in either scheme.
+ClearNLP's labels, as `en_core_web_*` have them, are that tree already: the root of a clause is its verb, a
+form of "be" included; passives and negations have labels of their own. In UD a predicate noun or adjective is
+the head and the form of "be" its child (`cop`). Here the copula takes its predicate's place and what belongs
+to the clause (subject, auxiliaries, negation, adverbial clauses) goes over to it, so that "He was a painter"
+has the root "was" in either scheme. Stanford's Chinese dependencies, the labels of `zh_core_web_*`, become
+Universal ones first: their heads are the same, so that labels and two parts of speech change.
 
-Stanford's Chinese dependencies, the labels of `zh_core_web_*`, become Universal ones first: their heads are
-the same, so that labels and two parts of speech change. A negation keeps its label.
-
-Source: https://universaldependencies.org/u/dep/ and the English-specific notes; Chang et al. 2009, and the
-labels that spaCy documents for its Chinese pipelines; tags: Xia 2000, the Penn Chinese Treebank.
+Source: https://universaldependencies.org/u/dep/ and the English-specific notes; Choi and Palmer 2012,
+Guidelines for the CLEAR style constituent to dependency conversion; Chang et al. 2009, and the labels that
+spaCy documents for its Chinese pipelines; tags: Xia 2000, the Penn Chinese Treebank.
 """
 
 from __future__ import annotations
@@ -56,6 +57,27 @@ _UNIVERSAL = {
     "nsubj:xsubj": "nsubj",
     "nsubjpass": "nsubj:pass",
 }
+# Labels that no Universal Dependencies treebank has: they tell the scheme of a row.
+DISTINCTIVE = words(
+    "acomp agent attr auxpass complm csubjpass dative dobj infmod intj meta neg nn npadvmod nsubjpass num "
+    "number oprd partmod pcomp pobj poss possessive preconj predet prep prt quantmod rcmod relcl"
+)
+
+_CLEAR_NLP_ROLES = {
+    label: role
+    for role, labels in (
+        (Role.SUBJECT, "nsubj nsubjpass"),
+        (Role.CLAUSAL_SUBJECT, "csubj csubjpass"),
+        (Role.EXPLETIVE, "expl"),
+        (Role.AUXILIARY, "aux auxpass"),
+        (Role.NEGATION, "neg"),
+        (Role.MARKER, "mark complm"),
+        (Role.CLAUSE, "acl advcl ccomp relcl rcmod xcomp"),
+        (Role.PUNCTUATION, "punct"),
+        (Role.CONJUNCT, "conj"),
+    )
+    for label in labels.split()
+}
 
 
 def is_distinctive(label: str) -> bool:
@@ -67,7 +89,7 @@ def _base(label: str) -> str:
     return label.partition(":")[0]
 
 
-def tree(parses: ParseRows) -> Tree:
+def universal_tree(parses: ParseRows) -> Tree:
     """Roles and heads, copulas promoted."""
     labels, parents = parses.deps, parses.parents
     count = len(parents)
@@ -179,3 +201,11 @@ def as_universal(parses: ParseRows) -> ParseRows:
     pos[parses.tags.among({"VA"}) & ours] = "ADJ"
     strings = {**parses.strings, "deps": pa.array(labels, pa.string()), "pos": pa.array(pos, pa.string())}
     return dataclasses.replace(parses, strings=strings)
+
+
+def clear_nlp_tree(parses: ParseRows) -> Tree:
+    """Roles by label; the heads stay."""
+    roles = parses.deps.map(lambda label: _CLEAR_NLP_ROLES.get(label, Role.OTHER), np.uint8)
+    roles[(roles == Role.AUXILIARY) & parses.tags.among({"TO"})] = Role.INFINITIVE
+    roles[parses.parents == np.arange(len(roles))] = Role.ROOT
+    return Tree(roles, parses.parents)
