@@ -13,8 +13,7 @@ from pathlib import Path
 
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.errors.visible import is_address
-from augment_cli.remote.files import RemoteFile, delete, find_file, write
-from augment_cli.remote.places import Place, place_of
+from augment_cli.remote.files import Place, RemoteFile, delete, find_file, place_of, write
 from augment_cli.store.files import fsync, lies_within, naming
 from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
 from augment_cli.store.store import PendingPart, Store

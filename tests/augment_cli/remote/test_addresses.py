@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.visible import is_address, parse, shown, whole, without_secrets
-from augment_cli.remote.places import explained, place_of
+from augment_cli.remote.files import explained, place_of
 
 ADDRESSES = {
     "s3://bucket/a.txt": "s3://bucket/a.txt",

@@ -11,7 +11,7 @@ from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.remote import files
 from augment_cli.remote import publish as fetching
 from augment_cli.remote import publish as publishing
-from augment_cli.remote.places import place_of
+from augment_cli.remote.files import place_of
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

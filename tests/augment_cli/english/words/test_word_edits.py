@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.augmentations.eda.random_words import crops, deletions, permutations
-from augment_cli.augmentations.eda.word_removal import remove_words
+from augment_cli.augmentations.eda.random_words import crops, deletions, permutations, remove_words
 from augment_cli.augmentations.eda.word_repetition import repeat_counts
 from augment_cli.contract.draws import bits, stream_key, uniform
 from augment_cli.english.words import word_edits

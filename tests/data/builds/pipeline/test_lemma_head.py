@@ -11,7 +11,7 @@ from spacy.tokens import DocBin
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
-from data.builds.pipeline.lemma_head import relearn
+from data.builds.pipeline.student import relearn
 from data.builds.pipeline.treebank import Sentence, make_doc
 
 WORDS = {"dogs": "dog", "cats": "cat", "ran": "run", "flies": "fly", "here": "here"}
