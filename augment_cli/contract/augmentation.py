@@ -25,7 +25,7 @@ LABELS: tuple[str, ...] = get_args(Label)
 NEEDED = {"positive": "same", "negative": "other"}
 # The column of an augmentation whose rows have labels of their own; a null row has the augmentation's.
 LABEL_COLUMN = pa.field("label", pa.string())
-SHIPPED, NOTHING = "vulgar", "none"
+SHIPPED_LIST, NO_LIST = "vulgar", "none"
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def entailment_of(descriptor: Augmentation, parameters: Mapping[str, Any] | None
 def avoid_parameter() -> str:
     """The parameter `avoid` of an augmentation that draws words from anywhere."""
     return parameter(
-        SHIPPED, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
+        SHIPPED_LIST, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
     )
 
 
@@ -283,9 +283,9 @@ def avoided_digest(choice: str) -> str | None:
 
 
 def _words(choice: str) -> tuple[str, ...]:
-    if choice == NOTHING:
+    if choice == NO_LIST:
         return ()
-    return _shipped() if choice == SHIPPED else read_word_list(choice, "--avoid")
+    return _shipped() if choice == SHIPPED_LIST else read_word_list(choice, "--avoid")
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ TABLES = (
     "terms/english.parquet",
     *(f"collocations/{name}.parquet" for name in ("words", "pairs")),
 )
-_FILE = "terms/english.parquet"
+_TERMS_FILE = "terms/english.parquet"
 # A word begins with a letter or a digit, and has no bracket, quotation mark or slash in it.
 WORD = r"^[\pL\pN][^()\[\]{}<>\"“”«»`/\\|=]*$"
 _RARE = 30  # sentences in a million
@@ -43,7 +43,7 @@ TERM_COLUMNS = pa.schema(
 SAMPLE = Path(__file__).parents[1] / "sample" / "sentences.txt"
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
-_TABLES = ("words", "pairs")
+_COUNTS = ("words", "pairs")
 _PRIOR = 0.5  # of a pair that was never met
 
 
@@ -101,7 +101,7 @@ class EnglishTerms:
 @lru_cache(maxsize=1)
 def load_english_terms() -> EnglishTerms:
     """The table; one copy per process."""
-    table = pq.read_table(shipped(_FILE))
+    table = pq.read_table(shipped(_TERMS_FILE))
     return EnglishTerms(
         sentences=int(table.schema.metadata[b"sentences"]),
         terms=table["term"].combine_chunks(),
@@ -125,7 +125,7 @@ def weighted_terms() -> dict[str, float]:
 @lru_cache(maxsize=1)
 def english_terms_digest() -> str:
     """SHA-256 of the file, for the fingerprint of what is made with it."""
-    return sha256_of_file(shipped(_FILE))
+    return sha256_of_file(shipped(_TERMS_FILE))
 
 
 def tokens(text: str) -> list[str]:
@@ -175,7 +175,7 @@ class Collocations:
 @lru_cache(maxsize=1)
 def load_collocations() -> Collocations:
     """The shipped counts; once a process."""
-    words, pairs = (read_parquet(shipped(f"collocations/{name}.parquet")) for name in _TABLES)
+    words, pairs = (read_parquet(shipped(f"collocations/{name}.parquet")) for name in _COUNTS)
     keys = pairs["first"].to_numpy().astype(np.int64) << 16 | pairs["second"].to_numpy()
     names = words["word"].to_pylist()
     counts = words["count"].to_numpy().astype(np.int64)
@@ -190,4 +190,4 @@ def load_collocations() -> Collocations:
 @lru_cache(maxsize=1)
 def collocations_digest() -> str:
     """SHA-256 of the tables' contents, for the fingerprint of what is made with them."""
-    return sha256_of_json([sha256_of_file(shipped(f"collocations/{name}.parquet")) for name in _TABLES])
+    return sha256_of_json([sha256_of_file(shipped(f"collocations/{name}.parquet")) for name in _COUNTS])
