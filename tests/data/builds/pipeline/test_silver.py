@@ -8,7 +8,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from data.builds.pipeline import lemmas
+from data.builds.pipeline import silver
 from data.builds.pipeline.treebank import Sentence
 
 
@@ -46,13 +46,13 @@ def read(path: Path) -> list[str]:
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lemmas, "CHUNK", 4)
+    monkeypatch.setattr(silver, "CHUNK", 4)
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_only_trees_are_written(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
-    outcomes = list(lemmas.write_silver(nlp, LINES, chain, tmp_path, seed=1))
+    outcomes = list(silver.write_silver(nlp, LINES, chain, tmp_path, seed=1))
     assert [(path.name, kept, given) for path, kept, given in outcomes] == [
         ("silver-000.spacy", 4, 4),
         ("silver-001.spacy", 4, 4),
@@ -68,10 +68,10 @@ def test_only_trees_are_written(tmp_path: Path) -> None:
 def test_goes_on_after_a_stop_with_the_same_result(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    list(lemmas.write_silver(nlp, LINES, chain, whole, seed=1))
-    next(lemmas.write_silver(nlp, LINES, chain, stopped, seed=1))
+    list(silver.write_silver(nlp, LINES, chain, whole, seed=1))
+    next(silver.write_silver(nlp, LINES, chain, stopped, seed=1))
     (stopped / "silver-001.part").write_bytes(b"half")
-    outcomes = list(lemmas.write_silver(nlp, LINES, chain, stopped, seed=1))
+    outcomes = list(silver.write_silver(nlp, LINES, chain, stopped, seed=1))
     assert [kept for _, kept, _ in outcomes] == [-1, 4, 1]
     for path in whole.iterdir():
         assert read(path) == read(stopped / path.name)
@@ -83,14 +83,14 @@ def test_sample_is_even_and_repeatable(tmp_path: Path) -> None:
         paths.append(tmp_path / f"{name}.txt.gz")
         with gzip.open(paths[-1], "wt", encoding="utf-8") as file:
             file.writelines(f"{name}{i}\n" for i in range(100))
-    lines = lemmas.sample_lines(paths, 31, seed=5)
-    assert lines == lemmas.sample_lines(paths, 31, seed=5)
+    lines = silver.sample_lines(paths, 31, seed=5)
+    assert lines == silver.sample_lines(paths, 31, seed=5)
     assert len(set(lines)) == 31
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
 
 
 def test_lower_changes_words_alone() -> None:
     sentence = chain([Sentence("A Bee", words=["A", "Bee"], spaces=[True, False])])[0]
-    lowered = lemmas.lower(sentence)
+    lowered = silver.lower(sentence)
     assert (lowered.words, lowered.text) == (["a", "bee"], "a bee")
     assert lowered.lemmas == ["A", "Bee"]
