@@ -26,14 +26,14 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.encoding.loading import load_encoder as load_encoder
     from augment_cli.encoding.lookup import Lookup as Lookup
     from augment_cli.encoding.verifier import load_verifier as load_verifier
-    from augment_cli.resources.sample import SAMPLE as SAMPLE
+    from augment_cli.resources import SAMPLE as SAMPLE
 
 if "ipykernel" in sys.modules:  # libraries that draw bars say it of a missing widget, and we draw our own
     warnings.filterwarnings("ignore", message="IProgress not found")
 
 _ELSEWHERE = {
     "Lookup": "augment_cli.encoding.lookup",
-    "SAMPLE": "augment_cli.resources.sample",
+    "SAMPLE": "augment_cli.resources",
     "Store": "augment_cli.api.stores",
     "load_encoder": "augment_cli.encoding.loading",
     "load_verifier": "augment_cli.encoding.verifier",

@@ -21,22 +21,20 @@ from typing import Any, NamedTuple
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
-from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
+from augment_cli.encoding.lookup import unknown_language
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MixError, UsageError, UserError
-from augment_cli.errors.packages import require
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
 from augment_cli.models.digest import model_digest
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.session import Session
-from augment_cli.store.files import sha256_of_file
-from augment_cli.store.named_files import read_small_file
+from augment_cli.store.files import read_small_file, sha256_of_file
 from augment_cli.store.store import Store
 from augment_cli.version import __version__
 

@@ -28,11 +28,10 @@ import polars as pl
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from benchmarks.adapt_domains import Encode, adapt, common_options, corpus_of, scores
-from benchmarks.result_lines import add_line, read_lines
-from eval.measures.similarity import finds_own
+from benchmarks.timing import add_line, read_lines
+from eval.measures.geometry import finds_own
 from eval.protocols.sts import stsb
-from eval.tasks.registry import load_registry
-from eval.tasks.table import read_table
+from eval.tasks.table import load_registry, read_table
 from train.methods.adapt.columns import set_name
 from train.outputs.log import read_log
 

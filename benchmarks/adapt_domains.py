@@ -39,12 +39,11 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
-from benchmarks.result_lines import add_line, read_lines
+from benchmarks.timing import add_line, read_lines
 from eval.measures.geometry import neighbourhoods_by_row, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
-from eval.tasks.registry import load_registry
-from eval.tasks.table import Table, read_table
+from eval.tasks.table import Table, load_registry, read_table
 
 SCORES = {
     "accuracy": "K-means accuracy",

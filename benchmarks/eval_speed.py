@@ -24,9 +24,8 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
 from benchmarks.timing import in_turns, markdown, ratio
 from eval.contract.protocol import rejoin
-from eval.measures.similarity import correlation, cosine
-from eval.tasks.registry import load_registry
-from eval.tasks.table import pairs_of, read_table
+from eval.measures.geometry import correlation, cosine
+from eval.tasks.table import load_registry, pairs_of, read_table
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 THEIRS = "sentence-transformers"

@@ -11,7 +11,7 @@ summed, so that shared pages count for each). `--commands` names others, of whic
     python -m benchmarks.growth --data ../shared/data --work growth --rows 1000000 --commands una verify
     python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
 
-`--reference 5000` prints beside it what the plain-Python reference of `reference_una.py` and scikit-learn's
+`--reference 5000` prints beside it what a plain-Python UNA and scikit-learn's
 counting with NLTK's tokens do with that many sentences in one process.
 
 The same command resumes after a stop, as it keeps what was measured in `--work` until a size is done: parsing
@@ -25,20 +25,23 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
+import random
 import shlex
 import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import psutil
+from nltk.tokenize import word_tokenize
 from sklearn.feature_extraction.text import CountVectorizer
 
 from augment_cli.store.store import Store
-from benchmarks.reference_una import ReferenceFit, negative, tokenize
 from benchmarks.timing import markdown, read_sentences
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
@@ -48,6 +51,75 @@ EPOCH = ("positives=crop", "labels=kind", "epochs=1", "evaluate_every=1000000")
 IN_PIECES = ("parse",)  # these take hours: one process for every few parts of the corpus
 _PARTS = 10  # of a piece
 _STEP = 104_729  # a prime: each further million meets other second halves
+
+
+def tokenize(sentence: str) -> list[str]:
+    """NLTK's word tokens of the lower-cased sentence."""
+    return word_tokenize(sentence.lower(), preserve_line=True)
+
+
+class ReferenceFit:
+    """Document frequencies, idf, maximum scores and ranks of a corpus."""
+
+    def __init__(self, documents: Sequence[list[str]]) -> None:
+        self.documents = len(documents)
+        self.document_frequency: dict[str, int] = {}  # keeps first-seen order
+        for tokens in documents:
+            for term in dict.fromkeys(tokens):
+                self.document_frequency[term] = self.document_frequency.get(term, 0) + 1
+        self.idf = {term: -math.log(df / self.documents) for term, df in self.document_frequency.items()}
+        self.max_score = dict.fromkeys(self.document_frequency, 0.0)
+        for tokens in documents:
+            for term, score in zip(tokens, self.scores(tokens), strict=True):
+                self.max_score[term] = max(self.max_score[term], score)
+        # sorted() is stable: equal scores keep first-seen order.
+        self.ranked = sorted(self.max_score, key=lambda term: -self.max_score[term])
+        self.rank = {term: position for position, term in enumerate(self.ranked)}
+
+    def scores(self, tokens: list[str]) -> list[float]:
+        """z = ln(1 + n_t/n)·idf of each token occurrence."""
+        counts = Counter(tokens)
+        return [math.log(1 + counts[term] / len(tokens)) * self.idf[term] for term in tokens]
+
+    def window(self, term: str, radius: int) -> tuple[list[int], list[float]]:
+        """Ranks around a term's own, without it, and their probabilities."""
+        own = self.rank[term]
+        ranks = [r for r in range(own - radius, own + radius + 1) if 0 <= r < len(self.ranked) and r != own]
+        weights = [self.max_score[self.ranked[rank]] for rank in ranks]
+        total = sum(weights)
+        if total == 0:
+            return ranks, [1 / len(ranks)] * len(ranks)
+        return ranks, [weight / total for weight in weights]
+
+
+def probabilities(scores: Sequence[float], beta: float, opposite: bool = False) -> list[float]:
+    """Replacement probability of each token of one sentence (step 2)."""
+    if not scores:
+        return []
+    lowest, highest = min(scores), max(scores)
+    above = [highest - z if opposite else z - lowest for z in scores]
+    total = sum(above)
+    result = [min(1.0, beta * len(scores) * a / total) if total > 0 else 0.0 for a in above]
+    result[above.index(max(above))] = 1.0
+    return result
+
+
+def negative(
+    tokens: list[str],
+    fit: ReferenceFit,
+    beta: float,
+    radius: int,
+    uniform: Callable[[], float] = random.random,
+) -> list[str]:
+    """One hard negative (steps 2 and 3): a coin and, if it falls, a drawn neighbour for each token."""
+    result = []
+    for term, probability in zip(tokens, probabilities(fit.scores(tokens), beta), strict=True):
+        if uniform() < probability:
+            ranks, weights = fit.window(term, radius)
+            result.append(fit.ranked[random.choices(ranks, weights)[0]])
+        else:
+            result.append(term)
+    return result
 
 
 def recombined(sentences: list[str], count: int) -> Iterator[str]:

@@ -18,24 +18,41 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api
+from augment_cli.contract.generate_parameters import ENGINES, RESPONSE_FORMATS, GenerateParameters
 from augment_cli.reports.verdicts import Judgement, agreement, meaning_said, read
 from augment_cli.store.store import Store
-from benchmarks import asking
 
+_USUAL = GenerateParameters()
 JUDGED = Path(__file__).parents[1] / "data/judged"
 COLUMN = "output"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options beside `--model` that say who is asked, as `augment-cli generate` has them."""
+    parser.add_argument("--engine", choices=ENGINES, default=_USUAL.engine)
+    parser.add_argument("--endpoint", default=_USUAL.endpoint)
+    parser.add_argument("--allow-remote", action="store_true")
+    parser.add_argument("--concurrency", type=int, default=_USUAL.concurrency)
+    parser.add_argument("--max-tokens", type=int, default=_USUAL.max_tokens)
+    parser.add_argument("--response-format", choices=RESPONSE_FORMATS, default=_USUAL.response_format)
+
+
+def chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """Those options as `augment_cli.generate` takes them."""
+    names = ("model", "engine", "endpoint", "allow_remote", "concurrency", "max_tokens", "response_format")
+    return {name: getattr(options, name) for name in names}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", required=True)
-    asking.add_options(parser)
+    add_options(parser)
     parser.add_argument("--work", type=Path, required=True, help="folder of the store, made or gone on with")
     parser.add_argument("--judged", type=Path, default=JUDGED, help="folder of files as `judge` writes them")
     parser.add_argument("--template", default="judge")
     options = parser.parse_args()
     judgements = [one for one in read([options.judged]) if meaning_said(one) and one.text and one.original]
-    store = judged_store(options.work, judgements, options.template, asking.chosen(options))
+    store = judged_store(options.work, judgements, options.template, chosen(options))
     print(table(store, judgements))
 
 

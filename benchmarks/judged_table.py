@@ -13,8 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from augment_cli import augmentations
-from augment_cli.contract.augmentation import meaning_of
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.augmentation import entailment_of, meaning_of
 from augment_cli.reports.verdicts import read, summary
 
 ROOT = Path(__file__).parents[1]

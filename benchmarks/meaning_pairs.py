@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli import load_encoder, load_verifier
-from eval.measures.similarity import cosine
+from eval.measures.geometry import cosine
 from eval.protocols.meaning import score
 from eval.tasks.meaning import SAME, meaning_table
 

@@ -1,14 +1,16 @@
-"""What the speed comparisons share: ways that take turns, tables, sentences."""
+"""What the comparisons share: ways that take turns, tables, sentences, lines of results."""
 
 from __future__ import annotations
 
 import glob
 import gzip
+import json
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -46,3 +48,16 @@ def read_sentences(pattern: str, count: int) -> Iterator[str]:
             for line in islice(lines, count):
                 count -= 1
                 yield line.rstrip("\n")
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file; none where it is not there yet."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+
+
+def add_line(path: Path, lines: list[dict[str, Any]], line: dict[str, Any]) -> None:
+    """Add a line to those that were read and to the file, and print it."""
+    lines.append(line)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(json.dumps(line), flush=True)

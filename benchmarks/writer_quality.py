@@ -26,7 +26,7 @@ from augment_cli.reports.report import stats
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from benchmarks import asking
+from benchmarks import judge_quality
 
 CORPUS = "corpus/wiki_en-00.txt.gz"
 POSITIVES = {"self": "SimCSE", "rephrase": "`rephrase`", "llm-paraphrase": "the model's"}
@@ -37,7 +37,7 @@ SETTINGS = "pooling=mean batch=32 learning_rate=5e-5 epochs=1 evaluate_every=20 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", required=True)
-    asking.add_options(parser)
+    judge_quality.add_options(parser)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True, help="folder of the store and the runs")
     parser.add_argument("--encoder", default="data/models/encoder")
@@ -61,7 +61,7 @@ def written_store(options: argparse.Namespace) -> Store:
     with Session(options.work / "store") as session:
         session.ingest([options.data / CORPUS], sentences, max_rejects=1.0)  # the longer lines
         session.augment(make_run("rephrase"))
-        session.paraphrase(GenerateParameters(**asking.chosen(options)))
+        session.paraphrase(GenerateParameters(**judge_quality.chosen(options)))
         return session.store
 
 

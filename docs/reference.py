@@ -15,7 +15,7 @@ import typer
 
 from augment_cli import augmentations
 from augment_cli.cli import load_commands
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.augmentation import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UserError
@@ -24,7 +24,7 @@ from augment_cli.reports.soundness import all_kinds
 from augment_cli.runs import recipe
 from augment_cli.store.kinds import MEANINGS, StageKind
 from augment_cli.store.parquet import AUGMENTATION
-from eval.tasks.registry import load_registry
+from eval.tasks.table import load_registry
 from train import components
 from train.loading import RECIPES, load_recipe
 from train.recipe import TABLES, Recipe
@@ -32,7 +32,7 @@ from train.recipe import TABLES, Recipe
 # Code that pages name in a link, and the page that is made from it.
 _MADE_FROM = {
     "augment_cli/augmentations": "augmentations",
-    "augment_cli/contract/entailment.py": "reasons",
+    "augment_cli/contract/augmentation.py": "reasons",
     "augment_cli/contract/reasons.py": "reasons",
     "augment_cli/errors/__init__.py": "exit-codes",
     "augment_cli/process/exit_codes.py": "environment",

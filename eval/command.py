@@ -6,11 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import require
+from augment_cli.errors import UsageError, require
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
-from augment_cli.store.named_files import check_output_folder
+from augment_cli.store.files import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
 from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data
@@ -19,8 +18,7 @@ from eval.results.files import ModelResults, unlike_settings
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
 from eval.tasks.meaning import meaning_table, minimal_pairs_table
-from eval.tasks.registry import Task, load_registry
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task, load_registry
 
 _EXAMPLES = """
 score an encoder on the STS test sets:

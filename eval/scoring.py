@@ -28,8 +28,7 @@ from eval.results.files import ModelResults, read_results, write_encoder, write_
 from eval.results.plots import plot_scores, plot_similarity
 from eval.runner import Vectors, score_task
 from eval.tasks.beir import QUERY_ROWS, RetrievalTable
-from eval.tasks.registry import Task
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task
 
 _PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
 _LONG = 10.0  # seconds to go, from which on a log gets to know them

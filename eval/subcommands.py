@@ -25,7 +25,7 @@ from eval.options import (
 )
 from eval.results import tables
 from eval.results.files import RESAMPLES, find_results, results_of_one, unlike_settings, without_nan
-from eval.tasks.registry import REGISTRY, choose_tasks, load_registry
+from eval.tasks.table import REGISTRY, choose_tasks, load_registry
 
 _PRINTED = {"markdown": tables.as_markdown, "latex": tables.as_latex, "csv": tables.as_csv}
 _FORMATS = ("screen", *_PRINTED, "json", "html")
@@ -111,8 +111,8 @@ def card(
     seed: Seed = 0,
 ) -> None:
     """Write the scores before and after training into a model's card."""
-    from eval.results.card import section, write_section
     from eval.results.compare import compare
+    from eval.results.page import section, write_section
 
     start, trained = (results_of_one(folder) for folder in (before, after))
     if unlike := unlike_settings(start[0], trained[0]):

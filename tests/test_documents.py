@@ -31,7 +31,7 @@ from augment_cli.version import __version__
 from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.table import averages, comparison_table, differences, draws, measured, student
 from benchmarks.reproduce.table import gain as gain_of
-from benchmarks.result_lines import read_lines
+from benchmarks.timing import read_lines
 from docs import reference
 from tests.helpers.commands import command_named
 from tests.helpers.pages import DOCS, PAGES

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import require
+from augment_cli.errors import UsageError, require
 from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
-from augment_cli.store.named_files import with_every_set
+from augment_cli.store.files import with_every_set
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
 from train.machine.process import prepare
@@ -185,7 +184,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     if args.recipe in columns.RECIPES:
         own, recipe = columns.named(recipe, encoder, args.allow_download)
     is_first = os.environ.get("RANK", "0") == "0"
-    finished = part("extras.finished").is_finished
+    finished = part("extras.card").is_finished
     if not args.dry_run and finished(recipe, args.store, encoder, out, seeds, is_first):
         return 0
     require("torch", "transformers", "safetensors", "matplotlib", extra="train")

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from augment_cli.contract.plugins import Place, provided, the_only
+from augment_cli.augmentations import Place, provided, the_only
 from augment_cli.errors import UsageError
 
 Kind = Literal["losses", "heads", "additions"]

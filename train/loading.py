@@ -14,7 +14,7 @@ from typing import Any
 from augment_cli.contract.parameters import what_is_wrong
 from augment_cli.errors import MissingError, UsageError, did_you_mean
 from augment_cli.store.conditions import conditions_by_stage
-from augment_cli.store.named_files import parse_value, read_toml
+from augment_cli.store.files import parse_value, read_toml
 from train import components
 from train.recipe import IN_TABLES, TABLES, Contrast, Recipe, renamed
 

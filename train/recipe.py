@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.contract.entailment import LABEL_MODES
+from augment_cli.contract.pack_options import LABEL_MODES
 from augment_cli.contract.parameters import parameter as setting
 
 # Names of before 1.0, which recipes, commands and checkpoints may still have. What came later than the first

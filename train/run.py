@@ -37,10 +37,8 @@ from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
-from train.watching.early_stopping import DivergedError, EarlyStopping
-from train.watching.evaluate import DevTest, dev_test
-from train.watching.harm import HarmWatch
-from train.watching.verdict import is_beyond_noise, verdict
+from train.watching.early_stopping import DivergedError, EarlyStopping, is_beyond_noise, verdict
+from train.watching.evaluate import DevTest, HarmWatch, dev_test
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset({"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep"})

@@ -41,7 +41,7 @@ def _summarise(run: Run, seeds: list[int], results: list[tuple[Path, RunResult]]
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             part("extras.card").write_card(out / kind, facts)
     summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
-    finished = part("extras.finished")
+    finished = part("extras.card")
     summary |= finished.known_by(run.recipe, run.store, run.encoder, str(results[0][0] / "best"))
     (run.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     finished.show(summary)

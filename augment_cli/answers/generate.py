@@ -18,8 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from augment_cli.answers.asking import Pace, TooManyFailures, ask_all
-from augment_cli.answers.client import Answer, Client
+from augment_cli.answers.client import Answer, Client, Pace, TooManyFailures, ask_all
 from augment_cli.answers.local import LocalModel, Messages, local_model
 from augment_cli.answers.templates import Template, find_template
 from augment_cli.contract.draws import stream_key

@@ -16,11 +16,10 @@ from augment_cli.answers.client import Answer
 from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.contract.parameters import RuntimeParameters
 from augment_cli.errors import UsageError
-from augment_cli.models.reasons import tokenizing
-from augment_cli.neural.batches import batches_by_length
+from augment_cli.models.claims import tokenizing
 from augment_cli.neural.generation import longest_of
 from augment_cli.neural.loading import ModelFolder, find_model, load_tokenizer, load_weights, read_config
-from augment_cli.neural.runtime import MemoryGuard, dtype_of, inference, pin_runtime
+from augment_cli.neural.runtime import MemoryGuard, batches_by_length, dtype_of, inference, pin_runtime
 
 Messages = Sequence[Mapping[str, str]]
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "MTModel", "LMHeadModel")

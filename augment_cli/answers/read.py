@@ -14,7 +14,7 @@ import pyarrow as pa
 from augment_cli.answers.client import Answer
 from augment_cli.answers.generate import ANSWERS_STAGE, CORPUS_STAGE
 from augment_cli.answers.templates import ANSWER, Template, find_template
-from augment_cli.contract.entailment import LABEL_COLUMN, LABELS
+from augment_cli.contract.augmentation import LABEL_COLUMN, LABELS
 from augment_cli.contract.generate_parameters import JSON_SCHEMA, ReadParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -26,8 +26,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.parquet import AUGMENTATION, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.text.edit_list import edits_of
-from augment_cli.text.spans import CodePoints, apply_edits
+from augment_cli.text.spans import CodePoints, apply_edits, edits_of
 
 VERSION = 2
 READ_STAGE = "read"

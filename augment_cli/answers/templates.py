@@ -11,8 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from augment_cli.errors import UsageError, did_you_mean
-from augment_cli.store.files import sha256_of_json
-from augment_cli.store.named_files import read_toml
+from augment_cli.store.files import read_toml, sha256_of_json
 
 _FOLDER = Path(__file__).parents[1] / "resources" / "prompts"
 ANSWER = "answer"  # the key of an answer in JSON
@@ -30,7 +29,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Reading(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How an answer is read."""
 
-    # of a text that came out of it (`augment_cli/contract/entailment.py`)
+    # of a text that came out of it (`augment_cli/contract/augmentation.py`)
     label: Literal["same", "other", "neither"] = "neither"
     length: Literal["alike", "shorter", "longer", "any"] = "any"  # held against the original's
     prefix: str = ""  # what a model may put in front

@@ -208,8 +208,7 @@ def stats(
     """
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import comparison
-    from augment_cli.reports.comparison import with_difficulty
-    from augment_cli.reports.diversity import with_diversity
+    from augment_cli.reports.comparison import with_difficulty, with_diversity
     from augment_cli.reports.report import stats as stats_of
 
     opened = store_of(store)
@@ -336,7 +335,7 @@ def judge(
     from augment_cli.pages.notebook import Records
     from augment_cli.reports import verdicts
     from augment_cli.reports.verdicts import agreement
-    from augment_cli.store.named_files import check_target
+    from augment_cli.store.files import check_target
 
     stages = several(stage or ())
     if compare is not None and not read:

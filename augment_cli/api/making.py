@@ -173,7 +173,7 @@ def _plan_score(
     name: str | None = None,
     **others: object,
 ) -> list[tuple[str, str]]:
-    from augment_cli.tfidf.names import stage_names
+    from augment_cli.tfidf.term_table import stage_names
     from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
     from augment_cli.vectors.stages import vectors_name
 
@@ -241,7 +241,7 @@ def _plan_mine(
     stage: str | None = None,
     **others: object,
 ) -> list[tuple[str, str]]:
-    from augment_cli.tfidf.names import stage_names
+    from augment_cli.tfidf.term_table import stage_names
     from augment_cli.vectors.mine_parameters import mined_names
     from augment_cli.vectors.stages import vectors_name
 

@@ -247,7 +247,7 @@ def fetch(
     augment-cli fetch s3://bucket/folder
     augment-cli fetch s3://bucket/folder fetched-store
     """
-    from augment_cli.remote.fetch import fetch as copy
+    from augment_cli.remote.publish import fetch as copy
 
     return copy(address, plain(store), progress=progress)
 
@@ -262,6 +262,6 @@ def convert_weights(folder: Annotated[str | Path, positional("folder with pytorc
     --------
     augment-cli convert-weights models/pegasus_paraphrase
     """
-    from augment_cli.neural.conversion import convert_weights as convert
+    from augment_cli.neural.converted import convert_weights as convert
 
     return convert(Path(folder))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.contract.entailment import LABEL_COLUMN, NEEDED, Entailment, entailment_of
+from augment_cli.contract.augmentation import LABEL_COLUMN, NEEDED, Entailment, entailment_of
 from augment_cli.contract.pack_options import CORPUS_STAGE
 from augment_cli.errors import UsageError
 from augment_cli.store.conditions import Condition, meets

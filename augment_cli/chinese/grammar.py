@@ -13,7 +13,7 @@ from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.language import Language
 from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 AUXILIARIES = ("必须", "不得不", "需要", "应该", "应当")
 # The one that goes with a completed or lasting action.

@@ -20,7 +20,7 @@ from augment_cli.errors import BadInputError, MixError, UserError, did_you_mean,
 from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
 from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT as INTERRUPTED
-from augment_cli.store.named_files import with_every_set
+from augment_cli.store.files import with_every_set
 from augment_cli.version import RELEASED, __version__
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -18,9 +18,9 @@ from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
 from augment_cli.api.step import Step
-from augment_cli.cli import load_commands, options
+from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
-from augment_cli.cli.options import given
+from augment_cli.cli.options import given, reading_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
@@ -28,23 +28,112 @@ from augment_cli.contract.parameters import declared, part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line
+from augment_cli.ingest import STDIN, find_files
+from augment_cli.ingest.streams import CorpusFile, size_of
 from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe, reserved
-from augment_cli.pack.example import how_long, training_lines
-from augment_cli.pack.export import check_beir_folder, write_beir
+from augment_cli.pack.export import check_beir_folder, how_long, training_lines, write_beir
 from augment_cli.pages import terminal as views
 from augment_cli.pages import terminal_status as status_views
 from augment_cli.pages.layout import check_place
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.process.reporter import Bars
-from augment_cli.reports.plan import plan_run, plan_stages
 from augment_cli.reports.soundness import commands_behind
 from augment_cli.runs import recipe as recipes
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session, StageResult
+from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.session import SAMPLE, Session, StageResult
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
+from augment_cli.tfidf.term_table import forms_name, stage_names
 
+# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
+# pipeline (benchmarks/parse_speed.py), a paraphraser of 6 million parameters (a full-size
+# model takes far longer), all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), benchmarks/mine_speed.py.
+_COSTS = {
+    "corpus": (2, 75),
+    "tfidf": (7, 310),
+    "forms": (3, 1),
+    "parses": (700, 230),
+    "augmentation": (9, 240),
+    "model": (20_000, 240),
+    "vectors": (5_000, 780),
+    "scores": (10_000, 30),
+    "mined-tfidf": (1_000, 110),
+    "mined-vectors": (10_000, 110),
+}
+_SQUARE = ("scores", "mined-tfidf", "mined-vectors")  # their time grows with the square of the rows
+_BYTES_PER_SENTENCE_OF_TEXT = 130
+_BYTES_PER_SENTENCE_COMPRESSED = 62
 _OF_RUNS = ("seed", "fit", "parses", "of", "protect", "anyway")
+
+
+def plan_run(
+    store_path: Path,
+    corpus: Sequence[str] | None,
+    options: IngestOptions,
+    runs: Sequence[tuple[AugmentationRun, str | None, int]],
+    parses: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing."""
+    # `parses` names stages of parses to make, beside those that the runs need.
+    store = Store.create(store_path)
+    needed = [(name, "parses") for name in parses]
+    for one, stage, draws in runs:
+        run = one.resolved(store, stage)
+        run.check_named(store, parses)
+        if "tfidf" in run.needs:
+            needed.append((stage_names(run.fit)[0], "tfidf"))
+        if "forms" in run.needs:
+            needed.append((forms_name(run.fit), "forms"))
+        if "parses" in run.needs:
+            needed.append((stage_name(run.parses), "parses"))
+        if run.of:
+            needed.append((run.of, "augmentation"))
+        kind = "model" if "model" in run.needs else "augmentation"
+        needed += [(run.of_draw(draw, draws).folder(stage), kind) for draw in range(draws)]
+    return plan_stages(store_path, corpus, options, needed)
+
+
+def plan_stages(
+    store_path: Path, corpus: Sequence[str] | None, options: IngestOptions, needed: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The same for stages by their names and kinds, which are keys of `_COSTS`."""
+    if STDIN in (corpus or ()):
+        raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
+    store = Store.create(store_path)
+    if store.has("corpus"):
+        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
+    else:
+        rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
+        entries = [_entry("corpus", "corpus", rows)]
+    for name, kind in needed:
+        if any(entry["stage"] == name for entry in entries):
+            continue
+        if store.has(name):
+            entries.append({"stage": name, "state": "done", "rows": rows})
+        else:
+            entries.append(_entry(name, kind, rows))
+    return entries
+
+
+def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
+    """About how many sentences some files hold, from their sizes alone."""
+    rows = 0
+    for path in files:
+        compressed = path.suffix in {".gz", ".zst", ".parquet"}
+        per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
+        rows += max(1, size_of(path) // per_row)
+    return rows if limit is None else min(rows, limit)
+
+
+def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
+    (seconds, size), millions = _COSTS[kind], (rows / 1e6) ** (2 if kind in _SQUARE else 1)
+    return {
+        "stage": name,
+        "state": "to do",
+        "rows": rows,
+        "seconds": round(1 + millions * seconds, 1),
+        "bytes": rows * size,
+    }
 
 
 def engine_of(values: dict[str, Any]) -> Engine:
@@ -94,7 +183,7 @@ def make(function: Callable[..., Any], values: dict[str, Any], looks_ahead: bool
     own = given(values, [one.name for one in arguments_of(function)])
     output = Output(values["quiet"], values["as_json"])
     path = values["store"] if step.reads_corpus else Store.open(values["store"]).path  # there must be one
-    reading, tolerance = options.reading_of(values) if step.reads_corpus else (IngestOptions(), Tolerance())
+    reading, tolerance = reading_of(values) if step.reads_corpus else (IngestOptions(), Tolerance())
     asked = grouped(step.function, own)
     if step.plan is not None and values["dry_run"]:
         plan = plan_stages(path, values.get("corpus"), reading, step.plan(**asked))
@@ -115,7 +204,7 @@ def augment(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> No
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     run = make_run(name, **parameters, **{key: values[key] for key in _OF_RUNS})
     pipeline, stage, draws, store = (values[key] for key in ("pipeline", "stage", "draws", "store"))
-    reading, tolerance = options.reading_of(values)
+    reading, tolerance = reading_of(values)
     if values["dry_run"]:
         to_parse = [stage_name(values["parses"])] if pipeline is not None else []
         plan = plan_run(store, values["corpus"], reading, [(run, stage, draws)], to_parse)
@@ -174,7 +263,7 @@ def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> 
 def ingest_corpus(values: dict[str, Any]) -> None:
     """The corpus, read or continued."""
     output = Output(values["quiet"], values["as_json"])
-    reading, tolerance = options.reading_of(values)
+    reading, tolerance = reading_of(values)
     store, overwrite = values["store"], values["overwrite"]
     with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
         read = session.append if values["append"] else session.ingest
@@ -196,7 +285,7 @@ def run_recipe(values: dict[str, Any]) -> None:
         recipe = recipes.of_paper(values["recipe"]) if values["paper"] else values["recipe"]
         loaded = recipes.load(recipe, values["changes"] or ())
         runs = [(item.run, item.stage, item.draws) for item in loaded]
-        plan = plan_run(store, values["corpus"], options.reading_of(values)[0], runs)
+        plan = plan_run(store, values["corpus"], reading_of(values)[0], runs)
         views.show_plan(plan, output.as_json)
         return
     page = Path(values["report"]) if values["report"] else None

@@ -1,20 +1,31 @@
-"""The descriptor of an augmentation: what it makes and reads, its parameters, the function that runs it."""
+"""The descriptor of an augmentation: what it makes and reads, its parameters, its label, what runs it."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from functools import lru_cache
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.draws import stream_key
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.parameters import NoParameters, parameter, read_word_list
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import ContractError
+from augment_cli.resources import word_list
+from augment_cli.store.files import sha256_of_json
 from augment_cli.tfidf.term_table import TermTable
+
+Label = Literal["same", "other", "neither"]
+LABELS: tuple[str, ...] = get_args(Label)
+# Which label a stage must have to stand among the positives, or the negatives.
+NEEDED = {"positive": "same", "negative": "other"}
+# The column of an augmentation whose rows have labels of their own; a null row has the augmentation's.
+LABEL_COLUMN = pa.field("label", pa.string())
+SHIPPED_LIST, NO_LIST = "vulgar", "none"
 
 
 @dataclass(frozen=True)
@@ -163,7 +174,7 @@ class Augmentation:
         What a negative turns, for chains (`--of`): a predicate to its opposite, so that a second turn of it
         restores what was said; or what is said of whom and what, which another turn does not restore.
     entailment : (str, str) or callable, optional
-        The label same, other or neither, and its reason (`augment_cli/contract/entailment.py`); or a function
+        The label same, other or neither, and its reason (`entailment_of`); or a function
         from a stage's parameters, some of which may be missing, to these. It follows from `meaning` where it
         is not given.
     """
@@ -211,3 +222,73 @@ class Augmentation:
 def meaning_of(descriptor: Augmentation) -> str:
     """The declared class of an augmentation: meaning kept, possibly altered, or altered."""
     return descriptor.meaning or ("altered" if descriptor.kind == "negative" else "kept")
+
+
+@dataclass(frozen=True)
+class Entailment:
+    """A label with its reason.
+
+    Attributes
+    ----------
+    label : {"same", "other", "neither"}
+        same: original and result entail each other. other: neither entails the other. neither: one entails
+        the other and not the reverse, or it depends on the sentence.
+    reason : str
+        A clause, for messages and tables.
+    """
+
+    label: Label
+    reason: str
+
+
+_BY_MEANING = {
+    "kept": Entailment("same", "it says the same in other words or marks"),
+    "possibly altered": Entailment("neither", "whether it says the same depends on the sentence"),
+    "altered": Entailment("other", "it says something else"),
+}
+
+
+def entailment_of(descriptor: Augmentation, parameters: Mapping[str, Any] | None = None) -> Entailment:
+    """The label of an augmentation.
+
+    Parameters
+    ----------
+    descriptor : Augmentation
+        One without a label of its own gets it from AugCSE's class of meaning.
+    parameters : mapping, optional
+        As a stage's settings have them; by default the augmentation's defaults.
+    """
+    own = descriptor.entailment
+    if callable(own):
+        own = own(parameters if parameters is not None else {})
+    return Entailment(*own) if own is not None else _BY_MEANING[meaning_of(descriptor)]
+
+
+def avoid_parameter() -> str:
+    """The parameter `avoid` of an augmentation that draws words from anywhere."""
+    return parameter(
+        SHIPPED_LIST, "words never put in: vulgar (the short list that ships), none, or a file, one a line"
+    )
+
+
+def avoided_words(choice: str) -> pa.StringArray:
+    """The words of a parameter's value, in lower case and sorted; `UsageError` for an unreadable file."""
+    return pa.array(_words(choice), pa.string())
+
+
+def avoided_digest(choice: str) -> str | None:
+    """SHA-256 of the words, for the fingerprint of what is made without them; None where there are none."""
+    words = _words(choice)
+    return sha256_of_json(list(words)) if words else None
+
+
+def _words(choice: str) -> tuple[str, ...]:
+    if choice == NO_LIST:
+        return ()
+    return _shipped() if choice == SHIPPED_LIST else read_word_list(choice, "--avoid")
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> tuple[str, ...]:
+    # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
+    return tuple(sorted(word_list("vulgar_words")))

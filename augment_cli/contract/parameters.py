@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
-from augment_cli.store.named_files import read_small_text
+from augment_cli.store.files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
 DEFAULT_SEED = 42

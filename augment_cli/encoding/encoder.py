@@ -17,7 +17,7 @@ from augment_cli.encoding.fast.bert import PackedBert, is_known
 from augment_cli.encoding.layout import DEFAULT_POOLING, Prompts
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 
 Precision = Literal["fp32", "bf16"]
 Progress = Callable[[int], None]  # called with the number of sentences just finished

@@ -14,7 +14,7 @@ from typing import Any
 
 from augment_cli.encoding.pooling import LAYER_MEANS, STORED, canonical
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.digest import JsonFiles
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 _MOST_MODULES = 100

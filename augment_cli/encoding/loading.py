@@ -26,11 +26,9 @@ from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts
-from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.errors.packages import require
-from augment_cli.models.digest import model_digest
-from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import reason_of
+from augment_cli.errors import BadInputError, MissingError, UsageError, require
+from augment_cli.models.claims import reason_of
+from augment_cli.models.digest import JsonFiles, model_digest
 from augment_cli.neural import fast
 from augment_cli.neural.loading import alone, find_folder, load_tokenizer
 

@@ -27,7 +27,7 @@ from augment_cli.encoding.fast.table import ByToken, weighted_sums
 from augment_cli.encoding.layout import StaticLayout, write_modules
 from augment_cli.encoding.words_apart import TokenCounts, WordTokens, keeps_words_apart, whole_texts
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.neural import fast
 
 SUFFIXES = (".vec", ".txt")

@@ -20,9 +20,8 @@ from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import Encoder, batches_by_tokens
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.errors import BadInputError, UsageError
-from augment_cli.errors.packages import require
-from augment_cli.models.reasons import tokenizing
+from augment_cli.errors import BadInputError, UsageError, require
+from augment_cli.models.claims import tokenizing
 from augment_cli.places import shipped
 
 SETTINGS, WEIGHTS, ONNX = "verifier.json", "verifier.safetensors", "verifier.onnx"  # in its folder

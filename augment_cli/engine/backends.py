@@ -22,8 +22,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import MissingError, MixError, UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import MissingError, MixError, UsageError, needed
 
 # Worker processes share the cores among themselves; each library keeps to one thread in them.
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

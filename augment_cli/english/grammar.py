@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from augment_cli.english.clauses import affirmation, auxiliary, double_negation, negation
-from augment_cli.resources.english_terms import weighted_terms
+from augment_cli.resources import weighted_terms
 from augment_cli.syntax.language import Language
 
 ENGLISH = Language(

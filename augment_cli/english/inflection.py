@@ -10,8 +10,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from augment_cli.errors.packages import needed
-from augment_cli.syntax.morphology import TAG_OF_FORM, VerbForm
+from augment_cli.errors import needed
+from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm
 
 _CONTRACTED = {"'ve": "have", "’ve": "have", "'d": "have", "’d": "have", "'s": "have", "’s": "have"}
 _MODALS: dict[str, str | None] = dict.fromkeys(("must", "should", "ought", "shall"))

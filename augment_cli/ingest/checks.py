@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from augment_cli.contract.draws import splitmix64
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
-from augment_cli.text.normalization import normalize
 from augment_cli.text.spans import CodePoints, offsets_from_lengths, ranges, string_buffers
+from augment_cli.text.surface import normalize
 
 MAX_RAW_BYTES = 64 << 10
 

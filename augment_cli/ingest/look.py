@@ -21,7 +21,7 @@ from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
 from augment_cli.ingest.streams import CorpusFile, read_head, size_of
 from augment_cli.text.language_guess import shares_of_languages
-from augment_cli.text.writing import notes_on_writing
+from augment_cli.text.untouched import notes_on_writing
 
 _SHOWN = 60  # characters of an example
 _USUAL_NAMES = ("text", "sentence", "title", "question", "query", "anchor", "content", "body")

@@ -8,6 +8,7 @@ milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections import defaultdict
@@ -16,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.digest import JsonFiles
 from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
 
+_ADVICE = {
+    "trust_remote_code": "it needs code of its own, which is never run",
+    "weights only load failed": "it is damaged, or holds more than tensors",
+}
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
 _MOST_LAYERS = 1_000
 _MOST_BEAMS = 1_000
@@ -78,6 +82,41 @@ _READ = (".json", ".safetensors", ".txt", ".model", ".spm", ".bin", ".jinja", ".
 _CONFIGURATIONS = ("config.json", "generation_config.json", "sentence_*_config.json", "tokenizer_config.json")
 
 Shapes = dict[str, tuple[int, ...]]
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error, or what it means where it would advise to run code."""
+    text = str(error).strip()
+    for advice, meaning in _ADVICE.items():
+        if advice in text.lower():
+            return meaning
+    return (text.splitlines() or [type(error).__name__])[0]
+
+
+@contextlib.contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """Within the `with` block a panic of tokenizers' Rust code, which is no `Exception`, is a ValueError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise ValueError(str(error)) from error
+        raise
+
+
+@contextlib.contextmanager
+def tokenizing(model: object) -> Iterator[None]:
+    """Within the `with` block a text that a tokenizer's own rules fail on is bad input."""
+    try:
+        with panics_as_errors():
+            yield
+    except Exception as error:
+        if type(error) is Exception or type(error.__cause__).__name__ == "PanicException":
+            raise BadInputError(
+                f"{model}: its tokenizer fails on a text ({reason_of(error)}); fetch or export the model "
+                "again, or take another"
+            ) from error
+        raise
 
 
 def check_model(folder: Path, files: JsonFiles | None = None) -> None:

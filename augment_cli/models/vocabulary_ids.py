@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError
-from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.digest import JsonFiles
 
 _MOST_GROWTH = 1_000
 

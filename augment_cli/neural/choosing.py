@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights
 from augment_cli.neural.runtime import dtype_of, inference
 

@@ -1,4 +1,4 @@
-"""Marian models by CTranslate2: those of a folder, converted as they are loaded, in int8 on a CPU."""
+"""Marian models by CTranslate2, in int8 on a CPU; pickled weights to safetensors, without running code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import BadInputError, MissingError, UsageError, needed
+from augment_cli.models.claims import check_model, reason_of
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
-from augment_cli.neural.loading import ModelFolder, load_weights
+from augment_cli.neural.loading import ModelFolder, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of
+from augment_cli.store.files import fsync, naming
 
 PACKAGE = "ctranslate2"
 PRECISION = "int8"
@@ -23,6 +24,7 @@ _PASSED = ("length_penalty", "no_repeat_ngram_size", "repetition_penalty")
 _KNOWN = {*_PASSED, "num_beams", "num_return_sequences", "max_length", "early_stopping", "use_cache"}
 _KNOWN |= {"renormalize_logits", "do_sample", "transformers_version"}
 _KNOWN |= {"output_attentions", "output_hidden_states", "output_scores", "return_dict_in_generate"}
+TARGET = "model.safetensors"
 
 
 def _library() -> Any:
@@ -95,3 +97,89 @@ class Converted(Seq2Seq):
         )
         outputs = [tokenizer.convert_tokens_to_ids(one) for result in found for one in result.hypotheses]
         return self._decode([[config.decoder_start_token_id, *output] for output in outputs], config)
+
+
+def convert_weights(folder: Path) -> Path:
+    """Write a model folder's `pytorch_model*.bin` as `model.safetensors` beside it."""
+    # The pickle is read with `torch.load(weights_only=True)`, which takes tensors and plain containers and
+    # refuses everything else. Tensors that share memory (tied embeddings) are stored once, as transformers
+    # itself stores them, and the result is loaded once to be sure.
+    target = folder / TARGET
+    if any(folder.glob("*.safetensors")):
+        raise UsageError(f"{folder}: has safetensors weights already; nothing to convert")
+    files = sorted(folder.glob("pytorch_model*.bin"))
+    if not files:
+        raise MissingError(f"{folder}: no pytorch_model*.bin here; give the folder of the downloaded model")
+    check_model(folder)
+    config = read_config(folder)
+    tensors: dict[str, Any] = {}
+    for file in files:
+        tensors |= _read(file)
+    if not tensors:
+        raise BadInputError(f"{files[0]}: holds no tensors; fetch the model again")
+
+    from safetensors.torch import save_file
+
+    temporary = target.with_suffix(".tmp")
+    # A cache of the hub holds links to files shared between revisions; ours must be a file of its own.
+    with naming(temporary):
+        save_file(_without_copies(tensors, _tied_names(config)), temporary, metadata={"format": "pt"})
+    fsync(temporary)
+    temporary.replace(target)
+    fsync(folder)
+    try:
+        _check(folder, config)
+    except BadInputError:
+        target.unlink()
+        raise
+    return target
+
+
+def _read(file: Path) -> dict[str, Any]:
+    import torch
+
+    try:
+        loaded = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises several kinds: a refused class, a truncated file, no pickle
+        raise BadInputError(
+            f"{file}: is not a file of tensors alone, so it is not read ({reason_of(error)}); get the model "
+            "from its publisher again, or in safetensors"
+        ) from error
+    values = loaded.get("state_dict", loaded) if isinstance(loaded, dict) else {}
+    return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
+
+
+def _tied_names(config: Any) -> set[str]:
+    """Names that transformers fills from another tensor when it loads a model of this architecture."""
+    import torch
+    import transformers
+
+    architecture = getattr(transformers, (config.architectures or [""])[0], None)
+    if architecture is None:
+        return set()
+    with torch.device("meta"):
+        model = architecture(config)
+    return set(getattr(model, "all_tied_weights_keys", {}))
+
+
+def _without_copies(tensors: dict[str, Any], tied: set[str]) -> dict[str, Any]:
+    """Each tensor once, contiguous: safetensors refuses names that share memory."""
+    kept: dict[str, Any] = {}
+    places: dict[tuple[int, tuple[int, ...]], str] = {}
+    for name in sorted(tensors, key=lambda name: (name in tied, name)):
+        tensor = tensors[name]
+        place = (tensor.data_ptr(), tuple(tensor.shape))
+        if tensor.numel() and place in places and name in tied:
+            continue
+        places[place] = name
+        kept[name] = tensor.clone().contiguous()
+    return kept
+
+
+def _check(folder: Path, config: Any) -> None:
+    import torch
+    import transformers
+
+    architecture = (config.architectures or [""])[0]
+    if hasattr(transformers, architecture):
+        load_weights(folder, architecture, torch.float32, "cpu")

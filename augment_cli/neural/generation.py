@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import UsageError
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference

@@ -18,12 +18,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
 from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import BadInputError, MissingError, did_you_mean
-from augment_cli.errors.packages import lacking, require
-from augment_cli.models.claims import check_model, check_tokenizer
-from augment_cli.models.digest import model_digest
-from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import panics_as_errors, reason_of
+from augment_cli.errors import BadInputError, MissingError, did_you_mean, lacking, require
+from augment_cli.models.claims import check_model, check_tokenizer, panics_as_errors, reason_of
+from augment_cli.models.digest import JsonFiles, model_digest
 from augment_cli.places import STATIC, shipped
 
 if TYPE_CHECKING:

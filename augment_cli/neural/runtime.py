@@ -1,4 +1,4 @@
-"""How a model is run: device, precision, threads, how much at once; resolved once."""
+"""How a model is run: device, precision, threads, which rows at once; resolved once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import contextlib
 import ctypes
 import dataclasses
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
 
 from augment_cli.contract.parameters import RuntimeParameters
 from augment_cli.engine.engine import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import MissingError, UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import MissingError, UsageError, needed
 from augment_cli.neural.loading import ModelFolder
 
 Item = TypeVar("Item")
@@ -206,3 +207,18 @@ def named_cache(options: dict[str, Any]) -> dict[str, Any]:
     # transformers 5.24 renamed it.
     name = "cache" if "cache" in options else "past_key_values"
     return {name: options[name]}
+
+
+def batches_by_length(lengths: Sequence[int] | np.ndarray, budget: int) -> list[np.ndarray]:
+    """Cut rows into batches of similar length, the longest first."""
+    # Rows of length 0 are in no batch. Equal lengths stay in their order, so the lengths decide all.
+    lengths = np.asarray(lengths, np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    batches = []
+    start = 0
+    while start < len(order):
+        count = max(1, budget // int(lengths[order[start]]))
+        batches.append(order[start : start + count])
+        start += count
+    return batches

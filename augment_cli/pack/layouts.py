@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.labels import row_labels
-from augment_cli.contract.entailment import BY_LABEL, NEEDED
+from augment_cli.contract.augmentation import NEEDED
+from augment_cli.contract.pack_options import BY_LABEL
 from augment_cli.pack.options import CORPUS_STAGE, PackOptions
 from augment_cli.store.store import Store
 from augment_cli.vectors.texts import digests_of, given_positives

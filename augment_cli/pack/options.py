@@ -9,13 +9,13 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import check_labels, entailment_of_stage
-from augment_cli.contract.entailment import NEEDED
+from augment_cli.contract.augmentation import NEEDED
 from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, PackOptions
 from augment_cli.contract.parameters import check_parameters, declared, several
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.options import GIVEN
 from augment_cli.store.conditions import conditions_by_stage, meets
-from augment_cli.store.named_files import read_toml
+from augment_cli.store.files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 

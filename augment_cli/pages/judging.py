@@ -13,7 +13,7 @@ import numpy as np
 
 from augment_cli.augmentations.labels import entailment_of_stage, label_of
 from augment_cli.pages import layout
-from augment_cli.pages.marking import marked
+from augment_cli.pages.layout import marked
 from augment_cli.reports import verdicts
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.verdicts import Judgement

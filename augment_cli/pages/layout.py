@@ -1,11 +1,12 @@
-"""The frame of every page: one file, its style and script inside it, and a policy that forbids all else."""
+"""The frame of every page: one file, its style and script inside it; two texts with what changed marked."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from markupsafe import Markup, escape
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.store.named_files import check_target
+from augment_cli.store.files import check_target
 from augment_cli.version import __version__
+
+_LONGEST = 20_000  # characters of both texts; comparing takes the square of it
+_WORDS = re.compile(r"\w+(?:['’]\w+)*|\s+|[^\w\s]")
 
 
 def render(
@@ -80,3 +84,48 @@ def _is_page(beginning: bytes, title: str) -> bool:
     return beginning.startswith(b"<!doctype html>") and all(
         mark in beginning for mark in (b'<meta name="generator" content="augment-cli ', title.encode())
     )
+
+
+def marked(
+    original: str, text: str, edits: Sequence[Mapping[str, Any]] = (), most: int | None = None
+) -> tuple[Markup, Markup]:
+    """Original and result, what went struck out and what came underlined."""
+    before, after, position = [], [], 0
+    for edit in edits or word_edits(original, text):
+        kept = original[position : edit["start"]]
+        removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
+        before += [escape(_line(kept, most)), _element("del", removed, most)]
+        after += [escape(_line(kept, most)), _element("ins", new, most)]
+        position = edit["end"]
+        if most is not None and position > most:
+            break
+    rest = original[position:]
+    if most is not None and len(rest) > most:
+        rest = rest[:most] + "…"
+    return tuple(Markup("").join([*some, escape(_line(rest, most))]) for some in (before, after))  # type: ignore[return-value]
+
+
+def word_edits(original: str, text: str) -> list[dict[str, Any]]:
+    """Edits that make one text of the other, whole words at a time."""
+    if len(original) + len(text) > _LONGEST:
+        return [{"start": 0, "end": len(original), "replacement": text}]
+    ones, twos = _WORDS.findall(original), _WORDS.findall(text)
+    starts = [0]
+    for word in ones:
+        starts.append(starts[-1] + len(word))
+    opcodes = SequenceMatcher(None, ones, twos, autojunk=False).get_opcodes()
+    return [
+        {"start": starts[one], "end": starts[one_end], "replacement": "".join(twos[two:two_end])}
+        for kind, one, one_end, two, two_end in opcodes
+        if kind != "equal"
+    ]
+
+
+def _element(tag: str, text: str, most: int | None) -> Markup:
+    return Markup(f"<{tag}>{{}}</{tag}>").format(_line(text, most)) if text else Markup("")
+
+
+def _line(text: str, most: int | None) -> str:
+    """Text of a corpus within a line; escaping is the page's."""
+    shown = visible_line(text)
+    return shown if most is None or len(shown) <= 2 * most else shown[: 2 * most] + "…"

@@ -11,7 +11,7 @@ import pyarrow as pa
 from markupsafe import Markup, escape
 
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages.marking import marked
+from augment_cli.pages.layout import marked
 from augment_cli.process.reporter import framed
 from augment_cli.reports.report import status
 from augment_cli.store.store import Store

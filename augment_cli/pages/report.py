@@ -14,13 +14,11 @@ import numpy as np
 from markupsafe import Markup
 
 from augment_cli.contract.reasons import in_words
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import require
+from augment_cli.errors import UsageError, require
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import drawing, layout, marking
-from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
+from augment_cli.pages import drawing, layout
+from augment_cli.pages.facts import Example, Notice, StageFacts, facts_of, notices_of, stages_of
 from augment_cli.pages.figures import Figures, as_png, figures_of
-from augment_cli.pages.notices import Notice, notices_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_read, stats
 from augment_cli.reports.soundness import words_for
@@ -132,7 +130,7 @@ def render(
 
 
 def _marked(example: Example) -> tuple[Markup, Markup]:
-    return marking.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
+    return layout.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
 
 
 def _strips(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> Markup | None:

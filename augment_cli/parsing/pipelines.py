@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augment_cli.engine.engine import LEAST_FOR_PARSES, check_address_space
-from augment_cli.errors import MissingError, UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import MissingError, UsageError, needed
 from augment_cli.models import shipped_pipeline
 from augment_cli.models.claims import check_pipeline
 from augment_cli.models.digest import model_digest

@@ -8,29 +8,35 @@ them (some ten microseconds a row) and commits the part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.engine.engine import Engine
+from augment_cli.errors import MissingError
 from augment_cli.parsing.pipelines import PipelineSource, find_again, find_pipeline, load_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
 from augment_cli.store.parquet import PARSES, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
-from augment_cli.syntax.parses import PARSES_STAGE
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.parses import PARSES_STAGE, ParseRows
+from augment_cli.syntax.tree import Role, any_of
+from augment_cli.text.spans import CodePoints
 
 VERSION = 1
 PIECE_ROWS = 1_024
 _FEW_PIECES = 4  # loading spaCy in workers takes longer than these
 _JOINED = {"contractions": "joined"}
 assert ROW_GROUP_ROWS % PIECE_ROWS == 0
+_SUBJECTS = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
 
 
 @dataclass(frozen=True)
@@ -132,3 +138,18 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> Pendin
             yield table
 
     return store.write_part(work.stage, index, PARSES, groups(), work.settings, statistics)
+
+
+def count_clauses(store: Store, texts: Sequence[str]) -> np.ndarray | None:
+    """Clauses with a subject of each text, int64 (n,)."""
+    # None where the store has no parses, or their pipeline is not on this machine.
+    if not store.has(PARSES_STAGE):
+        return None
+    try:
+        nlp = load_pipeline(find_again(store.stage(PARSES_STAGE).settings))
+    except MissingError:
+        return None
+    strings = pa.array(texts, pa.string())
+    view = ClauseView.of(ParseRows.from_table(parse_texts(nlp, strings), CodePoints.of(strings)))
+    heads = np.unique(view.parents[any_of(view.roles, _SUBJECTS)])
+    return np.bincount(view.rows[heads], minlength=len(texts))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from augment_cli.errors import UsageError
 from augment_cli.store.parquet import PARSES
 from augment_cli.text.spans import offsets_from_lengths
-from augment_cli.text.split_contractions import original_places, spaces_within, without
+from augment_cli.text.untouched import original_places, spaces_within, without
 
 if TYPE_CHECKING:
     from spacy.language import Language

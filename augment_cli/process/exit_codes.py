@@ -6,7 +6,8 @@ import re
 import sys
 from dataclasses import dataclass
 
-from augment_cli.errors import MissingError, UserError, packages
+from augment_cli import errors
+from augment_cli.errors import MissingError, UserError
 from augment_cli.errors.visible import visible
 from augment_cli.places import as_typed
 from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
@@ -62,7 +63,7 @@ class Command:
             return error
         if means_no_memory(error):
             return MissingError(f"{self.no_memory} ({str(error) or type(error).__name__})")
-        if (missing := packages.from_import(error, self.extra)) is not None:
+        if (missing := errors.from_import(error, self.extra)) is not None:
             return missing
         if isinstance(error, OSError) and error.errno is not None:  # else not from the operating system
             return explain(error, self.writes, self.kept, self.option)

@@ -1,5 +1,5 @@
 """Object stores and other places that an address names: read from, and stores copied to and fro.
 
-`places.py` turns an address into a file system, `failures.py` its errors into a line for a person, `files.py`
-reads and writes single files, `publish.py` and `fetch.py` copy a store's finished stages.
+`files.py` turns an address into a file system, its errors into a line for a person, reads and writes single
+files, and `publish.py` copies a store's finished stages to and fro.
 """

@@ -7,8 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import needed
+from augment_cli.errors import UsageError, needed
 from augment_cli.errors.visible import visible
 from augment_cli.reports.report import short
 from augment_cli.reports.soundness import kind_of

@@ -10,8 +10,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
-from augment_cli.errors import MissingError, UsageError, UserError
-from augment_cli.errors.packages import command_for
+from augment_cli.errors import MissingError, UsageError, UserError, command_for
 from augment_cli.models import shipped_pipeline
 from augment_cli.resources import FOLDER, GET, TABLES
 

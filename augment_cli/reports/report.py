@@ -11,8 +11,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE
-from augment_cli.contract.augmentation import meaning_of
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.augmentation import entailment_of, meaning_of
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports.choosing import quantiles

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 
 Row = tuple[str, str, Sequence[Mapping[str, Any]]]
 

@@ -24,11 +24,10 @@ import pyarrow.compute as pc
 from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE, judged_by
 from augment_cli.augmentations.labels import label_of
-from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.augmentation import Resources, entailment_of
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
-from augment_cli.store.named_files import read_small_file
+from augment_cli.store.files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.vectors.texts import rows_by_part

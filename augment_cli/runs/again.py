@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.avoiding import NOTHING, SHIPPED, avoided_digest
+from augment_cli.contract.augmentation import NO_LIST, SHIPPED_LIST, avoided_digest
 from augment_cli.contract.parameters import DEFAULT_SEED
 from augment_cli.errors import UserError
 from augment_cli.runs.run import make_run
@@ -145,7 +145,7 @@ def _given(name: str, stored: Mapping[str, Any], default: Any) -> Any:
     """The value to give for a parameter, where the stored one is another word for it."""
     value = stored[name]
     if name == "avoid":
-        return NOTHING if value is None else SHIPPED if value == avoided_digest(SHIPPED) else value
+        return NO_LIST if value is None else SHIPPED_LIST if value == avoided_digest(SHIPPED_LIST) else value
     if name == "background":
         return "none" if value is None else "always"
     if isinstance(value, Mapping):  # a switch, with the digests of the lists that it reads

@@ -23,8 +23,7 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table, schema_of, unprotected
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import ParseRows, stage_name
-from augment_cli.tfidf.names import stage_names
-from augment_cli.tfidf.term_table import TermTable
+from augment_cli.tfidf.term_table import TermTable, stage_names
 from augment_cli.tokenization import get_tokenizer
 
 _LOOKED_AT = 1_000  # texts, to tell the language

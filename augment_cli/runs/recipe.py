@@ -13,7 +13,7 @@ from augment_cli import augmentations
 from augment_cli.contract.parameters import MOST_DRAWS, several
 from augment_cli.errors import UsageError, did_you_mean
 from augment_cli.runs.run import AugmentationRun, make_run
-from augment_cli.store.named_files import parse_value, read_toml
+from augment_cli.store.files import parse_value, read_toml
 
 FOLDER = Path(__file__).parents[1] / "recipes"
 PAPERS = {"una": "paper-una", "sda": "paper-sda", "augcse": "augcse-8"}  # what a paper trains on

@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import entailment_of_stage
-from augment_cli.contract.augmentation import Augmentation, Resources
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.augmentation import Augmentation, Resources, entailment_of
 from augment_cli.contract.parameters import DEFAULT_SEED, check_parameters
-from augment_cli.english.words.complements import are_complements
+from augment_cli.english.words.words import are_complements
 from augment_cli.errors import UsageError, UserError, did_you_mean
 from augment_cli.languages import against, language_of, registered
 from augment_cli.store.settings import Settings, library_versions
@@ -23,8 +22,7 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.text.spans import CodePoints
 from augment_cli.text.untouched import PROTECTED, protecting
-from augment_cli.tfidf.names import forms_name, stage_names
-from augment_cli.tfidf.term_table import TermTable
+from augment_cli.tfidf.term_table import TermTable, forms_name, stage_names
 
 Edit = tuple[int, int, str]  # start, end (code points, half-open), what stands there instead
 # What is recorded beside an augmentation's own parameters.

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import entailment_of_stage, row_labels
-from augment_cli.contract.entailment import LABEL_COLUMN, entailment_of
+from augment_cli.contract.augmentation import LABEL_COLUMN, entailment_of
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.engine.engine import Engine
@@ -37,9 +37,8 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.syntax.language import Language
 from augment_cli.syntax.parses import STRING_COLUMNS, ParseRows, stage_name
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.spans import CodePoints, apply_edits
-from augment_cli.tfidf.names import stage_names
+from augment_cli.text.spans import CodePoints, EditList, apply_edits
+from augment_cli.tfidf.term_table import stage_names
 
 
 def check(store: Store, run: AugmentationRun) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import ContractError, issue_tracker

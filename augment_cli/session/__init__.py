@@ -4,7 +4,7 @@ The commands and the Python interface both work through a `Session`.
 """
 
 from augment_cli.process.reporter import Reporter, Silent
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.session.base import StageResult
 from augment_cli.session.steps import Session
 

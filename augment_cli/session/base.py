@@ -22,14 +22,16 @@ from augment_cli.ingest import (
     STDIN,
     IngestOptions,
     IngestReport,
+    append,
+    check_appendable,
     checks,
     corpus_settings,
     find_files,
     ingest,
     memory,
     report_of,
+    what_was_appended,
 )
-from augment_cli.ingest.appending import append, check_appendable, what_was_appended
 from augment_cli.ingest.options import (
     GIVEN,
     begin_all,
@@ -41,12 +43,12 @@ from augment_cli.ingest.options import (
     stored_options,
 )
 from augment_cli.process.reporter import Reporter, Silent
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import some_texts
 from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.text.writing import notes_on_writing
+from augment_cli.text.untouched import notes_on_writing
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 
 _FEW = 0.03  # of the rows

@@ -38,8 +38,7 @@ from augment_cli.runs.stored import check as check_chain
 from augment_cli.session.base import CorpusSteps
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tfidf.forms import FormCounts, make_forms
-from augment_cli.tfidf.names import forms_name, stage_names
+from augment_cli.tfidf.term_table import FormCounts, forms_name, make_forms, stage_names
 from augment_cli.tokenization import share_without_spaces
 from augment_cli.vectors import combine as combining
 from augment_cli.vectors import embed as embedding

@@ -88,8 +88,7 @@ class StageKind:
     """A kind of stage: what has made it, and what is to be known of it."""
 
     maker: str  # as in the settings of its stages (`settings["stage"]`)
-    # what its stages have at most, by the usual name of their folder; `store/columns.py` says what each
-    # column is
+    # what its stages have at most, by the usual name of their folder; `MEANINGS` says what each column is
     columns: Mapping[str, pa.Schema] = field(default_factory=dict)
     # of the code that makes it now; None where this package does not know
     version: Callable[[], int | None] = lambda: None
@@ -101,7 +100,7 @@ class StageKind:
     # what it holds, for a card; the maker's name by default
     describe: Callable[[Stage], str] = lambda stage: str(stage.settings["stage"])
     # given store, stage, a part's number and its table: what of it is not as every such stage promises
-    # (columns, row ids, offsets, ranges), a line each, whatever the manifest says (`promises.py`)
+    # (columns, row ids, offsets, ranges), a line each, whatever the manifest says
     check: Callable[[Store, Stage, int, pa.Table], list[str]] = lambda store, stage, index, table: []
     # whether it is part of a data set, and not only what the toolkit works with
     is_for_readers: Callable[[Stage], bool] = lambda stage: True

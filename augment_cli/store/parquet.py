@@ -36,7 +36,7 @@ REJECTS = _required(source=pa.string(), line=pa.int64(), reason=pa.string(), raw
 REJECTS_WITH_REPEATED = REJECTS.append(pa.field("repeats", pa.int64()))
 
 TERMS = _required(term=pa.string(), document_frequency=pa.int64(), idf=pa.float64(), max_score=pa.float64())
-# One row a term, in the order of `TERMS`: how it is written inside sentences (`augment_cli/tfidf/forms.py`).
+# One row a term, in the order of `TERMS`: how it is written in sentences (`augment_cli/tfidf/term_table.py`).
 FORMS = _required(case=pa.int8()).append(pa.field("mixed", pa.string()))
 
 TFIDF = _required(

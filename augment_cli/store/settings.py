@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from augment_cli.errors import MissingError
-from augment_cli.errors.packages import EXTRAS, lacking
+from augment_cli.errors import EXTRAS, MissingError, lacking
 from augment_cli.store.files import canonical_json, sha256_of_json
 from augment_cli.store.parquet import SCHEMA_VERSION
 

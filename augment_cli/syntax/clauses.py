@@ -13,20 +13,23 @@ from functools import cached_property
 
 import numpy as np
 
-from augment_cli.syntax import clear_nlp, universal
+from augment_cli.syntax import schemes
 from augment_cli.syntax.language import Language
-from augment_cli.syntax.morphology import (
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import (
     Number,
+    Role,
+    Tree,
     VerbForm,
+    any_of,
+    first_of_group,
     form_of_morphology,
     form_of_tag,
     is_penn,
     number_of_morphology,
     number_of_tag,
+    words,
 )
-from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.stanford_chinese import as_universal
-from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
 from augment_cli.text.spans import ranges
 
 _PLURAL_WORDS = words("we they these those both many few several ones")
@@ -54,7 +57,7 @@ class ClauseView:
     @classmethod
     def of(cls, parses: ParseRows) -> ClauseView:
         """The view of a batch."""
-        parses = as_universal(parses)
+        parses = schemes.as_universal(parses)
         tree = _tree_of(parses)
         by_tag = parses.tags.map(form_of_tag, np.uint8)
         by_morphology = parses.morphs.map(form_of_morphology, np.uint8)
@@ -298,17 +301,17 @@ def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 def _tree_of(parses: ParseRows) -> Tree:
     """Each row through the adaptor of its own scheme."""
     count = len(parses)
-    distinctive = parses.deps.among(clear_nlp.DISTINCTIVE)
+    distinctive = parses.deps.among(schemes.DISTINCTIVE)
     if not distinctive.any():
-        return universal.tree(parses)
+        return schemes.universal_tree(parses)
     clear = np.bincount(parses.rows, distinctive, minlength=count)
-    ours = np.bincount(parses.rows, parses.deps.where(universal.is_distinctive), minlength=count)
+    ours = np.bincount(parses.rows, parses.deps.where(schemes.is_distinctive), minlength=count)
     is_clear = clear > ours
     if not is_clear.any():
-        return universal.tree(parses)
+        return schemes.universal_tree(parses)
     if is_clear.all():
-        return clear_nlp.tree(parses)
-    one, other, which = clear_nlp.tree(parses), universal.tree(parses), is_clear[parses.rows]
+        return schemes.clear_nlp_tree(parses)
+    one, other, which = schemes.clear_nlp_tree(parses), schemes.universal_tree(parses), is_clear[parses.rows]
     return Tree(np.where(which, one.roles, other.roles), np.where(which, one.parents, other.parents))
 
 

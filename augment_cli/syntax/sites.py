@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, VerbForm, words
 
 _FINAL_MARKS = ".!?…。！？"
 _WEAK_FINAL_MARKS = ",;:，；：、-–—"  # the first six divide clauses

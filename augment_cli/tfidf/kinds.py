@@ -24,8 +24,8 @@ from augment_cli.store.kinds import (
 from augment_cli.store.manifest import Stage
 from augment_cli.store.parquet import FORMS, TERMS, TFIDF
 from augment_cli.store.store import Store
-from augment_cli.tfidf import fit, forms
-from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE, stage_names
+from augment_cli.tfidf import fit, term_table
+from augment_cli.tfidf.term_table import FORMS_STAGE, TFIDF_STAGE, stage_names
 from augment_cli.tokenization import get_tokenizer
 
 
@@ -82,7 +82,7 @@ def _check_forms(store: Store, stage: Stage, index: int, table: pa.Table) -> lis
     terms = _rows_of(store, stage_names(_named(stage.name))[1])
     if terms is not None and table.num_rows != terms:
         return [f"has {table.num_rows} rows for {terms} terms"]
-    return not_finite(table, "case", forms.UNKNOWN, forms.MIXED)
+    return not_finite(table, "case", term_table.UNKNOWN, term_table.MIXED)
 
 
 def _named(stage: str) -> str | None:
@@ -110,7 +110,7 @@ KINDS = (
     StageKind(
         FORMS_STAGE,
         {FORMS_STAGE: FORMS},
-        version=lambda: forms.VERSION,
+        version=lambda: term_table.FORMS_VERSION,
         check=_check_forms,
         is_for_readers=lambda stage: False,
         command=_fitting,

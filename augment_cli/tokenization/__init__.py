@@ -1,6 +1,108 @@
-"""Tokenisers: NLTK's Treebank tokens at array speed, NLTK itself, and a plug-in point."""
+"""Tokenisers: NLTK's Treebank tokens at array speed, NLTK itself, characters, and a plug-in point."""
 
-from augment_cli.tokenization.registry import TOKENIZERS, get_tokenizer
-from augment_cli.tokenization.tokens import Tokenizer, Tokens, share_without_spaces, tokens_of_rows
+from __future__ import annotations
 
+import functools
+import importlib
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.errors import UsageError
+from augment_cli.tokenization.tokens import (
+    CharacterTokenizer,
+    NltkTokenizer,
+    Tokenizer,
+    Tokens,
+    share_without_spaces,
+    tokens_of_rows,
+)
+from augment_cli.tokenization.treebank import TreebankTokenizer
+
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "treebank": TreebankTokenizer,
+    "nltk": NltkTokenizer,
+    "characters": CharacterTokenizer,
+}
 __all__ = ["TOKENIZERS", "Tokenizer", "Tokens", "get_tokenizer", "share_without_spaces", "tokens_of_rows"]
+
+
+class _PluginTokenizer:
+    """A callable of the user's, with its answer checked."""
+
+    def __init__(self, name: str, version: str, call: Callable[[pa.Array], Tokens]) -> None:
+        self.name = name
+        self.version = version
+        self._call = call
+
+    def __call__(self, texts: pa.Array) -> Tokens:
+        tokens = self._call(texts)
+        if not isinstance(tokens, Tokens):
+            raise UsageError(
+                f"tokenizer {self.name} returned {type(tokens).__name__} instead of "
+                "augment_cli.tokenization.Tokens; tokens_of_rows builds one from lists"
+            )
+        count = len(tokens.terms)
+        lengths = (len(tokens.row_offsets), len(tokens.starts), len(tokens.ends))
+        expected = (len(texts) + 1, count, count)
+        if lengths != expected or tokens.row_offsets[0] != 0 or tokens.row_offsets[-1] != count:
+            raise UsageError(
+                f"tokenizer {self.name} returned row_offsets, starts and ends of lengths {lengths} "
+                f"for {len(texts)} texts and {count} terms; {expected} and offsets from 0 to {count} are due"
+            )
+        self._check_spans(tokens, texts)
+        return tokens
+
+    def _check_spans(self, tokens: Tokens, texts: pa.Array) -> None:
+        """Each token inside its text, after the one before: what replaces it must hit nothing else."""
+        lengths = np.diff(tokens.row_offsets)
+        rows = np.repeat(np.arange(len(texts)), lengths)
+        ends_of_texts = pc.utf8_length(texts).to_numpy(zero_copy_only=False)[rows]
+        wrong = (tokens.starts < 0) | (tokens.starts > tokens.ends) | (tokens.ends > ends_of_texts)
+        wrong[1:] |= (rows[1:] == rows[:-1]) & (tokens.starts[1:] < tokens.ends[:-1])
+        if wrong.any():
+            index = int(wrong.argmax())
+            text = texts[int(rows[index])].as_py()
+            raise UsageError(
+                f"tokenizer {self.name} returned the token {tokens.terms[index].as_py()!r} at "
+                f"{tokens.starts[index]}:{tokens.ends[index]} of the text {text!r}; "
+                "spans are code points (not bytes) of the row's own text, rising, without overlap"
+            )
+
+
+def _plugin(name: str) -> Tokenizer:
+    module_name, _, attribute = name.partition(":")
+    try:
+        plugin = getattr(importlib.import_module(module_name), attribute)
+        if inspect.isclass(plugin):
+            plugin = plugin()
+    except Exception as error:  # of its own code, too
+        raise UsageError(
+            f"tokenizer {name}: {error or type(error).__name__}; give it as package.module:callable"
+        ) from error
+    version = getattr(plugin, "version", None)
+    if not callable(plugin) or not isinstance(version, str):
+        raise UsageError(
+            f"tokenizer {name} must be a callable with a string attribute `version` (or a class of such); "
+            "the version enters the fingerprint of what is computed from its tokens"
+        )
+    return _PluginTokenizer(name, version, plugin)
+
+
+@functools.cache
+def _shipped(name: str) -> Tokenizer:
+    """Made once: a worker asks for it with each part, and what it learnt of characters stays."""
+    return TOKENIZERS[name]()
+
+
+def get_tokenizer(name: str) -> Tokenizer:
+    """The tokeniser called `name`."""
+    if name in TOKENIZERS:
+        return _shipped(name)
+    if ":" in name:
+        return _plugin(name)
+    choices = ", ".join(TOKENIZERS)
+    raise UsageError(f"unknown tokenizer {name!r}; choose one of {choices}, or package.module:callable")

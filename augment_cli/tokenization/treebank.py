@@ -22,10 +22,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.tokenization import characters as ch
-from augment_cli.tokenization.exact import exact_tokens
+from augment_cli.tokenization import rules as ch
 from augment_cli.tokenization.rules import Rewriting, rewrite
-from augment_cli.tokenization.tokens import Tokens, tokens_of_rows
+from augment_cli.tokenization.tokens import Tokens, exact_tokens, tokens_of_rows
 
 CHUNK_ROWS = 8192
 CHUNK_BYTES = 2 << 20

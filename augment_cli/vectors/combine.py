@@ -21,7 +21,7 @@ from augment_cli.encoding.transforms import centred, nearest, smoothed, unit
 from augment_cli.errors import UsageError
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.tfidf.names import stage_names
+from augment_cli.tfidf.term_table import stage_names
 from augment_cli.vectors.lexical import LexicalIndex, sparse_library
 from augment_cli.vectors.stages import (
     CORPUS_STAGE,

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
-from augment_cli.models.json_files import read_json
-from augment_cli.models.reasons import tokenizing
-from augment_cli.neural.batches import batches_by_length
+from augment_cli.models.claims import tokenizing
+from augment_cli.models.digest import read_json
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
-from augment_cli.neural.runtime import dtype_of, inference
+from augment_cli.neural.runtime import batches_by_length, dtype_of, inference
 
 BATCH_TOKENS = 2_048
 _PAIRS_AT_ONCE = 8_192  # tokenised

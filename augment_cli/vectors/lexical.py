@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 from augment_cli.store.parquet import write_array
 from augment_cli.store.store import Store
-from augment_cli.tfidf.names import stage_names
+from augment_cli.tfidf.term_table import stage_names
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors.search import Neighbours
 

@@ -26,7 +26,7 @@ from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_siz
 from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.tfidf.names import stage_names
+from augment_cli.tfidf.term_table import stage_names
 from augment_cli.vectors.judging import relevance
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.mine_parameters import (

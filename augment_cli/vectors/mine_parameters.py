@@ -10,7 +10,7 @@ from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.neural.loading import find_model
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.tfidf.names import stage_names
+from augment_cli.tfidf.term_table import stage_names
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.search import graph_library
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN
 from augment_cli.contract.parameters import several
 from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
@@ -28,8 +28,7 @@ from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_siz
 from augment_cli.store.parquet import ROW_GROUP_ROWS, describe, write_array
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.tfidf.names import stage_names
-from augment_cli.tfidf.term_table import TermTable
+from augment_cli.tfidf.term_table import TermTable, stage_names
 from augment_cli.tokenization import Tokenizer, get_tokenizer
 from augment_cli.vectors import judging
 from augment_cli.vectors.search import candidate_blocks, search

@@ -16,7 +16,7 @@ import numpy as np
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.encoding.transforms import unit
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.vectors.stages import VectorStage
 

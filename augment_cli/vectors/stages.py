@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from augment_cli.contract.vector_parameters import EmbedParameters
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.models.digest import model_digest
-from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.digest import JsonFiles, model_digest
 from augment_cli.neural.loading import ModelFolder, find_folder
 from augment_cli.neural.runtime import pin_runtime, runtime_settings
 from augment_cli.store.files import sha256_of_file

@@ -14,7 +14,7 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest.options import GIVEN
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
-from augment_cli.text.normalization import normalize
+from augment_cli.text.surface import normalize
 from augment_cli.vectors.stages import CORPUS_STAGE
 
 

@@ -84,10 +84,9 @@ def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce import plan
     from benchmarks.reproduce.grid import load_grid
     from benchmarks.reproduce.measure import Pace
-    from benchmarks.reproduce.results import Results
     from benchmarks.reproduce.stages import Stages
     from benchmarks.reproduce.table import paper_table, tables
-    from benchmarks.reproduce.units import check_bed, make_units
+    from benchmarks.reproduce.units import Results, check_bed, make_units
 
     grid = load_grid(args.grid)
     if args.profile not in grid.profiles:
@@ -126,7 +125,7 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "repeat":
         if not args.rows:
             raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
-        from benchmarks.reproduce.repeat import announced
+        from benchmarks.reproduce.plan import announced
 
         _check_corpus(profile.corpus, args.data)
         # Before minutes go into a bed; an error, where nothing is recorded.
@@ -199,7 +198,7 @@ def _check_corpus(patterns: Sequence[str], data: Path) -> None:
 
 def _repeat(entries: Sequence[Any], seeds: Sequence[int], jobs: Any, folder: Path) -> None:
     """Print how each row comes out once more; exit with 1 if any lies outside its seeds."""
-    from benchmarks.reproduce.repeat import repeat
+    from benchmarks.reproduce.plan import repeat
 
     outside = False
     for inside, line in repeat(entries, seeds, jobs, folder / "repeat"):

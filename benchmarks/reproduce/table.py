@@ -17,8 +17,8 @@ import numpy as np
 from scipy.stats import ttest_1samp
 
 from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
-from benchmarks.reproduce.results import SCORED, TRAINING
-from benchmarks.result_lines import read_lines
+from benchmarks.reproduce.units import SCORED, TRAINING
+from benchmarks.timing import read_lines
 from eval.results.tables import published_rows
 
 if TYPE_CHECKING:

@@ -23,14 +23,12 @@ from augment_cli.encoding.words_apart import TokenCounts, count_store
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
-from benchmarks.reproduce.results import TRAINING, Result, Results
-from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
+from benchmarks.reproduce.units import MOST_COUNTED, TRAINING, Result, Results, Unit, counts_tokens
 from eval.contract.options import Options, Progress
-from eval.measures.similarity import correlation
+from eval.measures.geometry import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task
-from eval.tasks.registry import choose_tasks, load_registry
-from eval.tasks.table import Pairs, Table, pairs_of, read_tables
+from eval.tasks.table import Pairs, Table, choose_tasks, load_registry, pairs_of, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
 from train.prepare import NoRowsError, Run

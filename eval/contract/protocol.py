@@ -10,8 +10,7 @@ import numpy as np
 
 from eval.contract.options import Options, Progress, Setting
 from eval.contract.task_score import TaskScore
-from eval.tasks.registry import Task
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task
 
 Encode = Callable[[Sequence[str]], np.ndarray]  # n strings in, vectors of shape (n, d) out
 Score = Callable[[Table, Encode, Options, Progress], TaskScore]

@@ -1,7 +1,7 @@
 """Few-shot intent classification as VaSCL describes it: a linear layer on frozen embeddings.
 
 Train and dev are merged; K examples a class train and K others choose the iteration (the training itself is
-`eval.measures.senteval`). The five splits are fixed, the same for every encoder.
+`eval.measures.classification`). The five splits are fixed, the same for every encoder.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ def score(
     """Score embeddings at each number of shots."""
     # pool: embeddings and labels of train and dev together.
     # Loaded here, so that listing tasks and printing tables do not wait for torch.
-    from eval.measures import senteval
+    from eval.measures import classification
 
     labels, gold = np.asarray(pool[1]), np.asarray(test[1])
     settings = {
         "shots": list(shots),
         "splits": splits,
         "optimizer": "adam",
-        "learning_rate": senteval.LEARNING_RATE,
-        "batch": senteval.BATCH,
-        "iterations": senteval.ITERATIONS,
-        "validate_every": senteval.VALIDATE_EVERY,
+        "learning_rate": classification.LEARNING_RATE,
+        "batch": classification.BATCH,
+        "iterations": classification.ITERATIONS,
+        "validate_every": classification.VALIDATE_EVERY,
     }
     vectors, test_vectors = np.asarray(pool[0]), np.asarray(test[0])
     notes = caution(vectors)
@@ -91,7 +91,7 @@ def score(
         drawn = [draw_split(labels, count, number) for number in range(splits)]
         if short := drawn[0][2]:
             notes.append(f"{len(short)} classes have fewer than {2 * count} examples for {count} shots")
-        predicted = senteval.train_and_predict(
+        predicted = classification.train_and_predict(
             vectors, labels, [(train, held) for train, held, _ in drawn], test_vectors
         )
         accuracies = np.mean(predicted == gold, axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Cells, Encode, Protocol, scored_split
 from eval.contract.task_score import TaskScore, flaw, undefined
-from eval.measures.similarity import cosine
+from eval.measures.geometry import cosine
 from eval.tasks.meaning import KINDS
 from eval.tasks.table import Table
 

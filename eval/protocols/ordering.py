@@ -15,7 +15,7 @@ import numpy as np
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode, Protocol, scored_split
 from eval.contract.task_score import TaskScore, caution, flaw, undefined
-from eval.measures.similarity import cosine
+from eval.measures.geometry import cosine
 from eval.tasks.table import Table
 
 

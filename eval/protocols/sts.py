@@ -14,7 +14,7 @@ from augment_cli.errors import BadInputError, MissingError
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
 from eval.contract.task_score import TaskScore
-from eval.measures.similarity import correlation, cosine
+from eval.measures.geometry import correlation, cosine
 from eval.tasks.table import Pairs, Table, gunzip, pairs_of
 
 # What reading another file, or a damaged one, ends in.

@@ -20,11 +20,10 @@ import numpy as np
 from augment_cli.encoding.cache import DAMAGED_ARCHIVE
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.store.named_files import read_small_file
+from augment_cli.store.files import read_small_file
 from eval import protocols
 from eval.contract.task_score import TaskScore
-from eval.tasks.registry import Task
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"

@@ -19,7 +19,7 @@ from eval import protocols
 from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
 from eval.tasks import labelled
 from eval.tasks.beir import retrieval_task
-from eval.tasks.registry import Task
+from eval.tasks.table import Task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 # Suites whose tasks have no mean: they are of different kinds, or no paper averages them.

@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from augment_cli.errors import BadInputError, UsageError, UserError
-from eval.tasks.registry import Task
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task
 
 # What is measured, by protocol: the end of the task's name, its main score, and how its title ends.
 _MEASURES = {

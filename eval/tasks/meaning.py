@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import MissingError
-from eval.tasks.registry import Task
-from eval.tasks.table import Table, gunzip
+from eval.tasks.table import Table, Task, gunzip
 
 FILE = Path(__file__).with_name("minimal_pairs.tsv")
 KINDS = ("negation", "antonym", "number", "role switch", "entity", "time and order", "quantifier", "modality")

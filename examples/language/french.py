@@ -8,7 +8,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.language import Language
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 
 def _affirmation(

@@ -8,7 +8,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from augment_cli.pack import (
     read_pack_recipe,
     reserved,
 )
-from augment_cli.pack.example import training_lines
+from augment_cli.pack.export import training_lines
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run

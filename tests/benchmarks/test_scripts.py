@@ -28,7 +28,7 @@ from benchmarks.gpu_quarter import main
 from benchmarks.growth import measure, pieces, recombined, write_corpus
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
-from benchmarks.result_lines import read_lines
+from benchmarks.timing import read_lines
 from tests.helpers.faulty_server import serving
 from tests.helpers.page_commands import read_arguments
 from tests.helpers.places import REPOSITORY

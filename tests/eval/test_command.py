@@ -12,7 +12,7 @@ from augment_cli.encoding.encoder import Encoder
 from eval import protocols
 from eval.command import main
 from eval.measures.classification import CLASSIFIERS
-from eval.tasks.registry import load_registry
+from eval.tasks.table import load_registry
 from tests.helpers.places import REPOSITORY
 
 

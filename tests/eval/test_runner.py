@@ -20,8 +20,7 @@ from eval.contract.options import Options, Progress
 from eval.protocols.retrieval import score
 from eval.scoring import _Bars, split_label
 from eval.tasks.beir import read_beir
-from eval.tasks.registry import load_registry
-from eval.tasks.table import Table, read_tables
+from eval.tasks.table import Table, load_registry, read_tables
 from tests.helpers.beir_folders import write_beir
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.stored_results import REGISTRY

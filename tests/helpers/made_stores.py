@@ -13,13 +13,13 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
-from augment_cli.pages.marking import word_edits
+from augment_cli.pages.layout import word_edits
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 
 class Told(Silent):

@@ -2,8 +2,7 @@
 
 from eval.contract.task_score import TaskScore
 from eval.results.files import read_results, write_encoder, write_result
-from eval.tasks.registry import load_registry
-from eval.tasks.table import Table
+from eval.tasks.table import Table, load_registry
 
 REGISTRY = load_registry()
 SETTINGS = {

@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, MPNetConfig, MPNetModel
 
-from augment_cli.contract import plugins
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.runs.run import make_run
@@ -27,15 +27,13 @@ from tests.helpers.training import LOGGED, logged_run, logged_steps
 from train import additions, components, heads, loading, losses
 from train.additions import find
 from train.cli import main
-from train.draws import draw_key, seed_torch
-from train.extras.finished import next_lines
+from train.data.order import draw_key, seed_torch
+from train.extras.card import next_lines
 from train.extras.papers import unlike_paper
 from train.heads import make_head
-from train.layers import freeze, known_layers
 from train.loading import RECIPES, load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, freeze, known_layers, start
 from train.objectives.contrastive import contrast
 from train.optimizer import learning_rate_at, make_optimizer
 from train.outputs import checkpoint
@@ -332,7 +330,7 @@ def package(tmp_path, monkeypatch):
     def forget():
         for module in loaded:
             sys.modules.pop(module, None)
-        plugins.provided.cache_clear()
+        augmentations.provided.cache_clear()
         components.layout.cache_clear()
         losses.find.cache_clear()
 

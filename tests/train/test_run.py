@@ -26,9 +26,8 @@ from tests.helpers.training import logged_run, logged_steps, quick_run
 from train import losses
 from train.loading import make_recipe
 from train.losses import info_nce
-from train.model.fast.dropout import BitDropout
-from train.model.model import Model
-from train.model.start import start
+from train.model.fast.bert import BitDropout
+from train.model.model import Model, start
 from train.outputs.log import Log, Speed, read_log
 from train.recipe import Recipe
 from train.watching.early_stopping import DivergedError

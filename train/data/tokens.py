@@ -11,7 +11,7 @@ import pyarrow as pa
 from augment_cli import augmentations
 from augment_cli.encoding.words_apart import FlatTokens, flat_tokens
 from augment_cli.errors import UsageError
-from augment_cli.models.reasons import tokenizing
+from augment_cli.models.claims import tokenizing
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store

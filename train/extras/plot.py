@@ -1,16 +1,138 @@
-"""Pictures of a run: loss, learning rate and dev score over the steps, as PNG and as a page."""
+"""Pictures of a run: loss, learning rate and dev scores, as PNG and as a page with them in words."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from augment_cli.errors import MissingError
+from augment_cli.pages import drawing, layout
 from eval.contract.arguments import call
-from train.extras.run_page import as_page, best_step, curves_of, losses_of
 from train.outputs.log import read_log
+
+_TEMPLATE = Path(__file__).with_name("run.html")
+_FEWEST = 3  # scores, from which on a line says more than the table
+_MOST_WARNINGS = 20
+
+
+def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
+    """The events of a run as one HTML file that needs no network."""
+    steps = [event for event in events if event["event"] == "step"]
+    scored = [event for event in events if event["event"] in ("before", "dev")]
+    names = measures_of(scored)
+    best = best_step(scored)
+    panels = [
+        _panel("Loss (nats)", steps, losses_of(steps)),
+        _panel("Learning rate", steps, ("learning_rate",)),
+    ]
+    for measure in curves_of(
+        scored
+    ):  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
+        decides = ", which decides what is best" if measure == names[0] else ""
+        panels.append(_panel(f"Dev score {measure}{decides}", scored, (measure,), best))
+    panels += _cosines(events, best)
+    last = max((event["step"] for event in events), default=0)
+    verdict = [event for event in events if event["event"] == "verdict"][-1:]
+    gave_back = bool(verdict) and verdict[0]["outcome"] in ("same", "worse")
+    return layout.render(
+        _TEMPLATE.read_text("utf-8"),
+        f"Training run {name}",
+        {
+            "headline": f"{last:,} optimiser steps."
+            + "".join(f" Verdict: {one['message']}." for one in verdict),
+            "warnings": [
+                (event["step"], event.get("message", "")) for event in events if event["event"] == "warning"
+            ][:_MOST_WARNINGS],
+            "panels": [panel for panel in panels if panel["names"]],
+            "scores": [_score(measure, scored, best) for measure in names],
+            "kept": "the starting encoder" if gave_back else "its encoder",
+            "best": "–" if best is None else f"{best:,}",
+        },
+    )
+
+
+def measures_of(scored: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the dev scores, the deciding one first."""
+    return list(dict.fromkeys(key for event in scored for key in event if key not in ("event", "step")))
+
+
+def curves_of(scored: Sequence[dict[str, Any]]) -> list[str]:
+    """The dev scores that were looked at often enough for a line."""
+    names = measures_of(scored)
+    return [name for name in names if sum(_is_number(event.get(name)) for event in scored) >= _FEWEST]
+
+
+def losses_of(steps: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the losses that were logged, the whole one first."""
+    found = [key for event in steps for key in event if key == "loss" or key.endswith("_loss")]
+    return sorted(dict.fromkeys(found), key=lambda name: name != "loss")
+
+
+def best_step(scored: Sequence[dict[str, Any]]) -> int | None:
+    """The first step with the highest value of the score that decides; it may be within noise."""
+    names = measures_of(scored)
+    known = [event for event in scored if names and _is_number(event.get(names[0]))]
+    return int(max(known, key=lambda event: float(event[names[0]]))["step"]) if known else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _panel(
+    title: str, events: Sequence[dict[str, Any]], names: Sequence[str], best: int | None = None
+) -> dict[str, Any]:
+    """A picture of some numbers over the steps, and what it shows in words."""
+    series = []
+    for name in names:
+        known = [event for event in events if isinstance(event.get(name), int | float)]
+        if known:
+            steps = np.array([event["step"] for event in known])
+            series.append((name, steps, np.array([event[name] for event in known], float)))
+    says = "; ".join(f"{name} from {values[0]:.4g} to {values[-1]:.4g}" for name, _, values in series)
+    says += f"; the upright line marks the best step, {best:,}" if best is not None else ""
+    return {
+        "title": title,
+        "names": [name for name, _, _ in series],
+        "picture": drawing.lines(series, f"{title}: {says}", best),
+        "says": f"{says}.",
+        "across": "optimiser steps",
+    }
+
+
+def _cosines(events: Sequence[dict[str, Any]], best: int | None) -> list[dict[str, Any]]:
+    """Pictures of the cosines before and at the best step, over one axis."""
+    known = {event["step"]: event for event in events if event["event"] == "cosines"}
+    panels = []
+    for step in sorted({0, best or 0} & known.keys()):
+        kinds = {key: values for key, values in known[step].items() if isinstance(values, list)}
+        series = [(key, np.array(values)[np.isfinite(values)]) for key, values in kinds.items()][:2]
+        if not all(len(values) for _, values in series):
+            continue
+        title = f"Cosines of held-out texts {f'at the best step, {step:,}' if step else 'before'}"
+        says = "; ".join(f"{name}: the middle one is {np.median(values):.2f}" for name, values in series)
+        picture = drawing.histogram(series, 0.0, 1.0, 40, f"{title}: {says}")
+        names, across = [name for name, _ in series], "the cosine with the text"
+        panels.append(
+            {"title": title, "names": names, "picture": picture, "says": f"{says}.", "across": across}
+        )
+    return panels
+
+
+def _score(name: str, scored: Sequence[dict[str, Any]], best: int | None) -> dict[str, str]:
+    """A dev score before, of the best step, which the first of them decides, and at the end."""
+    known = [event for event in scored if isinstance(event.get(name), int | float)]
+    of_best = next((event for event in known if event["step"] == best), None)
+    before = next((event for event in known if event["event"] == "before"), None)
+    shown = {"before": before, "best": of_best, "last": known[-1] if known else None}
+    return {"name": name} | {
+        key: "–" if event is None else f"{event[name]:.4f}" for key, event in shown.items()
+    }
 
 
 def plot(run: Path) -> Path:

@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors.packages import needed
+from augment_cli.errors import needed
 
 
 class Tracker:

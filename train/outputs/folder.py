@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augment_cli.store.named_files import check_output_folder
+from augment_cli.store.files import check_output_folder
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -1,8 +1,8 @@
-"""The scores watched while training; the first decides which encoder is the best."""
+"""The scores watched while training: with labels, and without, by what belongs together in the corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,21 +11,108 @@ import numpy as np
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.errors import UsageError
+from augment_cli.errors import MixError, UsageError
+from augment_cli.places import as_typed
 from augment_cli.store.store import Store
-from eval.measures.geometry import alignment, uniformity
-from eval.measures.similarity import cosine, finds_own
+from eval.measures.geometry import (
+    NEAREST,
+    alignment,
+    anisotropy,
+    cosine,
+    effective_rank,
+    finds_own,
+    halves,
+    nearest,
+    shared_neighbours,
+    uniformity,
+)
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
 from train.watching import has_stsb
-from train.watching.neighbours import Neighbourhoods
+from train.watching.early_stopping import NOTHING_TO_LEARN
 
+SAMPLE = 1_000  # texts that are encoded, and their halves
+HALVINGS = 4  # ways to halve each text: one alone is mostly noise on short texts
+RATIOS = ("shared_neighbours", "half_neighbours")
+FOUND = "found_by_half"  # how often half of a text's words finds the text; it decides nothing
+FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
+Measured = tuple[np.ndarray, dict[str, np.ndarray]]
+_LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
 Scores = dict[str, float]
 Sides = tuple[np.ndarray, np.ndarray]
+RANK_FALL = 0.1  # of the starting encoder's effective rank
+ANISOTROPY_RISE = 0.05  # mean cosine of two texts
+NEIGHBOUR_FALL = 0.05  # of what the starting encoder kept together
+FOUND_FALL = 0.02  # of the texts
+EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
+
+
+class Neighbourhoods:
+    """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it."""
+
+    # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
+    # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
+    # has collapsed, and sometimes more where it was harmed otherwise: benchmarks/results/training.md.
+    def __init__(self, texts: list[str]) -> None:
+        generator = np.random.default_rng(0)
+        self.texts = texts
+        self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
+
+    @classmethod
+    def of(cls, store: Store) -> Neighbourhoods | None:
+        """Of a store's corpus; None where it is too small."""
+        texts = _sample(store, SAMPLE)
+        return cls(texts) if len(texts) >= FEWEST else None
+
+    def measure(self, encoder: Encoder) -> Measured:
+        """Vectors of the texts, and the scores of each text."""
+        vectors = encoder.encode(self.texts)
+        halved = []
+        for pairs in self.halved:
+            sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
+            both = np.logical_and(*map(nearest, sides)).sum(axis=1)
+            halved.append([both / NEAREST, sum(finds_own(side, vectors) for side in sides) / 2])
+        both, own = np.mean(halved, axis=0)
+        return vectors, {"shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: own}
+
+    def scores(self, measured: Measured, before: dict[str, float]) -> dict[str, float]:
+        """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
+        vectors, by_text = measured
+        scores = {name: float(values.mean()) for name, values in by_text.items()}
+        shape = {"effective_rank": effective_rank(vectors), "anisotropy": anisotropy(vectors)}
+        return {"neighbours": lesser_ratio(scores, before or scores), **scores, **shape}
+
+    def gain(self, before: Measured, after: Measured) -> tuple[float, float, float]:
+        """What the deciding score gained, and its 95 % interval over other samples of texts."""
+        (_, old), (_, new) = before, after
+        name = min(RATIOS, key=lambda name: new[name].mean() / (old[name].mean() + _LEAST))
+        scale = old[name].mean() + _LEAST
+        return gain_interval(new[name] / scale, old[name] / scale)
+
+
+def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
+    """The lesser of the ratios of `shared_neighbours` and `half_neighbours` to the starting encoder's."""
+    if missing := [name for name in RATIOS if name not in before]:
+        raise MixError(
+            f"the starting encoder was scored without {', '.join(missing)}, by an earlier version "
+            "whose dev score was another; give another --out"
+        )
+    return min((scores[name] + _LEAST) / (before[name] + _LEAST) for name in RATIOS)
+
+
+def _sample(store: Store, most: int) -> list[str]:
+    """Distinct texts from all over the corpus, at most `most`, in a mixed order that is always the same."""
+    texts: list[str] = []
+    for group in row_groups(store.parts):
+        rows = store.read_part("corpus", group.part, ["row_id", "text"], [group.index])
+        chosen = is_held_out(rows["row_id"].to_numpy(), min(1.0, 2 * most / store.rows))
+        texts += rows["text"].filter(chosen).to_pylist()
+    distinct = list(dict.fromkeys(texts))
+    return [distinct[place] for place in np.random.default_rng(0).permutation(len(distinct))[:most]]
 
 
 @dataclass
@@ -156,3 +243,77 @@ class PairRetrieval:
         if len(self.pairs) < 2:
             return 0.0, 0.0, 0.0
         return gain_interval(finds_own(*after).astype(float), finds_own(*before).astype(float))
+
+
+class HarmWatch:
+    """Says each sign once, or again where the run was resumed."""
+
+    def __init__(self, steps: int, warn: Callable[[int, str], None]) -> None:
+        self.steps, self.warn = steps, warn
+        self.said: set[str] = set()
+        self.still = 0  # steps in a row
+
+    def gradient(self, norm: float, step: int) -> None:
+        """Take note of a gradient's norm before it is limited."""
+        self.still = 0 if norm else self.still + 1
+        if self.still == 3:  # the last batch of an epoch may have none
+            self._say("gradient", step, "the gradient was exactly zero three times: nothing is learned")
+
+    def loss(self, loss: float, step: int) -> None:
+        """Take note of the loss above its least value."""
+        if 10 <= step <= max(20, EARLY * self.steps) and loss < NOTHING_TO_LEARN:
+            self._say(
+                "loss",
+                step,
+                f"the loss is {loss:.1e} above the least it can be already: positives are told from "
+                "negatives without effort, so there is nothing to learn, and what still changes is what the "
+                "encoder knew. Take harder positives or negatives (`python -m train adapt`), a higher "
+                "temperature, or stop here",
+            )
+
+    def scores(self, before: dict[str, float], now: dict[str, float], step: int) -> None:
+        """Compare an evaluation with the one before the first step."""
+        both = {key: (before[key], now[key]) for key in before.keys() & now.keys()}
+        start, rank = both.get("effective_rank", (0.0, 0.0))
+        if rank < (1 - RANK_FALL) * start:
+            self._say(
+                "rank",
+                step,
+                f"the effective rank fell from {start:.0f} to {rank:.0f}: embeddings are collapsing into "
+                "fewer directions. Lower learning_rate, or add agreement with the starting encoder, or "
+                "more of it (`python -m train adapt` has it: agreement.weight)",
+            )
+        start, cosine = both.get("anisotropy", (0.0, 0.0))
+        if cosine > start + ANISOTROPY_RISE:
+            self._say(
+                "anisotropy",
+                step,
+                f"the mean cosine of two texts rose from {start:.2f} to {cosine:.2f}: all texts move towards "
+                "one direction. Lower learning_rate, or add negatives or agreement with the starting encoder",
+            )
+        start, found = both.get(FOUND, (0.0, 0.0))
+        if found < start - FOUND_FALL:
+            self._say(
+                "found",
+                step,
+                f"half of its words finds a text less often ({start:.3f} before, {found:.3f} now): texts "
+                "that differ in a detail are drawn together. That helps to find subjects, and not to find "
+                "the one text that says the same; labels of your own tell: `python -m eval A B --labelled`",
+            )
+        start, together = both.get("neighbours", (0.0, 0.0))
+        if together < (1 - NEIGHBOUR_FALL) * start:
+            known = [(name, *both[name]) for name in RATIOS if name in both]
+            shown = "; ".join(f"{name} {first:.3f} before, {last:.3f} now" for name, first, last in known)
+            self._say(
+                "neighbours",
+                step,
+                "what is near in the corpus stays together less than before (neighbours, the lesser ratio, "
+                f"{together / start:.2f}: {shown}): the encoder unlearns what belongs together. Lower "
+                "learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
+                "agreement with the starting encoder",
+            )
+
+    def _say(self, sign: str, step: int, message: str) -> None:
+        if sign not in self.said:
+            self.said.add(sign)
+            self.warn(step, as_typed(message))

@@ -31,8 +31,7 @@ from augment_cli.english.words.lexical import antonyms
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.readings import reading_of_each_word
 from augment_cli.english.words.words import Words
-from augment_cli.resources.collocations import collocations_digest
-from augment_cli.resources.word_lists import word_list, word_list_digests, word_table
+from augment_cli.resources import collocations_digest, word_list, word_list_digests, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB
 from augment_cli.syntax.tree import words as words_of
 from augment_cli.text.spans import ranges

@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.augcse.places import cities, find_places, place_digests, place_table
+from augment_cli.augmentations.augcse.geographic_name import cities, find_places, place_digests, place_table
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list_digests
+from augment_cli.resources import word_list_digests
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:

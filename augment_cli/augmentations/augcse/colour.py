@@ -25,7 +25,7 @@ from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list, word_list_digests, word_set
+from augment_cli.resources import word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed
 

@@ -31,7 +31,7 @@ from augment_cli.english.words.phrases import (
     next_words,
 )
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list_digests, word_table
+from augment_cli.resources import word_list_digests, word_table
 
 LIST = "discourse_markers"
 # `because of` (a marker of its own), `so that's`: no marker, or another.

@@ -25,7 +25,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
+from augment_cli.resources import word_list_digests, word_set, word_table
 from augment_cli.syntax.tree import words as listed
 
 # What a pronoun becomes, before a noun and elsewhere.

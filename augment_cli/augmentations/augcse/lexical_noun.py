@@ -11,8 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_words
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
+    avoid_parameter,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
@@ -20,8 +25,7 @@ from augment_cli.english.words import lexical, word_edits
 from augment_cli.english.words.readings import reading_of_each_word, readings
 from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.words import Words
-from augment_cli.resources.collocations import collocations_digest, load_collocations
-from augment_cli.resources.word_lists import word_list_digests, word_table
+from augment_cli.resources import collocations_digest, load_collocations, word_list_digests, word_table
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.tree import words as words_of
 

@@ -25,11 +25,11 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any, next_words
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import TAGS, load_wordnet
 from augment_cli.syntax.tree import words
-from augment_cli.text.letter_case import ALPHANUMERIC, capitalised_where, character_classes
 from augment_cli.text.numbers import in_words, ordinal
+from augment_cli.text.surface import ALPHANUMERIC, capitalised_where, character_classes
 
 _SCALES = frozenset({"thousand", "million", "billion", "trillion"})
 _MONEY = {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}

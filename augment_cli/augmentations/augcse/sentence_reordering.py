@@ -24,7 +24,7 @@ from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words.word_edits import ranks_within
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 from augment_cli.text.surface import slices
 
 _FINAL = ".!?…"

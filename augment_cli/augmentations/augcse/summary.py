@@ -25,9 +25,8 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
 from augment_cli.text.untouched import has_gap, is_quoted
 
 _PARTICIPLES = frozenset({"VBN", "VBG"})

@@ -53,12 +53,11 @@ from augment_cli.english.clauses.verb_tense import (
     is_past_dated,
     with_mended_conjuncts,
 )
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import AS_IT_IS, case_of, in_case
 
 # used to, ought to: no other tense that would mean the same.
 _NO_OTHER_TENSE = words("used ought let would should 'd ’d")

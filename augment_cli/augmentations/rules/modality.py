@@ -19,16 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.english.inflection import base_form
-from augment_cli.syntax.morphology import Number, VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
+from augment_cli.syntax.tree import Number, Role, VerbForm, any_of, words
 
 _MODALS = alternatives("modal_words", "modals")
 # with the negation behind

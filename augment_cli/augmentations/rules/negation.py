@@ -22,8 +22,7 @@ from operator import add
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -46,10 +45,9 @@ from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, 
 from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import base_form
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import CAPITALISED, case_of, in_case
 
 _NEGATIONS = words("not n't n’t nt never no")
 _OTHER_NEGATIVES = words(

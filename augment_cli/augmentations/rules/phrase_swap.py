@@ -16,23 +16,37 @@ turned, and a blind reader found two in three to be nonsense: texts to learn rol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations, pairwise
 
 import numpy as np
+import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.english.clauses.actors import file_of, kinds_of
-from augment_cli.english.clauses.agreement import agree, change_case
-from augment_cli.english.clauses.clause_rules import ACCUSATIVES, FINITE, NOMINATIVES, Arguments, by_rule, put
+from augment_cli.english.clauses.clause_rules import (
+    ACCUSATIVES,
+    FINITE,
+    NOMINATIVES,
+    Arguments,
+    by_rule,
+    negation_behind,
+    put,
+)
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.resources.word_lists import word_list
+from augment_cli.english.inflection import base_form, inflected
+from augment_cli.resources import word_list
+from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import AS_IT_IS, CAPITALISED, case_of, in_case
 
+_PERSON, _NAME, _PLACE = 18, -2, 15  # lexicographer files of WordNet; names have none
+_PERSONS = words("i you he she we they me him her us them")
+_BARE_NEGATED = words("need dare")  # these take no ending before "not"
+_BE = words("am is are was were")
 _NOUNS = {"NN": 0, "NNS": 1, "NNP": 2, "NNPS": 3}  # only phrases of one of these change places
 _BEFORE = words("DT JJ JJR JJS NN NNS NNP NNPS VBN VBG CD HYPH")  # tags of what stands before a noun
 _OWN = words("det amod nummod compound nn nmod advmod punct quantmod")  # labels of what belongs to its noun
@@ -55,10 +69,93 @@ _SAID_OF = words("of as like than including such with")  # what stands behind sa
 _EMPTY = frozenset(word_list("empty_nouns"))
 # Lexicographer files of WordNet: persons, animals, groups and names (−2); artefacts, food, plants and the
 # like; acts, cognition, communication, events, states.
-_NAME, _PLACE = -2, 15
 _ACTORS, _THINGS = (_NAME, 5, 14, 18), (6, 8, 13, 17, 20, 27)
 _ABSTRACT = (4, 7, 9, 10, 11, 12, 16, 19, 22, 24, 26)
 _STEPS = 12  # from a word up to a verb
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, int]:
+    """Lexicographer file of each noun's most frequent sense."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    files = wordnet.synset_files[wordnet.sense_synsets[wordnet.entry_senses[entries]]]
+    lemmas = wordnet.lemmas.take(pa.array(entries)).to_pylist()
+    return dict(zip(lemmas, files.tolist(), strict=True))
+
+
+def file_of(lemma: str) -> int:
+    """Lexicographer file of a noun's most frequent sense, or −1."""
+    word = lemma.lower()
+    return _files().get(word, _files().get(word.removesuffix("s"), -1))
+
+
+def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """int64 (m,): what sort of thing each noun names, by WordNet's files; names are one sort."""
+    parses = view.parses
+    kinds = parses.lemmas_at(heads).map(file_of, np.int64)
+    kinds[parses.lower_at(heads).among(_PERSONS)] = _PERSON
+    kinds[parses.tags.at(heads).among({"NNP", "NNPS"})] = _NAME
+    return kinds
+
+
+def change_case(
+    view: ClauseView,
+    heads: np.ndarray,
+    single: np.ndarray,
+    table: dict[str, str],
+    texts: list[str],
+    opens: np.ndarray,
+) -> None:
+    """Put pronouns that stand alone in the case of their new place."""
+    forms = view.parses.lower_at(heads)
+    for index in np.flatnonzero(single & forms.among(table)).tolist():
+        word = table[forms.values[forms.codes[index]]]
+        texts[index] = in_case(word, CAPITALISED if opens[index] else AS_IT_IS)
+
+
+def agree(
+    view: ClauseView,
+    arguments: Arguments,
+    rows: np.ndarray,
+    verbs: np.ndarray,
+    subjects: np.ndarray,
+    edits: EditList,
+) -> None:
+    """Let verbs (m,) agree with their new subjects."""
+    parses = view.parses
+    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
+    plural, first = arguments.is_plural(subjects), parses.lower_at(subjects).among({"me"})
+    kinds = view.verb_forms[verbs]
+    lowered = forms.lowered()
+    fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
+    agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
+    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_BE)  # other verbs have one form in the past
+    changed, texts = [], []
+    for index in np.flatnonzero(agreeing).tolist():
+        form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
+        new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
+        if new is not None and new != form.lower():
+            changed.append(index)
+            texts.append(in_case(new, case_of(form)))
+    chosen = np.array(changed, np.int64)
+    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
+
+
+def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
+    """A verb form for a subject: plural, first person singular, or third person singular."""
+    word = form.lower()
+    if word in _BE:
+        past = word in {"was", "were"}
+        if first:
+            return "was" if past else "am"
+        return ("were" if past else "are") if plural else ("was" if past else "is")
+    if kind == VerbForm.PAST:
+        return None
+    base = base_form(form, kind, lemma)
+    if base is None:
+        return None
+    return base if plural or first else inflected(base, VerbForm.PRESENT_THIRD)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
 from augment_cli.english.inflection import inflected, plural
-from augment_cli.resources.word_lists import word_list, word_table
-from augment_cli.syntax.morphology import TAG_OF_FORM, VerbForm
-from augment_cli.syntax.tree import words
+from augment_cli.resources import word_list, word_table
+from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm, words
 
 
 def _pairs(both: str, one: str = "") -> dict[str, str]:

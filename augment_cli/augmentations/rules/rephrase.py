@@ -29,16 +29,14 @@ from augment_cli.english.rephrasing.clauses import clauses
 from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
-from augment_cli.english.rephrasing.openings import openings
+from augment_cli.english.rephrasing.openings import openings, reported
 from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.predicates import predicates
-from augment_cli.english.rephrasing.reported import reported
 from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices
-from augment_cli.resources.word_lists import word_list_digests
+from augment_cli.resources import word_list_digests
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.spans import Edits, apply_edits
+from augment_cli.text.spans import EditList, Edits, apply_edits
 
 _LISTS = (
     *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "manner_adverbs"),

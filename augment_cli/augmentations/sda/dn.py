@@ -17,7 +17,7 @@ from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, s
 from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.languages import codes_with
-from augment_cli.resources.english_terms import english_terms_digest
+from augment_cli.resources import english_terms_digest
 from augment_cli.resources.wordnet import wordnet_digest
 
 _RULES = 6  # number of the rules of the mode `faithful`; those of the other modes have not changed

@@ -22,7 +22,7 @@ from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.sites import PunctuationSites
 from augment_cli.syntax.tree import Role
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 RULES = ("clause", "subject_comma", "subject_quotes", "repeat", "final", "wrap")
 _CLAUSE, _COMMA, _QUOTES, _REPEAT, _FINAL, _WRAP, _NONE = (*range(6), -1)

@@ -15,7 +15,7 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, pick
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 

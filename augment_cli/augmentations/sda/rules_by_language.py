@@ -14,7 +14,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.languages import registered
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.text.edit_list import EditList
+from augment_cli.text.spans import EditList
 
 COLUMNS = (pa.field("rule", pa.string()),)
 

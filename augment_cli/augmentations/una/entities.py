@@ -29,10 +29,10 @@ from augment_cli.augmentations.una.word_classes import (
     kinds_of_terms,
 )
 from augment_cli.contract.rows import TokenRows
-from augment_cli.resources.word_lists import word_set
-from augment_cli.text.letter_case import LOWER, UPPER, character_classes
+from augment_cli.resources import word_set
 from augment_cli.text.spans import CodePoints
-from augment_cli.tfidf import forms
+from augment_cli.text.surface import LOWER, UPPER, character_classes
+from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
 _LABELS = (
@@ -67,7 +67,7 @@ class EntityContext:
             pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
         )
         self._of = _flags(terms, "of de la von van der di du")
-        self._plain = np.append(vocabulary.table.cases == forms.AS_IT_IS, False)[vocabulary.own]
+        self._plain = np.append(vocabulary.table.cases == term_table.AS_IT_IS, False)[vocabulary.own]
 
     def stands_alone(
         self, texts: CodePoints, tokens: TokenRows, kinds: np.ndarray, has_capital: np.ndarray
@@ -212,7 +212,7 @@ class Entities:
         kinds = self.kinds[ids]
         same_row = tokens.rows[1:] == tokens.rows[:-1]
         # `In May`, but not `May I`; `March` the month, but not `march`.
-        doubtful = is_first & (cases[ids] == forms.AS_IT_IS)
+        doubtful = is_first & (cases[ids] == term_table.AS_IT_IS)
         named = (kinds >= 0) & (kinds < NUMBERS)
         kinds = np.where(named & (~has_capital | doubtful), NO_ENTITY, kinds)
         month = kinds == MONTH
@@ -245,7 +245,7 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     surname = pc.match_substring_regex(table.terms, _NAME)
     surname = pc.and_(surname, pc.invert(pc.match_substring_regex(table.terms, _ROMAN)))
     surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, word_set("no_surnames"))))
-    may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != forms.AS_IT_IS)
+    may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != term_table.AS_IT_IS)
     may_be &= (kinds == NO_ENTITY) | (kinds == SURNAME)
     for name in ("male_names", "female_names"):  # `Mary Joe`
         may_be &= ~pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)

@@ -35,16 +35,21 @@ from augment_cli.augmentations.una.vocabulary import (
     vocabulary_of,
 )
 from augment_cli.augmentations.una.word_classes import NO_ENTITY, SURNAME, entity_digests
-from augment_cli.contract.augmentation import Augmentation, Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    Resources,
+    avoid_parameter,
+    avoided_digest,
+    avoided_words,
+)
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.resources.english_terms import english_terms_digest
-from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
+from augment_cli.resources import english_terms_digest
+from augment_cli.text.surface import UPPER, case_pattern, character_classes
 from augment_cli.text.untouched import is_quoted
-from augment_cli.tfidf import forms
+from augment_cli.tfidf import term_table
 
 _ATTEMPTS = 3  # draws, where the first gives what the sentence has already
 
@@ -96,7 +101,7 @@ class _EntitySwap:
         is_first = np.arange(len(ids)) == tokens.offsets[tokens.rows]
         kinds = self._entities.of_tokens(tokens, ids, has_capital, is_first, self._cases)
         given, surnames = self._entities.full_names(
-            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == forms.AS_IT_IS))
+            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == term_table.AS_IT_IS))
         )
         alone = self._context.stands_alone(texts, tokens, kinds, has_capital)
         alone[given] = alone[surnames] = True

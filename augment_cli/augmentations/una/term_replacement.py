@@ -23,14 +23,13 @@ from augment_cli.augmentations.una.vocabulary import (
     joins,
     vocabulary_digests,
 )
-from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.avoiding import avoid_parameter, avoided_digest
+from augment_cli.contract.augmentation import Resources, avoid_parameter, avoided_digest
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, read_word_list
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import UsageError
-from augment_cli.resources.english_terms import english_terms_digest, load_english_terms
+from augment_cli.resources import english_terms_digest, load_english_terms
 from augment_cli.store.files import sha256_of_json
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import equals_original, spaced

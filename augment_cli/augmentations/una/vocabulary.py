@@ -17,12 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.una.word_classes import RULES, class_digests, classes_of
-from augment_cli.resources.collocations import collocations_digest
-from augment_cli.resources.english_terms import WORD, english_terms_digest, load_english_terms
-from augment_cli.resources.word_lists import word_list_digests, word_set
-from augment_cli.text.letter_case import CAPITALISED, CAPITALS, capitalised
+from augment_cli.resources import (
+    WORD,
+    collocations_digest,
+    english_terms_digest,
+    load_english_terms,
+    word_list_digests,
+    word_set,
+)
 from augment_cli.text.spans import offsets_from_lengths
-from augment_cli.tfidf import forms
+from augment_cli.text.surface import CAPITALISED, CAPITALS, capitalised
+from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
 BACKGROUND_CHOICES = ("auto", "always", "none")
@@ -56,7 +61,7 @@ class Vocabulary:
     @cached_property
     def is_name(self) -> np.ndarray:
         """bool (V+1,): terms that are mostly written with a capital inside sentences; the last for −1."""
-        return np.append(self.table.cases != forms.AS_IT_IS, False)
+        return np.append(self.table.cases != term_table.AS_IT_IS, False)
 
     @cached_property
     def spellings(self) -> pa.StringArray:
@@ -221,7 +226,7 @@ def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
     counted = own.document_frequency
     frequency = np.concatenate([np.zeros(len(own), np.int64) if counted is None else counted, extra])
     shares = np.concatenate([own.shares, extra])
-    cases = np.full(len(frequency), forms.UNKNOWN, np.int8)
+    cases = np.full(len(frequency), term_table.UNKNOWN, np.int8)
     if len(own.cases):
         cases[: len(own)] = own.cases
     at = place.copy()
@@ -235,7 +240,9 @@ def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
     rank[order] = np.arange(len(order))
     # The million know better how a word is written than a few sentences, where a title has it in capitals.
     cases[at] = shipped.cases
-    mixed = {int(rank[number]): form for number, form in own.mixed.items() if cases[number] == forms.MIXED}
+    mixed = {
+        int(rank[number]): form for number, form in own.mixed.items() if cases[number] == term_table.MIXED
+    }
     mixed |= {
         int(rank[at[number]]): form
         for number, form in enumerate(shipped.mixed.to_pylist())
@@ -265,11 +272,13 @@ def spelled(table: TermTable) -> pa.StringArray:
 def _known_cases(table: TermTable) -> np.ndarray:
     """int8 (V,): as `tfidf.forms` has them, what is unknown taken from the shipped table, else a name."""
     shipped = load_english_terms()
-    cases = np.full(len(table), forms.UNKNOWN, np.int8) if not len(table.cases) else table.cases.copy()
-    unknown = np.flatnonzero(cases == forms.UNKNOWN)
+    cases = np.full(len(table), term_table.UNKNOWN, np.int8) if not len(table.cases) else table.cases.copy()
+    unknown = np.flatnonzero(cases == term_table.UNKNOWN)
     place = pc.fill_null(pc.index_in(table.terms.take(pa.array(unknown)), shipped.terms), -1)
     place = place.to_numpy(zero_copy_only=False)
-    other = forms.CAPITALISED if len(table.cases) else forms.AS_IT_IS
-    from_shipped = np.where(shipped.cases[place] == forms.MIXED, forms.CAPITALISED, shipped.cases[place])
+    other = term_table.CAPITALISED if len(table.cases) else term_table.AS_IT_IS
+    from_shipped = np.where(
+        shipped.cases[place] == term_table.MIXED, term_table.CAPITALISED, shipped.cases[place]
+    )
     cases[unknown] = np.where(place >= 0, from_shipped, other)
     return cases

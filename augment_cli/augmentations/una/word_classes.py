@@ -21,11 +21,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.resources import english_terms
-from augment_cli.resources.english_terms import load_english_terms
-from augment_cli.resources.word_lists import word_list, word_list_digests, word_set, word_table
+from augment_cli import resources
+from augment_cli.resources import load_english_terms, word_list, word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import PART_LETTERS, TAGS, load_wordnet, wordnet_digest
-from augment_cli.tfidf import forms
+from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
 NO_ENTITY = -1
@@ -92,10 +91,10 @@ def kinds_of_terms(table: TermTable) -> np.ndarray:
         return kinds
     shipped = load_english_terms()
     place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
-    kind = np.where(place >= 0, shipped.kinds[place], english_terms.NO_KIND)
-    kinds[(kind == english_terms.SURNAME) & ~_among(table, "doubtful_surnames")] = SURNAME
+    kind = np.where(place >= 0, shipped.kinds[place], resources.NO_KIND)
+    kinds[(kind == resources.SURNAME) & ~_among(table, "doubtful_surnames")] = SURNAME
     male, female = _among(table, "male_names"), _among(table, "female_names")
-    given = kind == english_terms.GIVEN
+    given = kind == resources.GIVEN
     kinds[given & male & ~female] = MALE
     kinds[given & female & ~male] = FEMALE
     names, numbers = _listed()
@@ -144,7 +143,7 @@ def classes_of(table: TermTable) -> np.ndarray:
     place = pc.fill_null(pc.index_in(table.terms, spellings), -1).to_numpy(zero_copy_only=False)
     found = np.where(place >= 0, codes[place], NO_CLASS)
     if len(table.cases):  # `President` for a governor, `Moon` for the sun
-        found = np.where(table.cases == forms.AS_IT_IS, found, NO_CLASS)
+        found = np.where(table.cases == term_table.AS_IT_IS, found, NO_CLASS)
     kinds = kinds_of_terms(table)
     found = np.where(kinds != NO_ENTITY, kinds, found)
     _, numbers = np.unique(found[found >= 0], return_inverse=True)

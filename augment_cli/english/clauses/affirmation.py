@@ -14,9 +14,8 @@ from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import refuse
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import words
-from augment_cli.text.edit_list import EditList
+from augment_cli.syntax.tree import VerbForm, words
+from augment_cli.text.spans import EditList
 
 ADVERBS = ("indeed", "in fact", "actually")
 # Beside one of these another affirmation is one too many.

@@ -11,8 +11,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.auxiliary import DO, base_forms, runs_on
 from augment_cli.english.clauses.clause_rules import FINITE, follows_adverb
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, any_of, words
+from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 
 # Beside these a second negation, or an auxiliary, would say something else.
 NEGATIVES = words(

@@ -11,10 +11,9 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.inflection import base_form, phrase
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import NEGATIONS, Role, any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import case_of, in_case
+from augment_cli.syntax.tree import NEGATIONS, Role, VerbForm, any_of, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import case_of, in_case
 
 # The nine of the authors' code; "can't avoid to" is theirs.
 PUBLISHED = (

@@ -13,10 +13,9 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import Number, VerbForm
-from augment_cli.syntax.tree import Role, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import CAPITALS, case_of
+from augment_cli.syntax.tree import Number, Role, VerbForm, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import CAPITALS, case_of
 
 FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.MODAL)
 ACCUSATIVES = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}

@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.english.words.word_case import loses_capital
+from augment_cli.english.words.word_edits import loses_capital
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.sites import PunctuationSites
-from augment_cli.text.letter_case import capitalised_where, uncapitalised_where
-from augment_cli.text.surface import slices
+from augment_cli.text.surface import capitalised_where, slices, uncapitalised_where
 
 _DIVIDERS = frozenset({",", ";", ":", "-", "–", "—", "--", ".", "…", "..."})
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}

@@ -14,10 +14,9 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.clauses.auxiliary import DO, base_forms, joined_to_word, lemmas_of
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm, is_penn
-from augment_cli.syntax.tree import Role, any_of, words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
+from augment_cli.syntax.tree import Role, VerbForm, any_of, is_penn, words
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import CAPITALISED, case_of, in_case
 
 TEMPLATES = (
     "It isn't that",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.syntax.tree import words
 
 _OTHERS = {"my": ("his", "her", "their"), "our": ("their",), "your": ("his", "her", "their")}

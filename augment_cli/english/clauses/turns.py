@@ -14,12 +14,12 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.english.words.word_case import begins_with_vowel_sound
-from augment_cli.resources.word_lists import word_table
+from augment_cli.english.words.word_edits import begins_with_vowel_sound
+from augment_cli.resources import word_table
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
-from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, CAPITALS, case_of, in_case
+from augment_cli.text.spans import EditList
+from augment_cli.text.surface import AS_IT_IS, CAPITALISED, CAPITALS, case_of, in_case
 
 _DENIALS = words(
     "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely cannot"

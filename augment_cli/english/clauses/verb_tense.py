@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 
 from augment_cli.english.inflection import base_form, inflected
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
-from augment_cli.text.letter_case import CAPITALS, case_of, in_case
+from augment_cli.syntax.tree import Role, VerbForm, words
+from augment_cli.text.surface import CAPITALS, case_of, in_case
 
 PAST, PRESENT, FUTURE = range(3)
 TENSES = ("past", "present", "future")

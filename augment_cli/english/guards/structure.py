@@ -19,7 +19,7 @@ import numpy as np
 
 from augment_cli.english.guards.vocabulary import english
 from augment_cli.parsing.pipelines import PipelineSource, find_pipeline, load_pipeline
-from augment_cli.resources.collocations import END, START, load_collocations, tokens
+from augment_cli.resources import END, START, load_collocations, tokens
 from augment_cli.syntax.tree import words
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from augment_cli.resources.word_lists import word_list, word_list_digests, word_table
+from augment_cli.resources import word_list, word_list_digests, word_table
 from augment_cli.resources.wordnet import TAGS, WordNet, load_wordnet, wordnet_digest
 
 _LISTS = ("function_words", "free_words", "kin_terms", "abbreviations")

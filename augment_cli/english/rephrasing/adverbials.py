@@ -6,7 +6,7 @@ import numpy as np
 
 from augment_cli.english.rephrasing.grammar import FINITE, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.syntax.tree import words
 
 _FREE = words("during after before since until despite throughout following")

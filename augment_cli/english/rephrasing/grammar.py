@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.english.rephrasing.places import Edit
-from augment_cli.english.words.word_case import common_words, loses_capital
-from augment_cli.resources.word_lists import word_list
+from augment_cli.english.words.word_edits import common_words, loses_capital
+from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import subtree_edges
 from augment_cli.syntax.parses import Coded, ParseRows
 from augment_cli.syntax.tree import first_of_group, words

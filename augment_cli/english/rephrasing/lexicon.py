@@ -12,11 +12,10 @@ from augment_cli.english.inflection import inflected, plural
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.english.words.phrases import Trie
-from augment_cli.english.words.word_case import begins_with_vowel_sound
-from augment_cli.resources.word_lists import word_list, word_table
-from augment_cli.syntax.morphology import form_of_tag
+from augment_cli.english.words.word_edits import begins_with_vowel_sound
+from augment_cli.resources import word_list, word_table
 from augment_cli.syntax.parses import Coded
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import form_of_tag, words
 
 PHRASES, SYNONYMS = "rephrase_phrases", "rephrase_synonyms"
 Draw = Callable[[np.ndarray], np.ndarray]

@@ -13,7 +13,9 @@ import numpy as np
 
 from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import inflected
-from augment_cli.english.rephrasing.frames import (
+from augment_cli.english.rephrasing.grammar import Grammar
+from augment_cli.english.rephrasing.lexicon import Draw
+from augment_cli.english.rephrasing.opened import (
     ABLE,
     ASKING,
     AUXILIARIES,
@@ -37,13 +39,10 @@ from augment_cli.english.rephrasing.frames import (
     WEIGHT,
     WISHED,
     WISHES,
+    Text,
 )
-from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.lexicon import Draw
-from augment_cli.english.rephrasing.opened import Text
 from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
-from augment_cli.syntax.morphology import form_of_tag
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import form_of_tag, words
 
 _LONGEST = 28  # tokens
 

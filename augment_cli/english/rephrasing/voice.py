@@ -14,11 +14,10 @@ from augment_cli.english.clauses.turns import Tokens
 from augment_cli.english.inflection import inflected
 from augment_cli.english.rephrasing.grammar import Grammar, upper_first
 from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import words
-from augment_cli.text.letter_case import CAPITALISED, in_case
+from augment_cli.syntax.tree import VerbForm, words
+from augment_cli.text.surface import CAPITALISED, in_case
 
 _LONGEST = 8  # tokens of a subject or object
 # Nobody puts these in the passive, or not with the same sense.

@@ -14,15 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Resources, with_digests
-from augment_cli.contract.avoiding import avoided_digest
+from augment_cli.contract.augmentation import Resources, avoided_digest, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.readings import readings
 from augment_cli.english.words.words import Words
-from augment_cli.resources.collocations import load_collocations
-from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
+from augment_cli.resources import load_collocations, word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import (
     ADJECTIVE,
     ADVERB,

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.words import Words
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, NOUN, TAGS, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.text.letter_case import LOWER, character_classes
 from augment_cli.text.spans import ranges
+from augment_cli.text.surface import LOWER, character_classes
 
 ALL_PARTS = frozenset({NOUN, VERB, ADJECTIVE, ADVERB})
 

@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.readings import token_of_each_word
 from augment_cli.english.words.words import Words
-from augment_cli.resources.collocations import load_collocations
-from augment_cli.resources.word_lists import word_list
+from augment_cli.resources import load_collocations, word_list
 from augment_cli.resources.wordnet import NOUN, TAGS, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import words as words_of

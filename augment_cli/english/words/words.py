@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.resources.word_lists import word_set
-from augment_cli.text.letter_case import UPPER, character_classes
+from augment_cli.resources import word_set, word_table
 from augment_cli.text.spans import CodePoints, ascending_slices, ranges, strings_of
-from augment_cli.text.surface import slices
+from augment_cli.text.surface import UPPER, character_classes, slices
 
 _SEPARATOR, _LETTER, _SYMBOL, _SPACE, _HYPHEN, _PERIOD = 1, 2, 4, 8, 16, 32
 _CORE = _LETTER | _SYMBOL
@@ -29,6 +28,9 @@ _CORE = _LETTER | _SYMBOL
 _SEPARATORS = '()[]{}<>"“”„«»‹›—–―…|*=~^\\'
 # Signs that belong to the word they touch: $5, 50%, #tag, @name, C++, 5°, R&B, x_y.
 _SYMBOLS = "%‰°#@+&_§"
+_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
+_NO_PREFIX = frozenset({"pressed", "different", "tent", "tense", "cited", "closed", "related", "responsible"})
+_COMPLEMENTS = frozenset(map(frozenset, word_table("complements")))
 
 
 @lru_cache(maxsize=1)
@@ -221,3 +223,10 @@ class Words:
         if not len(distinct):
             return np.zeros(0, np.int64)
         return pc.fill_null(pc.index_in(distinct, wanted), -1).to_numpy().astype(np.int64)[codes]
+
+
+def are_complements(one: str, other: str) -> bool:
+    """Whether two words exclude each other and leave no third: a listed pair, or `un` and the like."""
+    one, other = sorted((one.lower(), other.lower()), key=len)
+    prefixed = any(other == prefix + one for prefix in _PREFIXES) and one not in _NO_PREFIX
+    return prefixed or frozenset({one, other}) in _COMPLEMENTS

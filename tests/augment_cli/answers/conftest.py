@@ -3,13 +3,13 @@
 import pytest
 
 from augment_cli import api
-from augment_cli.answers import asking
+from augment_cli.answers import client
 from tests.helpers.tiny_models import SENTENCES
 
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch):
-    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
+    monkeypatch.setattr(client, "_FIRST_WAIT", 0.0)
 
 
 @pytest.fixture

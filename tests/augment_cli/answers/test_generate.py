@@ -12,9 +12,8 @@ import time
 import pytest
 
 from augment_cli import api
-from augment_cli.answers import asking, client
-from augment_cli.answers.asking import Pace, TooManyFailures
-from augment_cli.answers.client import seconds_of
+from augment_cli.answers import client
+from augment_cli.answers.client import Pace, TooManyFailures, seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.reports import report
 from augment_cli.reports.report import rows_in_work
@@ -124,7 +123,7 @@ def every_way(handler, number, body):
 
 
 def test_faults_that_pass_are_tried_again(store, answers, monkeypatch):
-    monkeypatch.setattr(asking, "_TRIES", 9)
+    monkeypatch.setattr(client, "_TRIES", 9)
     with serving(every_way) as server:
         ask(store, server, concurrency=1)
     assert len(server.requests) == ROWS + 7

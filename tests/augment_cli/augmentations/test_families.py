@@ -27,10 +27,9 @@ from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.store.settings import library_versions
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.clear_nlp import DISTINCTIVE
-from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.schemes import DISTINCTIVE
+from augment_cli.syntax.tree import VerbForm, words
 from augment_cli.text.spans import CodePoints, apply_edits
 from tests.helpers import reference_rules as reference
 from tests.helpers.hand_parses import (

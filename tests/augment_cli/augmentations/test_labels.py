@@ -5,8 +5,7 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import entailment_of_stage, row_labels
-from augment_cli.contract.augmentation import meaning_of
-from augment_cli.contract.entailment import LABEL_COLUMN, LABELS, entailment_of
+from augment_cli.contract.augmentation import LABEL_COLUMN, LABELS, entailment_of, meaning_of
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack import choose, left_out, pack

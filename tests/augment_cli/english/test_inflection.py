@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from augment_cli.english.clauses.clause_rules import distinct, refuse
 from augment_cli.english.inflection import base_form, inflected, phrase
-from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import VerbForm
 
 PAST, PRESENT, THIRD = VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD
 

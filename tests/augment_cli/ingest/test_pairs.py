@@ -25,7 +25,7 @@ from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.text.normalization import normalize
+from augment_cli.text.surface import normalize
 from augment_cli.vectors.score import ScoreOptions
 from tests.helpers.properties import examples
 

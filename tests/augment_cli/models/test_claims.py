@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models import claims, json_files
+from augment_cli.models import claims, digest
 from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.vocabulary_ids import highest_id
 from tests.helpers.places import REPOSITORY
@@ -308,7 +308,7 @@ def test_json_that_is_none_or_without_end(tmp_path, monkeypatch, text):
     (folder / "config.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(BadInputError, match=r"config\.json is not readable JSON"):
         check_model(folder)
-    monkeypatch.setattr(json_files, "_LARGEST", -1)
+    monkeypatch.setattr(digest, "_LARGEST", -1)
     with pytest.raises(BadInputError, match="too many for JSON"):
         check_model(folder)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from augment_cli.errors import BadInputError
-from augment_cli.models.reasons import panics_as_errors, tokenizing
+from augment_cli.models.claims import panics_as_errors, tokenizing
 
 
 class PanicException(BaseException):

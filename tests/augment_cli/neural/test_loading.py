@@ -16,18 +16,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augment_cli.augmentations.models.paraphrase import readable
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.neural import fast
-from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.checks import one_line, reason_against
 from augment_cli.neural.choosing import difference, most_different
-from augment_cli.neural.conversion import convert_weights
-from augment_cli.neural.copying import readable
+from augment_cli.neural.converted import convert_weights
 from augment_cli.neural.loading import find_model, load_weights
+from augment_cli.neural.runtime import batches_by_length
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
-from augment_cli.text.edit_list import edits_of, smallest_change
+from augment_cli.text.spans import edits_of, smallest_change
 from tests.helpers.tiny_models import SENTENCES
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

@@ -18,7 +18,8 @@ import augment_cli
 from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of_filters, example, pack, pack_settings
+from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
+from augment_cli.pack import export as example
 from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
 from augment_cli.session import Session

@@ -15,7 +15,7 @@ from eval.results import tables
 from eval.results.page import as_page as scores_page
 from tests.helpers.made_stores import HOSTILE, hostile_store
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
-from train.extras.run_page import as_page as run_page
+from train.extras.plot import as_page as run_page
 
 pytestmark = pytest.mark.slow
 _LONGEST = 60_000  # milliseconds of one step in the browser

@@ -19,9 +19,9 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing import docs, tables
-from augment_cli.parsing.clauses import count_clauses
 from augment_cli.parsing.docs import docs_of
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
+from augment_cli.parsing.stage import count_clauses
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.session import Session
 from augment_cli.store.parquet import PARSES, read_parquet, write_parquet

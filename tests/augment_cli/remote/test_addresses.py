@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.visible import is_address, parse, shown, whole, without_secrets
-from augment_cli.remote.failures import explained
-from augment_cli.remote.places import place_of
+from augment_cli.remote.files import explained, place_of
 
 ADDRESSES = {
     "s3://bucket/a.txt": "s3://bucket/a.txt",

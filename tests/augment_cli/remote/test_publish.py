@@ -8,10 +8,10 @@ import pytest
 import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
-from augment_cli.remote import fetch as fetching
 from augment_cli.remote import files
+from augment_cli.remote import publish as fetching
 from augment_cli.remote import publish as publishing
-from augment_cli.remote.places import place_of
+from augment_cli.remote.files import place_of
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -16,10 +16,9 @@ import pytest
 import augment_cli
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import find_files
+from augment_cli.remote import files
 from augment_cli.remote import files as remote_files
-from augment_cli.remote import places
-from augment_cli.remote.files import find_file, find_files_at
-from augment_cli.remote.places import place_of
+from augment_cli.remote.files import find_file, find_files_at, place_of
 
 LINES = [f"the heron of river {number} waits near bridge {number % 7}" for number in range(200)]
 
@@ -172,7 +171,7 @@ def cutting(monkeypatch):
         systems = []
 
         def opened(address):
-            place = places.place_of(address)
+            place = files.place_of(address)
             systems.append(Cutting(place.filesystem, after, times, ends))
             return dataclasses.replace(place, filesystem=systems[-1])
 
@@ -249,7 +248,7 @@ def test_a_web_server_that_gives_other_bytes_than_were_asked_for(status, asked, 
 
     raised = contextlib.nullcontext() if is_right else pytest.raises(OSError, match=r"asked for .*, and gave")
     with raised:
-        asyncio.run(places.right_range(Response()))
+        asyncio.run(files.right_range(Response()))
 
 
 def test_addresses_of_the_web_are_read_with_that_check(monkeypatch):
@@ -263,7 +262,7 @@ def test_addresses_of_the_web_are_read_with_that_check(monkeypatch):
     for address in ("http://a.example.org/a.txt", "https://a.example.org/a.txt", "memory://bucket/a.txt"):
         place_of(address)
     checked = [options.get("client_kwargs") for options in given.values()]
-    assert checked == [{"raise_for_status": places.right_range}] * 2 + [None]
+    assert checked == [{"raise_for_status": files.right_range}] * 2 + [None]
 
 
 def test_a_limit_reads_no_more_lines_than_it_needs(tmp_path, cutting):

@@ -18,7 +18,7 @@ import pytest
 
 import augment_cli
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.remote import files, places
+from augment_cli.remote import files
 from augment_cli.store.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -37,9 +37,9 @@ LINES = [f"the heron of river {number} waits near bridge {number % 7}" for numbe
 
 @pytest.fixture(autouse=True)
 def quick_to_give_up(monkeypatch):
-    monkeypatch.setattr(places, "CONNECT_SECONDS", 2.0)
-    monkeypatch.setattr(places, "SILENT_SECONDS", 1.0)
-    monkeypatch.setattr(places, "TRIES", 2)
+    monkeypatch.setattr(files, "CONNECT_SECONDS", 2.0)
+    monkeypatch.setattr(files, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(files, "TRIES", 2)
     monkeypatch.setattr(files, "_FIRST_PAUSE", 0.01)
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
         monkeypatch.delenv(name, raising=False)

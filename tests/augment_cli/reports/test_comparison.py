@@ -31,8 +31,7 @@ from augment_cli.reports.choosing import (
     signs_of,
     typical_rows,
 )
-from augment_cli.reports.comparison import Difficulty, difficulty_of, is_negative
-from augment_cli.reports.diversity import diversity
+from augment_cli.reports.comparison import Difficulty, difficulty_of, diversity, is_negative
 from augment_cli.reports.doctor import examine
 from augment_cli.reports.soundness import verify
 from augment_cli.reports.stage_signs import clauses_lost, made_of_titles, signs_of_stage

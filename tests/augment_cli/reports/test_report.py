@@ -16,7 +16,7 @@ from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions
-from augment_cli.pack.example import steps_of, training_lines
+from augment_cli.pack.export import steps_of, training_lines
 from augment_cli.reports import report, soundness
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.runs.run import make_run
@@ -26,7 +26,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
-from augment_cli.tokenization.registry import get_tokenizer
+from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from augment_cli.augmentations.augcse.places import cities, find_places
+from augment_cli.augmentations.augcse.embedding_neighbour import neighbours, read_vectors
+from augment_cli.augmentations.augcse.geographic_name import cities, find_places
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.errors import UsageError
-from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.resources import word_list, word_table
 from augment_cli.text import numbers
-from augment_cli.text.vectors import neighbours, read_vectors
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.properties import examples
 

@@ -18,14 +18,15 @@ from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store import named_files
-from augment_cli.store.files import explain, replace_folder
-from augment_cli.store.named_files import (
+from augment_cli.store import files
+from augment_cli.store.files import (
+    explain,
     lies_within,
     parse_value,
     read_small_file,
     read_small_text,
     read_toml,
+    replace_folder,
     with_every_set,
 )
 from augment_cli.store.parquet import write_array
@@ -127,7 +128,7 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path, monkeypatch):
             read_small_file(path)
     (tmp_path / "words.txt").write_bytes("é\r\nb\rc\n".encode())
     assert read_small_text(tmp_path / "words.txt") == "é\nb\nc\n"
-    monkeypatch.setattr(named_files, "MOST_BYTES", 8)
+    monkeypatch.setattr(files, "MOST_BYTES", 8)
     assert len(read_small_file(tmp_path / "words.txt")) == 8
     (tmp_path / "words.txt").write_bytes(b"123456789")
     with pytest.raises(OSError, match="more than 0 MB"):

@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from augment_cli.syntax.clauses import ClauseView, subtree_edges
-from augment_cli.syntax.morphology import VerbForm, form_of_morphology
 from augment_cli.syntax.parses import Coded
-from augment_cli.syntax.tree import Role, any_of
+from augment_cli.syntax.tree import Role, VerbForm, any_of, form_of_morphology
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parse_rows, sentence
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
 from augment_cli.text.spans import CodePoints, Edits, apply_edits, ascending_slices, ranges, strings_of
-from augment_cli.text.split_contractions import original_places, spaces_within, without
+from augment_cli.text.surface import ALPHANUMERIC, LOWER, UPPER, character_classes
+from augment_cli.text.untouched import original_places, spaces_within, without
 
 CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
 Edit = tuple[int, int, int, str]  # row, start, end, what stands there instead

@@ -18,10 +18,10 @@ from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
-from augment_cli.tfidf import counting
+from augment_cli.tfidf import fit
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
-from benchmarks.reference_una import ReferenceFit, tokenize
+from benchmarks.growth import ReferenceFit, tokenize
 from tests.helpers.properties import examples
 
 
@@ -97,7 +97,7 @@ def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
         work = folder / "work"
         work.mkdir()
         for index in parts:
-            counting.count_part(session.store.path, "corpus", index, "treebank", work, keep_tokens=True)
+            fit.count_part(session.store.path, "corpus", index, "treebank", work, keep_tokens=True)
         paths = [work / f"counts-corpus-{index:05d}.arrow" for index in sorted(parts)]
         terms, _ = tfidf.reduce_counts(paths, min_df=1)
     shutil.rmtree(folder)
@@ -214,7 +214,7 @@ def test_terms_of_many_rows_are_counted_as_one_by_one(terms):
     generator = np.random.default_rng(terms)
     offsets = np.append(0, np.cumsum(generator.integers(0, 9, 2500)))
     ids = generator.integers(0, terms, offsets[-1]).astype(np.int32)
-    counts, document_frequency, max_share = counting.count_terms(ids, offsets, terms)
+    counts, document_frequency, max_share = fit.count_terms(ids, offsets, terms)
     expected_df, expected_share = np.zeros(terms), np.zeros(terms)
     for start, end in pairwise(offsets.tolist()):
         row = ids[start:end].tolist()

@@ -17,7 +17,7 @@ from nltk.tokenize import word_tokenize
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from augment_cli.tokenization import Tokens, get_tokenizer, treebank
-from augment_cli.tokenization.exact import exact_tokens
+from augment_cli.tokenization.tokens import exact_tokens
 from tests.helpers.places import REPOSITORY
 from tests.helpers.properties import examples
 

@@ -18,7 +18,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.text.normalization import normalize
+from augment_cli.text.surface import normalize
 from augment_cli.vectors import lexical, search
 from augment_cli.vectors.combine import (
     CombineParameters,

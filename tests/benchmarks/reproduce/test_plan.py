@@ -17,11 +17,18 @@ from benchmarks.reproduce.bed import compared, make_bed, read_facts
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import Bed, load_grid
 from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
-from benchmarks.reproduce.plan import make_plan, show
-from benchmarks.reproduce.repeat import bounds
-from benchmarks.reproduce.results import SCORED, TRAINING, Result, Results
+from benchmarks.reproduce.plan import bounds, make_plan, show
 from benchmarks.reproduce.stages import Stages
-from benchmarks.reproduce.units import check_bed, encoder_digest, make_unit, make_units
+from benchmarks.reproduce.units import (
+    SCORED,
+    TRAINING,
+    Result,
+    Results,
+    check_bed,
+    encoder_digest,
+    make_unit,
+    make_units,
+)
 from eval.results.tables import published_rows
 from eval.tasks.table import Table
 from tests.helpers.places import REPOSITORY

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import BadInputError
 from benchmarks.reproduce.grid import GRID, load_grid
-from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.table import (
     beside_best,
     comparison_table,
@@ -27,7 +26,7 @@ from benchmarks.reproduce.table import (
     student,
     verdict,
 )
-from benchmarks.reproduce.units import make_units
+from benchmarks.reproduce.units import TRAINING, Result, Results, make_units
 
 RESULTS = GRID.parent / "results"
 GAINS = st.lists(st.floats(-5, 5).map(lambda value: round(value, 2)), min_size=3, max_size=5)

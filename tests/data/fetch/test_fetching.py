@@ -13,10 +13,8 @@ import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
 from data.fetch.command import main
-from data.fetch.fetching import convert, download, fetch, load_sources
-from data.fetch.readers import READERS, decode, one_line, split_lines
-from eval.tasks.registry import load_registry
-from eval.tasks.table import read_table
+from data.fetch.fetching import READERS, convert, decode, download, fetch, load_sources, one_line, split_lines
+from eval.tasks.table import load_registry, read_table
 
 SOURCES = load_sources()
 REGISTRY = load_registry()

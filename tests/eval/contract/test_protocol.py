@@ -11,8 +11,7 @@ from eval.contract.arguments import call
 from eval.contract.options import Options, Setting
 from eval.contract.protocol import Protocol, every_split, rejoin, scored_split
 from eval.contract.task_score import TaskScore, caution, flaw, undefined
-from eval.tasks.registry import Task
-from eval.tasks.table import Table
+from eval.tasks.table import Table, Task
 
 TASK = Task(
     name="toy",

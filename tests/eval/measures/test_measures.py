@@ -17,20 +17,19 @@ from scipy.spatial.distance import cosine as distance
 from scipy.stats import entropy, hmean
 
 from augment_cli.errors import MissingError, UsageError
-from eval.measures import classification, geometry, retrieval
-from eval.measures.classification import CLASSIFIERS, Classifier
+from eval.measures import classification, geometry
+from eval.measures.classification import (
+    CLASSIFIERS,
+    FAST,
+    PUBLISHED,
+    Classifier,
+    LinearClassifier,
+    train_and_predict,
+)
+from eval.measures.geometry import NEAREST, correlation, cosine, finds_own, halves, nearest, shared_neighbours
 from eval.measures.kmeans import hungarian_accuracy
 from eval.measures.processes import parallel
-from eval.measures.senteval import FAST, PUBLISHED, LinearClassifier, train_and_predict
-from eval.measures.similarity import (
-    NEAREST,
-    correlation,
-    cosine,
-    finds_own,
-    halves,
-    nearest,
-    shared_neighbours,
-)
+from eval.protocols import retrieval
 from tests.helpers.blobs import blobs
 from tests.helpers.training import draw
 

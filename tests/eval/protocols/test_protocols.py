@@ -23,18 +23,16 @@ from eval.contract.options import Options, Progress
 from eval.contract.protocol import Protocol
 from eval.measures import geometry
 from eval.measures.geometry import neighbourhoods_by_row
-from eval.measures.retrieval import unit
 from eval.protocols import clustering, cola, intent, ordering, transfer
 from eval.protocols.geometry import PROTOCOL as GEOMETRY
 from eval.protocols.geometry_nli import PROTOCOL as GEOMETRY_NLI
 from eval.protocols.geometry_nli import triples
 from eval.protocols.purity import PROTOCOL as PURITY
-from eval.protocols.retrieval import score
+from eval.protocols.retrieval import score, unit
 from eval.protocols.sts import score_pairs, stsb
 from eval.runner import score_task
 from eval.tasks.beir import read_beir
-from eval.tasks.registry import load_registry
-from eval.tasks.table import Pairs, Table
+from eval.tasks.table import Pairs, Table, load_registry
 from tests.helpers.beir_folders import DOCUMENTS, JUDGEMENTS, QUERIES, write_beir
 from tests.helpers.blobs import blobs
 from tests.helpers.places import REPOSITORY

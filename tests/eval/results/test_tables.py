@@ -14,9 +14,8 @@ from augment_cli.errors import BadInputError, UsageError
 from eval.command import main
 from eval.contract.task_score import TaskScore
 from eval.results import compare, plots, tables
-from eval.results.card import END, HEADING
 from eval.results.files import results_of_one
-from eval.results.page import as_page
+from eval.results.page import END, HEADING, as_page
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 
 

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer
 import augment_cli
 from augment_cli import api
 from augment_cli.augmentations.labels import needed_labels, usable_rows
-from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.augmentation import LABEL_COLUMN
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError

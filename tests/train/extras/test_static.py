@@ -23,14 +23,13 @@ from tests.helpers.training import assert_same_bits, ended_before, logged_run
 from train.data.order import PADDING_ROW, is_held_out
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
-from train.extras import run_page
+from train.extras import plot
 from train.extras.static import Optimizer
 from train.extras.trackers import Tracker
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import Run, open_columns, plan, prepare_model
@@ -375,7 +374,7 @@ def test_a_weight_is_a_number_that_makes_sense(weight):
 
 def as_page(name, events):
     """The page, whose cells are not called anything."""
-    return re.sub(r'<td data-name="[^"]+"', "<td", run_page.as_page(name, events))
+    return re.sub(r'<td data-name="[^"]+"', "<td", plot.as_page(name, events))
 
 
 EVENTS = [

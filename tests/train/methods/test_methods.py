@@ -42,8 +42,7 @@ from train.methods.adapt.vectors import CachedVectors
 from train.methods.cosent.angle_addition import angle_similarity
 from train.methods.cosent.cosent_addition import column_of, cosent
 from train.methods.distil import vocabulary
-from train.methods.distil.distil import distil, make_tokenizer, teacher_vectors
-from train.methods.distil.regression import averages, projection, regress
+from train.methods.distil.distil import averages, distil, make_tokenizer, projection, regress, teacher_vectors
 from train.methods.distil.settings import Settings
 from train.methods.esimcse.momentum_addition import Momentum
 from train.methods.esimcse.momentum_addition import Settings as Queue
@@ -53,7 +52,7 @@ from train.methods.gist.guide_addition import too_alike
 from train.methods.meaning.turned_addition import Settings as Turns
 from train.methods.meaning.turned_addition import ToldApart, Turned, own_contrast
 from train.methods.pca_jitter.pca_jitter_addition import jitter, layer_module
-from train.model.start import start
+from train.model.model import start
 from train.objectives.contrastive import contrast
 from train.outputs.log import read_log
 from train.prepare import Run, plan

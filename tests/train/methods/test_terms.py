@@ -222,7 +222,10 @@ def test_value_and_gradient(on):
             lambda value: similarity_regression(value, torch.tensor(t), torch.tensor(real)),
             slow_similarities,
         ),
-        "vectors": (lambda value: vector_regression(value, torch.tensor(t), torch.tensor(real)), slow_vectors),
+        "vectors": (
+            lambda value: vector_regression(value, torch.tensor(t), torch.tensor(real)),
+            slow_vectors,
+        ),
     }[on]
     check_gradients(fast, lambda moved: slow(moved, t, real), [u], atol=1e-7, rtol=1e-10)
 

@@ -19,8 +19,7 @@ from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
-from train.extras.card import origin, write_card
-from train.extras.finished import mean_and_deviation
+from train.extras.card import mean_and_deviation, origin, write_card
 from train.outputs.export import check_pooling, export
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]

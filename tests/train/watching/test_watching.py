@@ -14,9 +14,15 @@ from tests.helpers.training import TOPICS, draw, quick_run, sentence
 from train.data.order import is_held_out
 from train.loading import make_recipe
 from train.watching.early_stopping import DivergedError, EarlyStopping
-from train.watching.evaluate import PairRetrieval, STSBDev, dev_test, held_out_pairs
-from train.watching.harm import FOUND_FALL, HarmWatch
-from train.watching.neighbours import Neighbourhoods
+from train.watching.evaluate import (
+    FOUND_FALL,
+    HarmWatch,
+    Neighbourhoods,
+    PairRetrieval,
+    STSBDev,
+    dev_test,
+    held_out_pairs,
+)
 
 
 def test_collapse_is_a_tiny_loss_with_a_falling_score():

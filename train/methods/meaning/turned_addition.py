@@ -13,7 +13,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.store.store import Store
-from eval.measures.similarity import cosine
+from eval.measures.geometry import cosine
 from eval.results.compare import gain_interval
 from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over, row_generator
 from train.data.texts import CORPUS, NO_TEXT, SELF, Ids

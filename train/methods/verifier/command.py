@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from augment_cli.errors import UsageError
-from augment_cli.errors.packages import require
+from augment_cli.errors import UsageError, require
 from augment_cli.places import as_typed
 from eval.contract.arguments import call, option, taking
 from eval.contract.options import Setting

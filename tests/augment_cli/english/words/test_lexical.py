@@ -17,7 +17,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.english.words import lexical
 from augment_cli.english.words.lexical import DOMINANT_SHARE, LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
 from augment_cli.english.words.readings import reading_of_each_word, readings, token_of_each_word
-from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.resources import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run

@@ -16,12 +16,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
-from data.builds.pipeline import batches, silver, teacher
-from data.builds.pipeline.lemma_head import relearn
-from data.builds.pipeline.lemma_scripts import apply_script, lemma_script
-from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, correct
+from data.builds.pipeline import silver, teacher
+from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, correct, lemma_script
 from data.builds.pipeline.shipping import ship
-from data.builds.pipeline.tokenization import adapt_tokenizer
+from data.builds.pipeline.student import adapt_tokenizer, relearn
 from data.builds.pipeline.treebank import Sentence, group, make_doc, parse_sentence, read_conllu
 
 
@@ -268,8 +266,8 @@ def test_learns_three_sentences_by_heart():
         max_position_embeddings=64,
     )
     encoder = transformers.BertModel(config, add_pooling_layer=False)
-    labels = batches.Labels.collect(TREEBANK)
-    model, batcher = teacher.Teacher(encoder, labels, arc=16, label=16), batches.Batcher(Letters(), labels)
+    labels = teacher.Labels.collect(TREEBANK)
+    model, batcher = teacher.Teacher(encoder, labels, arc=16, label=16), teacher.Batcher(Letters(), labels)
     epochs = teacher.fine_tune(
         model, batcher, TREEBANK, epochs=120, words=20, encoder_rate=1e-3, head_rate=3e-3
     )
@@ -294,8 +292,8 @@ def test_is_tree(heads, expected):
 
 def test_case_classes_are_distinct():
     words = ["lower", "Title", "UPPER", "I", "x86", "mIxed"]
-    classes = {batches.case_class(word, space) for word in words for space in (True, False)}
-    assert len(classes) == batches.CASES
+    classes = {teacher.case_class(word, space) for word in words for space in (True, False)}
+    assert len(classes) == teacher.CASES
 
 
 WORDS = {"dogs": "dog", "cats": "cat", "mice": "mouse", "ponies": "pony", "cows": "cow"}

@@ -14,7 +14,7 @@ from augment_cli import api
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY

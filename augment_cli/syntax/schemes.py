@@ -1,15 +1,23 @@
-"""Adaptor for Universal Dependencies: puts the verb at the head of its clause.
+"""Adaptors of label schemes, Universal Dependencies and ClearNLP's: one tree for the rules.
 
-In UD a predicate noun or adjective is the head and the form of "be" its child (`cop`). Here the copula takes
-its predicate's place and what belongs to the clause (subject, auxiliaries, negation, adverbial clauses) goes
-over to it, so that "He was a painter" has the root "was" in either scheme.
+ClearNLP's labels, as `en_core_web_*` have them, are that tree already: the root of a clause is its verb, a
+form of "be" included; passives and negations have labels of their own. In UD a predicate noun or adjective is
+the head and the form of "be" its child (`cop`). Here the copula takes its predicate's place and what belongs
+to the clause (subject, auxiliaries, negation, adverbial clauses) goes over to it, so that "He was a painter"
+has the root "was" in either scheme. Stanford's Chinese dependencies, the labels of `zh_core_web_*`, become
+Universal ones first: their heads are the same, so that labels and two parts of speech change.
 
-Source: https://universaldependencies.org/u/dep/ and the English-specific notes.
+Source: https://universaldependencies.org/u/dep/ and the English-specific notes; Choi and Palmer 2012,
+Guidelines for the CLEAR style constituent to dependency conversion; Chang et al. 2009, and the labels that
+spaCy documents for its Chinese pipelines; tags: Xia 2000, the Penn Chinese Treebank.
 """
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
+import pyarrow as pa
 
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import NEGATIONS, Role, Tree, any_of, words
@@ -29,6 +37,49 @@ _PREPOSITIONS = words(
 )
 
 
+# Fine tags that English does not have: they tell a row, which has one at its verb or its mark.
+_TAGS = words("AD AS BA CS DEC DEG DER DEV ETC LB LC M MSP NR NT OD P PN PU SB SP VA VC VE VV")
+_UNIVERSAL = {
+    "advcl:loc": "advcl",
+    "advmod:rcomp": "compound:vv",
+    "aux:asp": "aux",
+    "aux:ba": "case",  # 把
+    "aux:modal": "aux",
+    "aux:prtmod": "mark:prt",
+    "auxpass": "aux:pass",
+    "compound:vc": "compound:vv",
+    "dobj": "obj",
+    "mark:clf": "clf",
+    "nmod:prep": "obl",
+    "nmod:range": "obl",
+    "nmod:tmod": "obl:tmod",
+    "nmod:topic": "dislocated",
+    "nsubj:xsubj": "nsubj",
+    "nsubjpass": "nsubj:pass",
+}
+# Labels that no Universal Dependencies treebank has: they tell the scheme of a row.
+DISTINCTIVE = words(
+    "acomp agent attr auxpass complm csubjpass dative dobj infmod intj meta neg nn npadvmod nsubjpass num "
+    "number oprd partmod pcomp pobj poss possessive preconj predet prep prt quantmod rcmod relcl"
+)
+
+_CLEAR_NLP_ROLES = {
+    label: role
+    for role, labels in (
+        (Role.SUBJECT, "nsubj nsubjpass"),
+        (Role.CLAUSAL_SUBJECT, "csubj csubjpass"),
+        (Role.EXPLETIVE, "expl"),
+        (Role.AUXILIARY, "aux auxpass"),
+        (Role.NEGATION, "neg"),
+        (Role.MARKER, "mark complm"),
+        (Role.CLAUSE, "acl advcl ccomp relcl rcmod xcomp"),
+        (Role.PUNCTUATION, "punct"),
+        (Role.CONJUNCT, "conj"),
+    )
+    for label in labels.split()
+}
+
+
 def is_distinctive(label: str) -> bool:
     """Whether a label is one that ClearNLP does not have."""
     return ":" in label or label in _WORDS
@@ -38,7 +89,7 @@ def _base(label: str) -> str:
     return label.partition(":")[0]
 
 
-def tree(parses: ParseRows) -> Tree:
+def universal_tree(parses: ParseRows) -> Tree:
     """Roles and heads, copulas promoted."""
     labels, parents = parses.deps, parses.parents
     count = len(parents)
@@ -133,3 +184,28 @@ def _expletives(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> No
     has_subject[parents[subjects]] = True
     free = ~has_subject[parents[others]] & (others < parents[others])
     roles[others] = np.where(free, Role.SUBJECT, Role.OTHER)
+
+
+def as_universal(parses: ParseRows) -> ParseRows:
+    """The same parses, rows of this scheme with Universal labels."""
+    tagged = parses.tags.among(_TAGS)
+    if not tagged.any():
+        return parses
+    ours = (np.bincount(parses.rows, tagged, len(parses)) > 0)[parses.rows]
+    deps = parses.deps
+    labels = np.array([*deps.values, *(_UNIVERSAL.get(label, label) for label in deps.values)], dtype=object)
+    labels = labels[deps.codes + ours * len(deps.values)]
+    # The treebank has modals and predicative adjectives among its verbs.
+    pos = np.array(parses.pos.values, dtype=object)[parses.pos.codes]
+    pos[deps.among({"aux:modal"})] = "AUX"
+    pos[parses.tags.among({"VA"}) & ours] = "ADJ"
+    strings = {**parses.strings, "deps": pa.array(labels, pa.string()), "pos": pa.array(pos, pa.string())}
+    return dataclasses.replace(parses, strings=strings)
+
+
+def clear_nlp_tree(parses: ParseRows) -> Tree:
+    """Roles by label; the heads stay."""
+    roles = parses.deps.map(lambda label: _CLEAR_NLP_ROLES.get(label, Role.OTHER), np.uint8)
+    roles[(roles == Role.AUXILIARY) & parses.tags.among({"TO"})] = Role.INFINITIVE
+    roles[parses.parents == np.arange(len(roles))] = Role.ROOT
+    return Tree(roles, parses.parents)
