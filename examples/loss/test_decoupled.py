@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from train.losses.decoupled import decoupled
 
-from tests.helpers.training import check_with_columns
-from tests.helpers.training import cos
+from tests.helpers.training import check_with_columns, cos
 
 
 def reference_decoupled(z, candidates, excluded, tau, logit_bias):

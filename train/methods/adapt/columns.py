@@ -20,7 +20,7 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.languages import against
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
-from augment_cli.resources.sample import SAMPLE
+from augment_cli.resources import SAMPLE
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
 from augment_cli.text.language_guess import language_codes
