@@ -27,8 +27,8 @@ def vectors_setting(whose: str, default: str = "") -> Any:
 def vector_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
     """L_i = (1 − cos(u_i, t_i)) / s, at least 0, of the same texts, shape (B, d) each; shape (B,).
 
-    s is the mean of 1 − cos(t_j, t_k) over each two of the `real` rows, shape (B,), bool. Where all cosines of
-    an encoder are high, less of a distance is much to it (E5: s is 0.2; MiniLM: 0.9).
+    s is the mean of 1 − cos(t_j, t_k) over each two of the `real` rows, shape (B,), bool. Where all cosines
+    of an encoder are high, a small distance is much to it (E5: s is 0.2; MiniLM: 0.9).
 
     Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
     error this is for vectors of length 1, halved; without s.
