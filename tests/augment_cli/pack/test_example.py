@@ -4,11 +4,11 @@ import threading
 
 import numpy as np
 
-from augment_cli.pack import export
+from augment_cli.pack.export import _operations_a_second
 
 
 def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
-    alone, over = export._operations_a_second(), threading.Event()
+    alone, over = _operations_a_second(), threading.Event()
     matrix = np.ones((512, 512), np.float32)
 
     def work():
@@ -19,7 +19,7 @@ def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
     for other in others:
         other.start()
     try:
-        disturbed = export._operations_a_second()
+        disturbed = _operations_a_second()
     finally:
         over.set()
         for other in others:
