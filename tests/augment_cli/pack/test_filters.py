@@ -19,8 +19,7 @@ from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
-from augment_cli.pack import export as example
-from augment_cli.pack.export import export
+from augment_cli.pack.export import _operations_a_second, export
 from augment_cli.pack.layouts import rows_of
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
@@ -454,7 +453,7 @@ def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(path):
 
 
 def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
-    alone, over = example._operations_a_second(), threading.Event()
+    alone, over = _operations_a_second(), threading.Event()
     matrix = np.ones((512, 512), np.float32)
 
     def work():
@@ -465,7 +464,7 @@ def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
     for other in others:
         other.start()
     try:
-        disturbed = example._operations_a_second()
+        disturbed = _operations_a_second()
     finally:
         over.set()
         for other in others:
