@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
+from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
-from augment_cli.encoding.lookup import unknown_language
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require

@@ -103,7 +103,7 @@ def make_encoder(folder: Path, pooling: str) -> Path:
     import torch
 
     from train.loading import make_recipe
-    from train.model.model import start
+    from train.model.start import start
     from train.outputs.export import export
 
     tokenizer = folder / "tokenizer"

@@ -310,7 +310,7 @@ def test_what_it_says_of_the_lookup_was_measured():
     gains = [
         main_score(line) - start[line["domain"]] for line in lines if line["encoder"] == "lookup of best"
     ]
-    assert f"`--lookup`) gains {mean(gains):.1f} points there" in " ".join(README.split())
+    assert f"`--lookup`) gains {mean(gains):.1f} points on them" in " ".join(README.split())
 
 
 def test_what_the_how_to_says_of_adaptation_was_measured(adaptation):

@@ -12,7 +12,8 @@ from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.memory import check_batch, check_memory, memory_for, memory_of
 from train.model.memory import numbers_of as plan_numbers
-from train.model.model import Model, start
+from train.model.model import Model
+from train.model.start import start
 from train.prepare import Run, prepare_model
 
 

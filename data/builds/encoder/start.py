@@ -21,7 +21,7 @@ from sklearn.utils.extmath import randomized_svd
 from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens
 from train.loading import load_recipe
-from train.model.model import start
+from train.model.start import start
 from train.outputs.export import export
 
 REACH = 5  # words to each side that count as met

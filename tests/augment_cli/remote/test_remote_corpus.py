@@ -17,7 +17,6 @@ import augment_cli
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import find_files
 from augment_cli.remote import files
-from augment_cli.remote import files as remote_files
 from augment_cli.remote.files import find_file, find_files_at, place_of
 
 LINES = [f"the heron of river {number} waits near bridge {number % 7}" for number in range(200)]
@@ -165,17 +164,17 @@ class Cutting:
 @pytest.fixture
 def cutting(monkeypatch):
     """Let every address be one whose connections break."""
-    monkeypatch.setattr(remote_files, "_FIRST_PAUSE", 0)
+    monkeypatch.setattr(files, "_FIRST_PAUSE", 0)
 
     def begin(after, times, ends=False):
         systems = []
 
         def opened(address):
-            place = files.place_of(address)
+            place = place_of(address)
             systems.append(Cutting(place.filesystem, after, times, ends))
             return dataclasses.replace(place, filesystem=systems[-1])
 
-        monkeypatch.setattr(remote_files, "place_of", opened)
+        monkeypatch.setattr(files, "place_of", opened)
         return systems
 
     return begin
@@ -198,7 +197,7 @@ def test_a_connection_that_stays_cut_leaves_no_store(
 ):
     cutting(after=300, times=1000, ends=name == "a.txt")
     if second_reading:  # the digest is made, and the lines cannot be read: never half a corpus
-        monkeypatch.setattr(remote_files.RemoteFile, "sha256", lambda file: "0" * 64)
+        monkeypatch.setattr(files.RemoteFile, "sha256", lambda file: "0" * 64)
     with pytest.raises(MissingError, match=r"the connection failed.*run the same command again") as raised:
         augment_cli.ingest_corpus(f"{folder.as_uri()}/{name}?signature=hidden-words", tmp_path / "store")
     assert "hidden-words" not in str(raised.value)
@@ -212,18 +211,16 @@ def test_a_file_that_changes_between_its_two_readings_is_refused(
     """Where its server tells no time of writing, as on the web, and the size stays, by its bytes."""
     path = tmp_path / name.rpartition("/")[2]
     path.write_bytes((folder / name).read_bytes())
-    kept, found = remote_files.RemoteFile.sha256, remote_files.find_file
+    kept, found = files.RemoteFile.sha256, files.find_file
 
     def then_change(file):
         digest = kept(file)
         path.write_bytes(path.read_bytes().replace(b"heron", b"herons" if has_time else b"egret"))
         return digest
 
-    monkeypatch.setattr(remote_files.RemoteFile, "sha256", then_change)
+    monkeypatch.setattr(files.RemoteFile, "sha256", then_change)
     if not has_time:
-        monkeypatch.setattr(
-            remote_files, "find_file", lambda place: dataclasses.replace(found(place), changed=None)
-        )
+        monkeypatch.setattr(files, "find_file", lambda place: dataclasses.replace(found(place), changed=None))
     with pytest.raises(BadInputError, match="changed while it was read"):
         augment_cli.ingest_corpus(path.as_uri(), tmp_path / "store")
     assert not (tmp_path / "store").exists()

@@ -52,7 +52,7 @@ from train.methods.gist.guide_addition import too_alike
 from train.methods.meaning.turned_addition import Settings as Turns
 from train.methods.meaning.turned_addition import ToldApart, Turned, own_contrast
 from train.methods.pca_jitter.pca_jitter_addition import jitter, layer_module
-from train.model.model import start
+from train.model.start import start
 from train.objectives.contrastive import contrast
 from train.outputs.log import read_log
 from train.prepare import Run, plan

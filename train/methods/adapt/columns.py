@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api, augmentations
-from augment_cli.encoding.lookup import unknown_language
+from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.languages import against
