@@ -24,19 +24,26 @@ def vectors_setting(whose: str, default: str = "") -> Any:
     return setting(default, f"the set of vectors {whose}, by its `embed --name`; empty: that without a name")
 
 
+def spread(vectors: Tensor, real: Tensor) -> Tensor:
+    """Mean of 1 − cos(t_j, t_k) over each two of the `real` rows, shape (B,), bool; a number, 0.05 to 2.
+
+    Where all cosines of an encoder are high, a small distance is much to it (E5: 0.2; MiniLM: 0.9).
+    """
+    count, total = real.sum(), F.normalize(vectors, dim=-1)[real].sum(dim=0)
+    cosine = (total @ total - count) / (count * (count - 1)).clamp(min=1)
+    return (1 - cosine).clamp(min=_LEAST_SPREAD)
+
+
 def vector_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
     """L_i = (1 − cos(u_i, t_i)) / s, at least 0, of the same texts, shape (B, d) each; shape (B,).
 
-    s is the mean of 1 − cos(t_j, t_k) over each two of the `real` rows, shape (B,), bool. Where all cosines
-    of an encoder are high, a small distance is much to it (E5: s is 0.2; MiniLM: 0.9).
+    s is the spread of the teacher's vectors of the `real` rows, shape (B,), bool.
 
     Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
     error this is for vectors of length 1, halved; without s.
     """
-    u, t = F.normalize(student, dim=-1), F.normalize(teacher, dim=-1)
-    count, total = real.sum(), t[real].sum(dim=0)
-    cosine = (total @ total - count) / (count * (count - 1)).clamp(min=1)
-    return (1 - (u * t).sum(dim=-1)) / (1 - cosine).clamp(min=_LEAST_SPREAD)
+    cosines = (F.normalize(student, dim=-1) * F.normalize(teacher, dim=-1)).sum(dim=-1)
+    return (1 - cosines) / spread(teacher, real)
 
 
 class PairLabels(Views):

@@ -66,12 +66,15 @@ class Teacher(TeacherAddition):
         return distillation(batch, 0, known, self.settings)
 
 
-def distillation(batch: GlobalBatch, view: int, known: Tensor, settings: Any) -> Tensor:
-    """Mean over the rows that have a view of the cross entropy of its similarities to the known ones'."""
+def distillation(batch: GlobalBatch, view: int, known: Tensor, settings: Any, scale: float = 1.0) -> Tensor:
+    """Mean over the rows that have a view of the cross entropy of its similarities to the known ones'.
+
+    `scale` multiplies both temperatures.
+    """
     own, texts = F.normalize(batch.embeddings[:, view], dim=-1), batch.texts[:, view]
     known, there = known.to(own), texts >= 0
     left_out = torch.eye(len(own), dtype=torch.bool, device=own.device) | ~there[:, None] | ~there
     if batch.mask_equal_texts:
         left_out |= texts[:, None] == texts
-    temperatures = settings.temperature, settings.teacher_temperature
+    temperatures = scale * settings.temperature, scale * settings.teacher_temperature
     return mean_over(list_net(own @ own.T, known @ known.T, left_out, *temperatures), there)

@@ -17,6 +17,7 @@ from augment_cli.models.digest import model_digest
 from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
+from eval.measures.geometry import unit
 from tests.helpers.places import REPOSITORY
 from tests.helpers.training import check_gradients, cos, draw, logged_run, sentence
 from tests.helpers.vector_stages import add_vectors
@@ -231,6 +232,19 @@ def test_the_term_on_vectors_is_each_ones_distance_beside_that_of_two_texts(taug
     slow = [1 - cos(z[i, 2], known[i, 2]) for i in there]
     spread = np.mean([1 - cos(known[i, 2], known[j, 2]) for i in there for j in there if i != j])
     assert addition.loss(batch).item() == pytest.approx(np.mean(slow) / spread, rel=1e-6)
+
+
+@pytest.mark.parametrize("on", ["similarities", "vectors"])
+def test_how_high_all_cosines_are_changes_nothing(taught, on):
+    texts = np.arange(18).reshape(6, 3)
+    z, known = (unit(draw(18, 4, seed=seed)).reshape(6, 3, 4) for seed in (0, 1))
+
+    def loss(height):
+        higher = (np.pad(vectors, [(0, 0), (0, 0), (0, 1)], constant_values=height) for vectors in (z, known))
+        addition, batch = taught("agreement", *higher, texts, {"on": on}, {"agreement": {}}, first=2)
+        return addition.loss(batch).item()
+
+    assert loss(2.0) == pytest.approx(loss(3.0), rel=1e-4)
 
 
 def test_some_rows_bring_their_other_text(choose_views):
