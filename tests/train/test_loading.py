@@ -685,7 +685,7 @@ def test_the_plain_path_is_five_files_and_1200_lines():
 def test_the_core_is_small_beside_the_methods():
     files = {path: lines([path]) for path in (REPOSITORY / "train").rglob("*.py")}
     core = {path: n for path, n in files.items() if not {"methods", "extras"} & {*path.parts}}
-    assert sum(core.values()) <= 5_500
+    assert sum(core.values()) <= 5_450
     # Rooms called `fast` are there for speed alone: without them everything computes the same.
     assert sum(n for path, n in core.items() if "fast" not in path.parts) <= 5_000
     assert len(dataclasses.fields(Recipe)) <= 45
