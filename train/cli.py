@@ -37,6 +37,7 @@ python -m train adapt --store store --encoder minilm --out runs/mine
 python -m train plot runs/una
 python -m train distil --store store --out runs/distilled
 python -m train nearest runs/static/best --store store
+python -m train interpolate minilm runs/mine/best --share 0.7 --out runs/between
 """
 
 _PAPERS = "extras.papers"
@@ -59,7 +60,7 @@ class Arguments:
         str,
         typer.Argument(
             help="a recipe of train/recipes or train/methods, a .toml file, `adapt` (makes missing columns), "
-            "`plot`, `nearest`, or `distil` (each has a --help of its own)"
+            "`plot`, `nearest`, `interpolate`, or `distil` (each has a --help of its own)"
         ),
     ]
     store: Path = option(Path("store"), "the store to train on")
@@ -86,7 +87,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest")}
+    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate")}
     for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
         commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
@@ -116,7 +117,7 @@ def _command(given: list[str]) -> Command:
         "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
-    if given[:1] in (["distil"], ["nearest"], ["plot"]):
+    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"]):
         remedy = "end other programs, or run it on a machine with more"
     return Command(
         interrupted="interrupted; the same command continues from the newest checkpoint",

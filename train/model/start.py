@@ -37,7 +37,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
             raise BadInputError(
                 f"{folder}: the weights {name} hold NaN or infinity; take another --encoder or fetch it again"
             )
-    _refuse_what_would_be_lost(encoder)
+    refuse_what_would_be_lost(encoder)
     if isinstance(encoder, StaticEncoder):
         components.part("extras.static").check(recipe, encoder.name)
     else:
@@ -53,7 +53,7 @@ def is_new(path: Path) -> bool:
     return path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors"))
 
 
-def _refuse_what_would_be_lost(encoder: Encoder) -> None:
+def refuse_what_would_be_lost(encoder: Encoder) -> None:
     """Losses compare by cosine, which lengths do not change; of other steps they know nothing."""
     if any(step is not to_length_one for step in encoder.modules):
         raise UsageError(
