@@ -28,7 +28,8 @@ def interpolate(start: Encoder, trained: Encoder, share: float) -> None:
     shapes = [{name: tensor.shape for name, tensor in weights.items()} for weights in (ours, theirs)]
     if shapes[0] != shapes[1]:
         raise MixError(
-            f"{start.name} and {trained.name} have other weights; name the encoder that the training began with"
+            f"{start.name} and {trained.name} have other weights; name the encoder that the training "
+            "began with"
         )
     with torch.no_grad():
         for name, tensor in ours.items():

@@ -10,11 +10,10 @@ from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, Row, Views, mean_over, row_generator
 from train.data.texts import Ids
 from train.methods.adapt import teacher_addition as teacher
-from train.methods.adapt.base_teacher import TeacherAddition, spread, vector_regression, vectors_setting
+from train.methods.adapt.base_teacher import TeacherAddition, vector_regression, vectors_setting, width
 from train.recipe import Recipe
 
 _KEY = 0x6B6565  # keeps these draws apart from others of the same row
-_WIDE = 0.8  # spread of general sentences' vectors from which on the temperatures are as they are set
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,5 @@ class Agreement(TeacherAddition):
         if self.settings.on == "vectors":
             own = batch.embeddings[:, view]
             return mean_over(vector_regression(own, known.to(own), there), there)
-        # Where all cosines are high, as E5's, a softmax at the usual temperature hardly tells them apart.
-        scale = (spread(known, there) / _WIDE).clamp(max=1).item()
-        return teacher.distillation(batch, view, known, self.settings, scale)
+        scale = width(known, there)
+        return teacher.distillation(batch, view, known, self.settings, (scale, scale))

@@ -17,6 +17,7 @@ from train.methods.adapt.vectors import CachedVectors
 from train.recipe import Recipe
 
 _LEAST_SPREAD = 0.05  # of a batch whose texts are all alike
+_WIDE = 0.8  # spread of general sentences' vectors from which on temperatures are as they are set
 
 
 def vectors_setting(whose: str, default: str = "") -> Any:
@@ -32,6 +33,14 @@ def spread(vectors: Tensor, real: Tensor) -> Tensor:
     count, total = real.sum(), F.normalize(vectors, dim=-1)[real].sum(dim=0)
     cosine = (total @ total - count) / (count * (count - 1)).clamp(min=1)
     return (1 - cosine).clamp(min=_LEAST_SPREAD)
+
+
+def width(vectors: Tensor, real: Tensor) -> float:
+    """What an encoder's temperatures are multiplied by, above 0 to 1, by the spread of its vectors, (B, d).
+
+    Where all cosines are high, a softmax at the usual temperature hardly tells them apart.
+    """
+    return (spread(vectors, real) / _WIDE).clamp(max=1).item()
 
 
 def vector_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:

@@ -8,8 +8,6 @@ import functools
 import itertools
 import re
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,19 +82,13 @@ def teachers(encoder: str, texts: list[str], allow_download: bool = False) -> di
     return chosen
 
 
-@contextlib.contextmanager
-def general_sentences(texts: list[str]) -> Iterator[tuple[Path, str]]:
-    """A file of sentences in the texts' language, and what it is; of the texts where none is shipped."""
+def general_sentences(texts: list[str]) -> Path:
+    """The shipped file of sentences in the texts' language; the English one where there is none."""
+    # Not the corpus's own: what is kept about them cannot be learned (benchmarks/LOG.md).
     code = next(iter(language_codes(texts)), "")
     is_english = code == "en" or not against(texts, "en")  # keywords tell no language
-    file = SAMPLE if is_english else SAMPLE.with_name(f"sentences.{code}.txt")
-    if file.is_file():
-        yield file, f"the shipped {file.name}"
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "own.txt"
-        file.write_text("\n".join(texts), "utf-8")
-        yield file, "the corpus's own, as none of its language are shipped"
+    file = SAMPLE.with_name(f"sentences.{code}.txt")
+    return SAMPLE if is_english or not file.is_file() else file
 
 
 def text_columns(recipe: Recipe) -> list[str]:
@@ -176,9 +168,9 @@ def make_columns(
             run = turning[stage]
             api.run(run.name, path, stage=stage, jobs=jobs, of=run.of, **dataclasses.asdict(run.parameters))
         elif stage == GENERAL:
-            with general_sentences(first) as (file, said):
-                print(f"{path}: general sentences to keep to: {said}", file=sys.stderr)
-                api.run(stage, path, jobs=jobs, sentences=str(file))
+            file = general_sentences(first)
+            print(f"{path}: general sentences to keep to: the shipped {file.name}", file=sys.stderr)
+            api.run(stage, path, jobs=jobs, sentences=str(file))
         else:
             api.run(stage, path, jobs=jobs)
     store = Store.open(path)

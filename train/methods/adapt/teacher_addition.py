@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions.base import GlobalBatch, mean_over
-from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
+from augment_cli.store.store import Store
+from augment_cli.vectors.stages import VectorStage
+from train.additions.base import GlobalBatch, Host, mean_over
+from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting, width
 
 LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
 
@@ -55,26 +58,40 @@ class Teacher(TeacherAddition):
 
     settings_class = Settings
     anchors_alone = True
+    width = 1.0  # of the start's vectors
+
+    def __init__(self, settings: Any, host: Host) -> None:
+        super().__init__(settings, host)
+        self.agreement = host.recipe.additions.get("agreement")
 
     @classmethod
     def columns_of(cls, recipe: object) -> tuple[str, ...]:
         """Nothing beside the anchors has vectors."""
         return ()
 
+    def on_train_begin(self, store: Store) -> tuple[str, ...]:
+        if kept := self.agreement:  # which has the start's vectors of general sentences
+            vectors, present = VectorStage.open(store, kept["stage"], kept["vectors"]).read(0, [0])
+            self.width = width(torch.from_numpy(vectors.astype(np.float64)), torch.from_numpy(present))
+        return super().on_train_begin(store)
+
     def loss(self, batch: GlobalBatch) -> Tensor:
         known, _ = self.vectors_of(batch.labels, batch.real)
-        return distillation(batch, 0, known, self.settings)
+        # A student that has to spread as wide as its teacher loses what it knows (benchmarks/LOG.md).
+        return distillation(batch, 0, known, self.settings, (self.width, 1.0))
 
 
-def distillation(batch: GlobalBatch, view: int, known: Tensor, settings: Any, scale: float = 1.0) -> Tensor:
+def distillation(
+    batch: GlobalBatch, view: int, known: Tensor, settings: Any, scales: tuple[float, float]
+) -> Tensor:
     """Mean over the rows that have a view of the cross entropy of its similarities to the known ones'.
 
-    `scale` multiplies both temperatures.
+    `scales` multiply the temperatures, the student's and the teacher's.
     """
     own, texts = F.normalize(batch.embeddings[:, view], dim=-1), batch.texts[:, view]
     known, there = known.to(own), texts >= 0
     left_out = torch.eye(len(own), dtype=torch.bool, device=own.device) | ~there[:, None] | ~there
     if batch.mask_equal_texts:
         left_out |= texts[:, None] == texts
-    temperatures = scale * settings.temperature, scale * settings.teacher_temperature
+    temperatures = scales[0] * settings.temperature, scales[1] * settings.teacher_temperature
     return mean_over(list_net(own @ own.T, known @ known.T, left_out, *temperatures), there)
