@@ -62,6 +62,8 @@ _POLAR = words("ever either yet nor until anymore whatsoever")
 # Here something else allows them, so that they stay.
 _LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
+# "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
+_NEEDING = words("because help")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
@@ -120,6 +122,7 @@ class Negation:
             reasons,
             rows,
             ((first[rows] < 0) & blocked[rows], Reason.NEGATED),
+            ((first[rows] >= 0) & view.any(view.parses.lower.among(_NEEDING))[rows], Reason.NEGATED),
             (ends_in_tag(view, self._spans)[rows], Reason.QUESTION),
         )
         rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
@@ -211,7 +214,8 @@ class Negation:
         same = view.rows[following] == view.rows[tokens]
         is_no, is_not = forms.among({"no"}), forms.among({"not"})
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
-        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
+        # "no 5", "no, wait", "no wasting time"
+        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", ".", "VBG"})[following])
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
@@ -396,6 +400,9 @@ class Negation:
         # "what time are the movies playing", of which the parse makes a statement
         asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
         lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
+        # "why is water wet"
+        why = parses.tags.among({"WRB"})[np.maximum(verbs - 1, first)]
+        lost |= asks & why & parses.tags.among(_NOMINAL)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         return places
 

@@ -37,7 +37,7 @@ _BOUNDS = {
 _BOUND = alternatives("quantifiers", "bound")
 _TIMES = words(
     "decades centuries year years day days time times week weeks month months hour hours night morning "
-    "evening summer winter season minute minutes seconds second decade century generation weekend "
+    "evening summer winter season minute minutes moment moments seconds second decade century generation weekend "
     "other way ways one case thing sort kind"
 )
 # In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
@@ -73,7 +73,9 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
             own = tokens.lower[tokens.bounds[row] : place]
-            if word in _DENIED and (tokens.denies_behind(place) or "if" in own):
+            if word in _DENIED and (
+                tokens.denies_behind(place) or "if" in own or _is_stressed(tokens, place)
+            ):
                 continue
             if turn[0][2].startswith(("all", "every")) and tokens.denies_behind(place):
                 continue  # "All birds cannot fly" says one of two things
@@ -94,6 +96,14 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             yield turn
 
 
+def _is_stressed(tokens: Tokens, place: int) -> bool:
+    """Whether more than a denial says that there is none: `no sign whatever`, `no case … yet`."""
+    rest = tokens.lower[place + 1 : tokens.bounds[tokens.rows[place] + 1]]
+    return not {"whatever", "whatsoever", "yet"}.isdisjoint(rest) or ("at", "all") in zip(
+        rest, rest[1:], strict=False
+    )
+
+
 def _is_wanted(tokens: Tokens, place: int) -> bool:
     """Whether it is what a request asks for, of which nobody asks for none: `show me some restaurants`."""
     row = tokens.rows[place]
@@ -107,7 +117,13 @@ def _tells(tokens: Tokens, place: int) -> bool:
     row = tokens.rows[place]
     own = range(tokens.bounds[row], tokens.bounds[row + 1])
     finite = any(tokens.tags[other] in {"VBZ", "VBD", "VBP", "MD"} for other in own)
-    return finite and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
+    # "All moles are diggers, making tunnels", "many guests, some of whom"
+    goes_on = any(
+        tokens.lower[other] == "," and (tokens.tags[other + 1] == "VBG" or tokens.lower[other + 2] == "of")
+        for other in range(place + 1, own.stop - 2)
+    )
+    told = {"they", "them", "these", "those"} & set(tokens.lower[place + 1 : own.stop])
+    return finite and not goes_on and not told
 
 
 def _goes_on(tokens: Tokens, place: int) -> bool:

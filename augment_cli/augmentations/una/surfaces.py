@@ -27,9 +27,10 @@ from augment_cli.augmentations.una.term_replacement import (
     radius_in_ranks,
 )
 from augment_cli.augmentations.una.vocabulary import Vocabulary, vocabulary_of
-from augment_cli.augmentations.una.word_classes import NO_ENTITY, kinds_of_terms
+from augment_cli.augmentations.una.word_classes import DAY, MONTH, NO_ENTITY, NUMBERS, WEEKDAY, kinds_of_terms
 from augment_cli.contract.augmentation import Resources, avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.resources import END, START, load_collocations
@@ -82,6 +83,7 @@ class Fitting:
         vowel = pc.match_substring_regex(vocabulary.table.terms, _VOWEL_SOUND)
         self._has_vowel = np.append(vowel.to_numpy(zero_copy_only=False), False)
         self._start, self._end = (self._collocations.numbers[edge] for edge in (START, END))
+        self._binds = np.append(np.isin(terms.terms.to_pylist(), list(BINDING)), False)
         # Names and numbers go by their kind: what stands beside one may beside another.
         self._is_free = kinds != NO_ENTITY
 
@@ -109,6 +111,7 @@ class Fitting:
         alone_there = alone[starts] & ~(
             (kinds == NO_ENTITY) & (case_pattern(rows.code_points, starts, ends) == CAPITALS)
         )
+        alone_there &= ~self._context.comes_again(tokens)
         return alone_there & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
 
     def fits(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -132,6 +135,20 @@ class Fitting:
         wanted = row[places] * size + drawn
         is_there: np.ndarray = present[np.searchsorted(present[:-1], wanted)] == wanted
         return fits & (new >= 0) & ~is_there
+
+    def without_unrelated(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """`new` (m,), with −1 for names of a headline in which several would change."""
+        # "madrid open … johannesburg": nothing says how names without words between them hang together.
+        kinds, owners, count = (
+            self._kinds[tokens.term_ids[places]],
+            tokens.rows[places],
+            len(tokens.offsets) - 1,
+        )
+        bound = np.bincount(tokens.rows, self._binds[tokens.term_ids], count) > 0
+        named = (new >= 0) & (kinds != NO_ENTITY) & (kinds < NUMBERS) & ~np.isin(kinds, (MONTH, WEEKDAY, DAY))
+        several = np.bincount(owners, named, count) > 1
+        unrelated = named & (several & ~bound & (np.diff(tokens.offsets) >= HEADLINE))[owners]
+        return np.where(unrelated, -1, new)
 
 
 class NaturalReplacement(TermReplacement):
@@ -210,7 +227,7 @@ class NaturalReplacement(TermReplacement):
             again = drawn[rest]
             new[rest] = self.draw(tokens.term_ids[again], self._uniforms(key, rows, tokens, again))
             fits[rest] = self._fitting.fits(tokens, again, new[rest])
-        return np.where(fits, new, -1)
+        return self._fitting.without_unrelated(tokens, drawn, np.where(fits, new, -1))
 
     def _uncapitalised_names(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
         """bool (N,): words that are names for the most part, but not here, such as `big`."""
