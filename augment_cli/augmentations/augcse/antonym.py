@@ -189,7 +189,7 @@ def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
 
 ANTONYM = Augmentation(
     name="antonym",
-    version=4,
+    version=5,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); opposites of a list of our own",
     languages=("en",),

@@ -142,7 +142,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=5,
+    version=6,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

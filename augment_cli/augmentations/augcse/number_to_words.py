@@ -149,7 +149,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NUMBER_TO_WORDS = Augmentation(
     name="number-to-words",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),

@@ -134,11 +134,13 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
 
 def _is_taken_up(tokens: Tokens, place: int) -> bool:
     """Whether what is said of it would be so of nothing: `so that he could see`, `could see it dimly`."""
-    row, view = tokens.rows[place], tokens.view
+    row, deps = tokens.rows[place], tokens.view.parses.deps
     before = tokens.lower[max(tokens.bounds[row], place - 6) : place]
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    verb = int(view.parents[place])
-    if view.relatives[verb] or {"so", "where", "which"} & set(before):  # "a book he would write"
+    clause = deps.values[deps.codes[tokens.view.parents[place]]]
+    if clause.startswith(("acl", "relcl")) or {"so", "where", "which"} & set(
+        before
+    ):  # "a book he would write"
         return True
     if not _SUPPOSED.isdisjoint(tokens.words_of(row)):
         return True
@@ -211,7 +213,9 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             passive and _BE.isdisjoint(told)
         ):  # "help required to build"
             yield from turns_of(place, place, _BEFORE_TO[word])
-    elif word in {"able", "unable"} and behind != "to":
+    elif (word in {"able", "unable"} and behind != "to") or (
+        word in {"legal", "illegal"} and before not in _BE
+    ):  # "offered legal help"
         return
     elif word in _WORDS and word != "cannot" and tag in {"JJ", "RB"}:
         predicate = tokens.tag(place - 1, row)[:2] in {"VB", "RB"}
@@ -242,6 +246,8 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     perfect = tokens.word(place + steps, row) == "have" and tokens.tag(place + steps + 1, row) == "VBN"
     if behind == "VB":
         for text in _MODALS[word]:
+            if text == "cannot" and tokens.word(place + 1 + steps, row) == "able":
+                continue
             adverb = steps == 2 and text in {"had to", "could never", "will never", "would never"}
             by_itself = text == "must" and tokens.word(place + 1, row) == "be"  # "this can be caused by"
             if (
@@ -329,7 +335,7 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
 
 MODALITY = Augmentation(
     name="modality",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     needs=frozenset({"parses"}),

@@ -64,6 +64,8 @@ _LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
+# "is also not here", not "is not also here"
+_IN_FRONT = words("still also probably")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
@@ -331,6 +333,7 @@ class Negation:
             (~special & self._is_helped(rows), Reason.QUESTION),
             (~special & self._is_headline(rows), Reason.DOUBTFUL_PARSE),
             (self._asks_degree(rows), Reason.QUESTION),
+            (special & self._is_limited(verbs), Reason.NO_ELIGIBLE_TOKEN),
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
             (view.misread[verbs], Reason.DOUBTFUL_PARSE),
@@ -364,6 +367,11 @@ class Negation:
         parses = self.view.parses
         bound = self.view.any(parses.lower.among(BINDING))[rows]
         return ~bound & (np.diff(parses.offsets)[rows] >= HEADLINE)
+
+    def _is_limited(self, verbs: np.ndarray) -> np.ndarray:
+        """bool (m,): verbs before a word with which `not` says something else: `is only`, `is just`."""
+        view = self.view
+        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_AFTER_NOT)
 
     def _asks_degree(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): `How big is it`, which nobody asks of what is not so."""
@@ -404,7 +412,8 @@ class Negation:
         why = parses.tags.among({"WRB"})[np.maximum(verbs - 1, first)]
         lost |= asks & why & parses.tags.among(_NOMINAL)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
-        return places
+        late = ~asks & (places == verbs) & (behind > verbs) & parses.lower.among(_IN_FRONT)[behind]
+        return np.where(late, behind, places)
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
@@ -446,7 +455,7 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=6,
+    version=7,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

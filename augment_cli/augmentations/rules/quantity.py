@@ -291,7 +291,7 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
 
 QUANTITY = Augmentation(
     name="quantity",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),

@@ -144,6 +144,8 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"allow", "enable"} and "to" in rest:  # "prevent it to open"
         return
+    if word in {"raise", "raised"} and _AMOUNTS.isdisjoint(rest[:5]):  # "raise a child"
+        return
     if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"
     if word == "later" and not _YET_TO_COME.isdisjoint(tokens.lower[tokens.bounds[row] : place]):
@@ -363,7 +365,7 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 
 RELATION = Augmentation(
     name="relation",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),
