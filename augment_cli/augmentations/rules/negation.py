@@ -216,14 +216,15 @@ class Negation:
         same = view.rows[following] == view.rows[tokens]
         is_no, is_not = forms.among({"no"}), forms.among({"not"})
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
-        # "no 5", "no, wait", "no wasting time"
-        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", ".", "VBG"})[following])
+        # "no wasting time", "no 5", "no."
+        doing = is_no & same & parses.tags.among({"VBG"})[following]
+        fixed = doing | (is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following]))
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
         compared = is_no & parses.tags.among({"JJR", "RBR"})[following]  # "is no better than"
-        others[tokens[compared]] = True
+        others[tokens[compared | doing]] = True
         others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
         return removable, others
 

@@ -423,6 +423,7 @@ def test_same_part_of_speech_draws_within_classes(sample_store):
         (("attacked", "defended"), "accepted"),
         (("northern", "western"), "young"),
         (("france", "sweden"), "paris"),
+        (("france", "sweden"), "peru"),  # of another part of the world
         (("spanish", "dutch"), "swedish"),  # `the Dutch`, but hardly `the Swedish`
         (("1923", "1927"), "1933"),
         (("1215", "1270"), "1350"),
@@ -464,6 +465,12 @@ def test_a_word_is_of_one_kind(name):
         ("It has over 1984 seats and weighs 2000 tons.", {"1984", "2000"}),
         ("The University of London and the Treaty of Rome are old.", {"London", "Rome"}),
         ("On 30 March they left Manchester, New Hampshire.", {"30", "Manchester", "Hampshire"}),
+        ("Norway won, since Norway had an Italian from Italy.", {"Norway", "Italian", "Italy"}),  # come again
+        # names of a headline, of which nothing says how they hang together
+        (
+            "norway beats finland stockholm crowd cheers late winner monday",
+            {"norway", "finland", "stockholm"},
+        ),
     ],
 )
 def test_parts_of_something_longer_stay(fitted, text, kept):
