@@ -72,10 +72,6 @@ class EntityContext:
         self._stems = np.append(stems.indices.to_numpy(), len(stems.dictionary)).astype(np.int64)
         self._plain = np.append(vocabulary.table.cases == term_table.AS_IT_IS, False)[vocabulary.own]
 
-    def comes_again(self, tokens: TokenRows) -> np.ndarray:
-        """bool (N,): tokens whose word stands in its row a second time, or in another form."""
-        return _is_shared(tokens.rows * len(self._stems) + self._stems[tokens.term_ids])
-
     def _has_other_form(self, tokens: TokenRows) -> np.ndarray:
         """bool (N,): tokens beside another form of their word: `Iran … Iranian`."""
         size = len(self._stems)

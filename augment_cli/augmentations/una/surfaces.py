@@ -111,7 +111,6 @@ class Fitting:
         alone_there = alone[starts] & ~(
             (kinds == NO_ENTITY) & (case_pattern(rows.code_points, starts, ends) == CAPITALS)
         )
-        alone_there &= ~self._context.comes_again(tokens)
         return alone_there & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
 
     def fits(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -136,19 +135,31 @@ class Fitting:
         is_there: np.ndarray = present[np.searchsorted(present[:-1], wanted)] == wanted
         return fits & (new >= 0) & ~is_there
 
+    def mentions(self, tokens: TokenRows, eligible: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first mention of each token's word in its row, int64 (N,), and which tokens may be replaced."""
+        # A name that comes again is replaced everywhere, or not at all; another word that does, never.
+        keys = tokens.rows * len(self._kinds) + tokens.term_ids
+        _, first, of, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        everywhere = np.bincount(of, eligible) == counts
+        return first[of], eligible & ((counts == 1)[of] | (self._named(tokens) & everywhere[of]))
+
+    def _named(self, tokens: TokenRows) -> np.ndarray:
+        """bool (N,): names, but for those of months and days."""
+        kinds = self._kinds[tokens.term_ids]
+        named: np.ndarray = (kinds != NO_ENTITY) & (kinds < NUMBERS) & ~np.isin(kinds, (MONTH, WEEKDAY, DAY))
+        return named
+
     def without_unrelated(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
-        """`new` (m,), with −1 for names of a headline in which several would change."""
+        """`new` (m,), with −1 for names of a headline but for the first one that changes."""
         # "madrid open … johannesburg": nothing says how names without words between them hang together.
-        kinds, owners, count = (
-            self._kinds[tokens.term_ids[places]],
-            tokens.rows[places],
-            len(tokens.offsets) - 1,
-        )
-        bound = np.bincount(tokens.rows, self._binds[tokens.term_ids], count) > 0
-        named = (new >= 0) & (kinds != NO_ENTITY) & (kinds < NUMBERS) & ~np.isin(kinds, (MONTH, WEEKDAY, DAY))
-        several = np.bincount(owners, named, count) > 1
-        unrelated = named & (several & ~bound & (np.diff(tokens.offsets) >= HEADLINE))[owners]
-        return np.where(unrelated, -1, new)
+        owners = tokens.rows[places]
+        bound = np.bincount(tokens.rows, self._binds[tokens.term_ids], len(tokens.offsets) - 1) > 0
+        headline = ~bound & (np.diff(tokens.offsets) >= HEADLINE)
+        names = np.flatnonzero((new >= 0) & self._named(tokens)[places] & headline[owners])
+        _, first, of = np.unique(owners[names], return_index=True, return_inverse=True)
+        result = new.copy()
+        result[names[places[names] != places[names[first]][of]]] = -1
+        return result
 
 
 class NaturalReplacement(TermReplacement):
@@ -212,13 +223,23 @@ class NaturalReplacement(TermReplacement):
         if self._fitting is not None:
             eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
             eligible &= self._fitting.is_replaceable(rows, tokens)
+            _, eligible = self._fitting.mentions(tokens, eligible)
         return eligible
+
+    def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """With `same = "pos"` all mentions of a name, if one is drawn."""
+        drawn = super().drawn_positions(rows, tokens, eligible)
+        if self._fitting is None or not len(drawn):
+            return drawn
+        first, _ = self._fitting.mentions(tokens, eligible)
+        return np.flatnonzero(eligible & np.isin(first, first[drawn]))
 
     def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
         """With `same = "pos"` the first of several draws that goes with its neighbours."""
-        new = super().drawn_terms(rows, tokens, drawn)
         if self._fitting is None:
-            return new
+            return super().drawn_terms(rows, tokens, drawn)
+        drawn = self._fitting.mentions(tokens, np.ones(len(tokens.term_ids), bool))[0][drawn]
+        new = super().drawn_terms(rows, tokens, drawn)
         fits = self._fitting.fits(tokens, drawn, new)
         for key in self._fitting.keys:
             rest = np.flatnonzero(~fits)
