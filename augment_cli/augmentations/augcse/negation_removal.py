@@ -37,6 +37,8 @@ _STAYS_BEFORE = words("only just merely simply necessarily least until so worry 
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
 _POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+# "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
+_NEEDING = words("because help")
 # A text that begins with one of these asks, with its mark or without.
 _ASKING = words(
     "who what which whose whom when where why how am is are was were do does did has have had can "
@@ -105,6 +107,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         ends, texts, keep = [], [], []
         following = next_words(words, matches.last)
         inflected = _inflected()
+        needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
         for number, last, behind in zip(
             matches.phrases.tolist(), matches.last.tolist(), following, strict=True
         ):
@@ -114,7 +117,8 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
                 shared = next_words(words, np.array([last + 1, last + 2]))
                 several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
                 rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
-            keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
+            free = behind not in _STAYS_BEFORE and not needed[words.rows[last]]
+            keep.append(bool(rest) and free and not _reaches_polar(words, last))
             ends.append(min(end, len(words) - 1))
             texts.append(rest)
         kept = np.array(keep, bool)
@@ -138,7 +142,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=5,
+    version=6,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),
