@@ -140,7 +140,8 @@ def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
     joined = parses.forms_at(second).where(lambda form: form[:1].isupper()) & (second > first)
     sure: np.ndarray = tags.among(_GRAMMAR | {"WRB"}) | (known & ~plain)
     sure |= np.where(named, ~plain | shouted, plain & ~shouted & ~joined)
-    return sure
+    capitals = forms.where(lambda form: len(form) > 1 and form.isupper())
+    return sure & (~capitals | parses.pos.among({"PROPN"})[first])
 
 
 def _as_terms_are_written(view: ClauseView, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,8 +181,6 @@ def _is_definite(view: ClauseView, clauses: Assertions) -> np.ndarray:
     defined = first.among({"a", "an"}) & parses.lower_at(clauses.tokens).among({"is"})
     behind = view.behind(left)
     defined &= ~parses.tags.among({"JJR", "RBR"})[behind] & ~parses.lower_at(behind).among(_INDEFINITE)
-    shouted = parses.forms_at(begins).where(lambda form: len(form) > 1 and form.isupper())
-    definite &= ~shouted | parses.pos.among({"PROPN"})[begins]
     in_front = (left == begins) & (definite | defined)
     return (clauses.subjects >= 0) & (in_front | (definite & _has_setting(view, clauses, left)))
 
