@@ -6,7 +6,8 @@ numbers, compounds, decimals and cardinals, by rules of this project (`numbers.p
 Differences from the original: every number of the sentence; numbers with letters or units grown to them
 (`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since they have several readings; a
 four-digit number before a word that counts (`1500 people`) is read as a number and not as a year, unless a
-word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`) stay; an
+word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`), years joined
+by a dash (`1995–96`) and the numbers of names (`Windows 7`) stay; an
 amount and its scale are read together (`$3 million`: `three million dollars`); a day beside its month is an
 ordinal, and so are both of two (`17–20 August`); case and spacing survive.
 """
@@ -85,6 +86,25 @@ def is_day(words: Words, index: np.ndarray) -> np.ndarray:
     return beside & days.to_numpy(zero_copy_only=False)
 
 
+def _is_named(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): numbers of a name (`Windows 7`), where no month or function word stands before."""
+    before = np.maximum(index - 1, 0)
+    other = words.among(_MONTHS) | words.among(word_list("function_words")) | (words.positions == 0)
+    return words.has_capital[before] & ~other[before] & words.follows_space[index] & (index > 0)
+
+
+def _are_years_joined(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): the numbers of `1995–96`, joined by a dash, of which the first has four figures."""
+    length, number = words.flat_ends - words.flat_starts, np.arange(len(words))
+    following = np.minimum(number + 1, len(words) - 1)
+    dash = is_any(character_after(words, number), "–-")
+    dash &= words.flat_starts[following] == words.flat_ends + 1
+    first = dash & (length == 4) & np.isin(number, index) & np.isin(following, index)
+    text = words.strings.take(pa.array(index))
+    one = pc.match_substring_regex(text, r"^\d{4}-\d{2}(\d{2})?$").to_numpy(zero_copy_only=False)
+    return first[index] | first[np.maximum(index - 1, 0)] | one
+
+
 def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): numbers behind a determiner or possessive, which are years if they can be."""
     before = np.maximum(index - 1, 0)
@@ -99,6 +119,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
         index = number_places(words)
+        index = index[~(_is_named(words, index) | _are_years_joined(words, index))]
         days = set(index[is_day(words, index)].tolist())
         years = set(index[_is_year_of(words, index)].tolist())
         first_words, last, texts = [], [], []
@@ -127,7 +148,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NUMBER_TO_WORDS = Augmentation(
     name="number-to-words",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),
