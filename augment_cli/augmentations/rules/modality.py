@@ -50,6 +50,8 @@ _CHOOSING = words("anytime anywhere anything any ever also even easily either wh
 _LEAVE = words("way ways place most best option options how where place can't so hope hoping")
 _ANYBODY = words("anyone anybody someone somebody there it")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
+_OPINIONS = words("think say imagine suppose fancy guess expect hope like")
+_ASSERTED = words("little some already too maybe perhaps only")  # beside these nobody says "never"
 _HEDGES = words("possibly perhaps well probably only")
 # By the verb's form: of anything; of somebody; of one thing or several.
 _FAILED = {
@@ -89,6 +91,8 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             deny = not _DENYING.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
+            if "never" in text and _is_meant(tokens, place):
+                continue
             if _is_free(tokens, place, text) or (tokens.asks[row] and text.startswith("certainly")):
                 continue
             yield turn
@@ -125,6 +129,25 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
             or tokens.word(place + 1, row) in _ANYBODY
         )
     return False
+
+
+def _is_meant(tokens: Tokens, place: int) -> bool:
+    """Whether `never` would not fit: `so that he could see`, `it should have`, `a name that he would call`."""
+    row, word = tokens.rows[place], tokens.lower[place]
+    before, rest = (
+        tokens.lower[tokens.bounds[row] : place],
+        tokens.lower[place + 1 : tokens.bounds[row + 1]],
+    )
+    verb = next((other for other in rest[:2] if tokens.tags[place + 1 + rest.index(other)] == "VB"), "")
+    if word in {"should", "have", "has"}:
+        if verb == "have" or not {"when", "where", "any"}.isdisjoint(before):
+            return True
+    purpose = "so" in before[-5:] and "that" in before[-4:]
+    dimly = any(
+        tag == "RB" and other.endswith("ly")
+        for tag, other in zip(tokens.tags[place + 1 : place + 12], rest[:11], strict=False)
+    )
+    return purpose or dimly or verb in {"name", "call"} or not _ASSERTED.isdisjoint(rest)
 
 
 def _asks_either_way(tokens: Tokens, row: int, word: str, text: str) -> bool:
@@ -200,7 +223,8 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         return
     if {"before", "until", "like"} & {tokens.word(tokens.bounds[row], row), tokens.word(place + 1, row)}:
         return  # "Before he could speak", "would like"
-    if tokens.word(place + 1, row) in _HEDGES:
+    opinion = word == "should" and tokens.word(place - 1, row) in {"i", "we"}  # "I should think"
+    if tokens.word(place + 1, row) in (_OPINIONS if opinion else _HEDGES):
         return
     steps = 1 + (tokens.tag(place + 1, row) == "RB")
     behind = tokens.tag(place + steps, row)
@@ -294,7 +318,7 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
 
 MODALITY = Augmentation(
     name="modality",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     needs=frozenset({"parses"}),
