@@ -54,7 +54,7 @@ def _prepare(parameters: AdjectiveParameters, resources: Resources) -> Prepared:
 
 ADJECTIVE_ANTONYM = Augmentation(
     name="adjective-antonym",
-    version=3,
+    version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); opposites of a list of our own",
     needs=frozenset({"parses"}),

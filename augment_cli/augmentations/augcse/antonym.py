@@ -133,7 +133,12 @@ def candidates(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Readings of words (N,), and bool (N,): those that may be turned, as their opposites fit there."""
     reading = reading_of_each_word(words, parts, rows.parses)
-    eligible = replacer.eligible(reading) & ~_keeps(words)
+    codes, distinct = words.lower
+    _, of, counts = np.unique(
+        words.rows * len(distinct) + codes, return_inverse=True, return_counts=True
+    )
+    # A word that is said twice would be turned once: "a public inquiry … the public inquiry".
+    eligible = replacer.eligible(reading) & ~_keeps(words) & (counts[of] == 1)
     # "The best way" is said so often that no other way would fit, and "the worst way" reads well.
     free = words.among(("best", "worst"))
     if len(words):  # nor does what something is said to be depend on a noun: "it is unclear that"
@@ -179,7 +184,7 @@ def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
 
 ANTONYM = Augmentation(
     name="antonym",
-    version=4,
+    version=5,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); opposites of a list of our own",
     languages=("en",),

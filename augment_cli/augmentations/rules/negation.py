@@ -246,6 +246,8 @@ class Negation:
             word, row = forms.values[code], int(view.rows[token])
             begin, end = int(parses.offsets[row]), int(parses.offsets[row + 1])
             licensed = [] if self.asks[row] else self._some(token, begin, end)
+            if word == "no" and token + 1 < end and self._tag(token + 1) == "VBG":  # "no wasting money"
+                licensed = None
             if licensed is None:
                 reasons[row] = Reason.NEGATED
                 continue
@@ -396,6 +398,9 @@ class Negation:
         # "what time are the movies playing", of which the parse makes a statement
         asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
         lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
+        # "in winter, why is water warm": the subject is behind, of which the parse makes something else
+        asked = parses.tags.among({"WRB"})[np.maximum(verbs - 1, 0)] & (verbs > first)
+        lost |= asked & view.is_be[verbs] & parses.tags.among(_NOMINAL)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         return places
 
@@ -439,7 +444,7 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=6,
+    version=7,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

@@ -79,7 +79,7 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
                 continue  # "All birds cannot fly" says one of two things
             if deny and (before in {"and", "or", "between"} or _is_wanted(tokens, place)):
                 continue
-            if deny and not _tells(tokens, place):
+            if (deny or word == "no") and not _tells(tokens, place):
                 continue
             if _goes_on(tokens, place) and (deny or word in _DENIED):
                 continue
@@ -103,11 +103,12 @@ def _is_wanted(tokens: Tokens, place: int) -> bool:
 
 
 def _tells(tokens: Tokens, place: int) -> bool:
-    """Whether a finite verb is there, and nothing behind speaks of them: not `all names, and they are`."""
+    """Whether a finite verb is there, and nothing speaks of them again: not `all names, and they are`."""
     row = tokens.rows[place]
     own = range(tokens.bounds[row], tokens.bounds[row + 1])
     finite = any(tokens.tags[other] in {"VBZ", "VBD", "VBP", "MD"} for other in own)
-    return finite and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
+    going_on = any(tokens.forms[other] == "," and tokens.tag(other + 1, row) == "VBG" for other in own[:-1])
+    return finite and not going_on and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
 
 
 def _goes_on(tokens: Tokens, place: int) -> bool:
@@ -116,7 +117,7 @@ def _goes_on(tokens: Tokens, place: int) -> bool:
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
     return (
         not _NAMING.isdisjoint(rest)
-        or "again" in rest
+        or not {"again", "whatever", "whatsoever"}.isdisjoint(rest)
         or tokens.word(place + 1, row) in {"less", "more", "like", "else"}
     )
 
@@ -297,7 +298,7 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
 
 QUANTIFIER = Augmentation(
     name="quantifier",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; quantifiers as in Richardson et al. 2020 (semantic fragments)",
     needs=frozenset({"parses"}),

@@ -250,10 +250,12 @@ def _other_time(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
         others = _NEAR[word] if coming and not named and tokens.tags[place] in {"NN", "RB"} else ()
         others = () if before in {"of", "until", "till", "since", "by"} else others
     elif word in _CLOCK:
-        others = (_CLOCK[word],) if before[:1].isdigit() or before in _CARDINALS else ()
+        alone = {*_PARTS, "night", "noon", "midnight"}.isdisjoint(own)  # "10 am in the morning"
+        others = (_CLOCK[word],) if alone and (before[:1].isdigit() or before in _CARDINALS) else ()
     elif word in _PARTS:
         clock = tokens.tag(place - 3, row) == "CD"  # "ten in the morning"
-        others = _PARTS if before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place) else ()
+        fits = before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place)
+        others = _PARTS if fits and _CLOCK.keys().isdisjoint(own) else ()
         others = [other for other in others if not clock or "afternoon" not in {other, word}]
     elif before in {"next", "last", "this"} and behind not in {"of", "end", "old"}:
         others = _SPANS[word == "weekend"] if tokens.word(place - 2, row) != "of" else ()
@@ -287,7 +289,7 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
 
 QUANTITY = Augmentation(
     name="quantity",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
@@ -99,10 +101,14 @@ class RelationParameters:
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
     tables = (_PREPOSITIONS, _ANYWHERE, _ADJECTIVES, _ENDING, _COMPARED)
+    lemmas = tokens.view.parses.lemmas.codes
     for turn in _all(tokens, tables):
         place, _, text = turn[0]
-        own = tokens.words_of(tokens.rows[place])
-        if own.count(tokens.lower[place]) == 1 and not any(
+        row = tokens.rows[place]
+        own = tokens.words_of(row)
+        # A deed that is told again, as in "reject" and "rejected", keeps what it is.
+        again = np.count_nonzero(lemmas[tokens.bounds[row] : tokens.bounds[row + 1]] == lemmas[place]) > 1
+        if own.count(tokens.lower[place]) == 1 and not again and not any(
             word in own for word in text.split() if word != "of"
         ):
             yield turn
@@ -137,7 +143,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     if behind in {"up", "off", "out", "down", "over", "back", "to", "each"} and tag.startswith("VB"):
         return
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    if (word == "stop" and "from" in rest) or before in {"at", "jump", "kick", "head"}:
+    if (word == "stop" and "from" in rest) or (word == "allow" and "to" in rest) or before in {"at", "jump", "kick", "head"}:
         return
     if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"
@@ -310,6 +316,8 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             and before != "very"
         ):
             yield [(place, place, _ADJECTIVES[word])]
+    elif word == "next" and not _YET_TO_COME.isdisjoint(tokens.words_of(row)):
+        return
     elif (
         not (behind == "time" and tokens.word(place - 2, row) != "for")
         and before in _DETERMINERS
@@ -357,7 +365,7 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 
 RELATION = Augmentation(
     name="relation",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),
