@@ -83,7 +83,7 @@ _PERSON, _GROUP = 18, 14  # lexicographer files of nouns
 _AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
-_WISHES = words("want need wish like wanted needed")
+_WISHES = words("want need wish like love prefer appreciate wanted needed")
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
@@ -101,6 +101,8 @@ def _can_be_told(view: ClauseView, clauses: Assertions) -> np.ndarray:
     opens = (left == begins) & parses.tags.among(_SUBJECT_TAGS | {"CD", "PDT", "JJR", "JJS"})[left]
     opens &= ~parses.lower_at(left).among(_NO_OPENERS)
     opens |= _follows_phrase(view, begins, left)
+    # "my visa has what limit" asks.
+    opens &= ~parses.lower_at(view.behind(clauses.tokens)).among({"what", "how", "where", "which", "who"})
     short = np.diff(parses.offsets)[rows] <= _LONGEST
     stays = one_sentence & short & opens & (clauses.subjects >= 0) & ~view.any(loose)[rows]
     return stays & _knows_capital(view, begins)
@@ -217,6 +219,7 @@ def _follows_phrase(view: ClauseView, begins: np.ndarray, left: np.ndarray) -> n
     reach = _reach(view)[begins]
     one = (reach == before) | ((reach == before - 1) & parses.lower_at(before).among({","}))
     doubts = np.append(0, np.cumsum(parses.lower.among(_NO_SETTING)))
+    one &= ~parses.pos.among({"PUNCT"})[view.behind(begins)]
     return one & (begins < left) & parses.lower_at(begins).among(_SETTINGS) & (doubts[left] == doubts[begins])
 
 
@@ -262,7 +265,9 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     wishes &= view.parses.lower.among({"i", "we"})[np.maximum(np.arange(len(wishes)) - 1, 0)]
     wished = view.any(wishes | view.parses.lower.among({"please", "wanna"}))[rows]
     spoken = view.parses.lower_at(np.maximum(clauses.subjects, 0)).among({"i", "we", "you"})
-    wished |= spoken & ~view.is_past[clauses.tokens] & (clauses.subjects >= 0)
+    would = view.parses.lower_at(clauses.tokens).among({"would", "'d", "’d"})
+    would &= view.parses.lower_at(view.roots[rows]).among(_WISHES)  # "I would like to book"
+    wished |= spoken & (~view.is_past[clauses.tokens] | would) & (clauses.subjects >= 0)
     nouns = _denied_nouns(view)[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > near) & ~denied]] = Reason.NEGATED
