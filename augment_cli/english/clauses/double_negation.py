@@ -305,6 +305,7 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
     roots = view.roots[view.rows[no]]
     fits = objects & view.of_root[nouns] & (no > roots) & ~following & (joined[no] == joined[roots])
+    fits &= ~parses.tags.among({"RB"})[np.maximum(no - 1, 0)]  # "practically no money"
     mask = view.mask(no[fits])
     return view.first(mask)
 
