@@ -134,9 +134,7 @@ def candidates(
     """Readings of words (N,), and bool (N,): those that may be turned, as their opposites fit there."""
     reading = reading_of_each_word(words, parts, rows.parses)
     codes, distinct = words.lower
-    _, of, counts = np.unique(
-        words.rows * len(distinct) + codes, return_inverse=True, return_counts=True
-    )
+    _, of, counts = np.unique(words.rows * len(distinct) + codes, return_inverse=True, return_counts=True)
     # A word that is said twice would be turned once: "a public inquiry … the public inquiry".
     eligible = replacer.eligible(reading) & ~_keeps(words) & (counts[of] == 1)
     # "The best way" is said so often that no other way would fit, and "the worst way" reads well.

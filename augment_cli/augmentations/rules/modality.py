@@ -52,6 +52,7 @@ _ANYBODY = words("anyone anybody someone somebody there it")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
 _OPINIONS = words("think say imagine suppose fancy guess expect hope like")
 _ASSERTED = words("little some already too maybe perhaps only")  # beside these nobody says "never"
+_ASKED_WHEN = words("when where any")
 _HEDGES = words("possibly perhaps well probably only")
 # By the verb's form: of anything; of somebody; of one thing or several.
 _FAILED = {
@@ -132,20 +133,17 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
 
 
 def _is_meant(tokens: Tokens, place: int) -> bool:
-    """Whether `never` would not fit: `so that he could see`, `it should have`, `a name that he would call`."""
+    """Whether `never` would not fit: `so that he could see`, `should have`, `a name that he would call`."""
     row, word = tokens.rows[place], tokens.lower[place]
-    before, rest = (
-        tokens.lower[tokens.bounds[row] : place],
-        tokens.lower[place + 1 : tokens.bounds[row + 1]],
-    )
-    verb = next((other for other in rest[:2] if tokens.tags[place + 1 + rest.index(other)] == "VB"), "")
-    if word in {"should", "have", "has"}:
-        if verb == "have" or not {"when", "where", "any"}.isdisjoint(before):
-            return True
+    begin, end = tokens.bounds[row], tokens.bounds[row + 1]
+    before, rest = tokens.lower[begin:place], tokens.lower[place + 1 : end]
+    verb = rest[0] if rest else ""
+    if word in {"should", "have", "has"} and (verb == "have" or not _ASKED_WHEN.isdisjoint(before)):
+        return True
     purpose = "so" in before[-5:] and "that" in before[-4:]
     dimly = any(
-        tag == "RB" and other.endswith("ly")
-        for tag, other in zip(tokens.tags[place + 1 : place + 12], rest[:11], strict=False)
+        tokens.tags[other] == "RB" and tokens.lower[other].endswith("ly")
+        for other in range(place + 1, min(place + 12, end))
     )
     return purpose or dimly or verb in {"name", "call"} or not _ASSERTED.isdisjoint(rest)
 

@@ -108,7 +108,8 @@ def _tells(tokens: Tokens, place: int) -> bool:
     own = range(tokens.bounds[row], tokens.bounds[row + 1])
     finite = any(tokens.tags[other] in {"VBZ", "VBD", "VBP", "MD"} for other in own)
     going_on = any(tokens.forms[other] == "," and tokens.tag(other + 1, row) == "VBG" for other in own[:-1])
-    return finite and not going_on and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
+    finite &= not going_on
+    return finite and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
 
 
 def _goes_on(tokens: Tokens, place: int) -> bool:

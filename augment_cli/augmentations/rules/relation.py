@@ -108,9 +108,9 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         own = tokens.words_of(row)
         # A deed that is told again, as in "reject" and "rejected", keeps what it is.
         again = np.count_nonzero(lemmas[tokens.bounds[row] : tokens.bounds[row + 1]] == lemmas[place]) > 1
-        if own.count(tokens.lower[place]) == 1 and not again and not any(
-            word in own for word in text.split() if word != "of"
-        ):
+        if again or own.count(tokens.lower[place]) > 1:
+            continue
+        if not any(word in own for word in text.split() if word != "of"):
             yield turn
     yield from owners(tokens, draw)
     yield from question_words(tokens, draw)
@@ -143,7 +143,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
     if behind in {"up", "off", "out", "down", "over", "back", "to", "each"} and tag.startswith("VB"):
         return
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    if (word == "stop" and "from" in rest) or (word == "allow" and "to" in rest) or before in {"at", "jump", "kick", "head"}:
+    if {"stop": "from", "allow": "to"}.get(word) in rest or before in {"at", "jump", "kick", "head"}:
         return
     if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"

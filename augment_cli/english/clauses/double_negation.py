@@ -121,12 +121,7 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     # "not" would deny an adverb of manner behind the verb.
     manner = parses.tags.among({"RB"}) & view.of_root & parses.lower.where(lambda word: word.endswith("ly"))
     manner &= np.arange(len(view.roles)) > view.roots[view.rows]
-    return (
-        stays
-        & _is_definite(view, clauses)
-        & ~clauses.holds_word(_CHOOSING)
-        & ~view.any(manner)[rows]
-    )
+    return stays & _is_definite(view, clauses) & ~clauses.holds_word(_CHOOSING) & ~view.any(manner)[rows]
 
 
 def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
