@@ -37,6 +37,8 @@ _STAYS_BEFORE = words("only just merely simply necessarily least until so worry 
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
 _POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
+_NEEDED_ANYWHERE = words("but anymore")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
 # A text that begins with one of these asks, with its mark or without.
@@ -78,14 +80,14 @@ def _inflected() -> dict[str, dict[str, str]]:
 
 
 def _reaches_polar(words: Words, index: int) -> bool:
-    """Whether a word that needs the negation stands behind it, before the next mark."""
+    """Whether a word that needs the negation stands behind it, most of them before the next mark."""
     codes, distinct = words.lower
-    before = ""
-    for place in range(index + 1, len(words)):
-        if not words.follows_space[place]:
-            return False
+    before, is_near = "", True
+    for place in range(index + 1, words.offsets[words.rows[index] + 1]):
+        is_near &= bool(words.follows_space[place])
         word = distinct[codes[place]].as_py()
-        if word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}:
+        near = word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}
+        if (is_near and near) or word in _NEEDED_ANYWHERE:
             return True
         before = word
     return False

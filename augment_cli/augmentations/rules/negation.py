@@ -62,6 +62,8 @@ _POLAR = words("ever either yet nor until anymore whatsoever")
 # Here something else allows them, so that they stay.
 _LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
+# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
+_NEEDED_ANYWHERE = words("but anymore")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
 # "is also not here", not "is not also here"
@@ -232,6 +234,8 @@ class Negation:
         """Each `any` in the reach of a negation; None where another word needs it."""
         parses = self.view.parses
         found: list[int] = []
+        if any(self._form(place).lower() in _NEEDED_ANYWHERE for place in range(token + 1, end)):
+            return None
         for place in range(token + 1, end):
             word = self._form(place).lower()
             if word in _LICENSORS or (parses.pos.among({"PUNCT"})[place] and word != "-"):
