@@ -459,7 +459,8 @@ def test_versions_tell_changed_outputs_apart():
         3: "number-to-words",
         4: "adjective-antonym city-name contraction crop discourse-marker modality quantifier quantity "
         "random-insertion random-mixture relation uda word-deletion",
-        5: "antonym colour entity-swap gender-swap geographic-name negation-removal yoda",
+        5: "antonym colour gender-swap geographic-name yoda",
+        6: "entity-swap negation-removal",
         7: "negation subject-object-switch summary synonym tense",
         8: "back-translate paraphrase",
         9: "hypernym rephrase",
