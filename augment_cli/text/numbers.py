@@ -102,16 +102,6 @@ _FRACTIONS = {2: ("half", "halves"), 4: ("quarter", "quarters")}
 _SUFFIXES = {"bn": "billion", "m": "million", "k": "thousand"}
 
 
-def _range(low: str, high: str) -> str | None:
-    """`two hundred to three hundred`, `nineteen forty to nineteen forty-five`; None for a score or label."""
-    is_round = low.endswith("0") and high.endswith("0")
-    is_phone = len(low) == 3 and len(high) == 4 and not is_round  # 555-1234, not 200-1000
-    if _integer(high) >= LARGEST or _integer(low) >= _integer(high) or is_phone:
-        return None
-    are_years = all(len(text) == 4 and 1100 <= int(text) < 2100 for text in (low, high))
-    return " to ".join(year(int(text)) if are_years else cardinal(_integer(text)) for text in (low, high))
-
-
 def _money(sign: str, whole: str, cents: str | None, suffix: str | None) -> str:
     unit, small = _MONEY[sign]
     number = _integer(whole)
@@ -149,8 +139,6 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = (
     (re.compile(r"([$£€¥])" + _NUMBER + r"(?:\.(\d\d?))?(bn|m|k|million|billion)?"), _money),
     (re.compile(r"([1-9]|1[0-9]|2[0-3]):([0-5]\d)"), _clock),
     (re.compile(r"([1-9])/([2-9]|10)"), _fraction),
-    (re.compile(r"(\d{3}-0\d{3}|\d{3}-\d{3}-\d{4})"), lambda digits: _digits(digits.replace("-", ""))),
-    (re.compile(_NUMBER + "-" + _NUMBER), _range),
     (
         re.compile(r"([1-9]\d{0,2})((?:-[a-z]+)+)"),
         lambda number, rest: f"{cardinal(int(number)).replace(' ', '-')}{rest}",
@@ -163,8 +151,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = (
 def in_words(text: str, may_be_year: bool = True) -> str | None:
     """A word of a text in words, or None where it is not a number, or one without a usual reading."""
     # Recognised: years (1100–2099, four digits without a comma), decades, ordinals, percentages, amounts of
-    # money, times, fractions, telephone numbers, ranges (`200-300`), compounds of numbers below 1000
-    # (`24-year-old`), decimals, cardinals.
+    # money, times, fractions, compounds of numbers below 1000 (`24-year-old`), decimals, cardinals.
     if may_be_year and _YEAR.fullmatch(text) and 1100 <= int(text) < 2100:
         return year(int(text))
     for pattern, read in _READERS:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augment_cli.augmentations.augcse.antonym import candidates, is_behind_be, resolve
+from augment_cli.augmentations.augcse.antonym import candidates, come_again, is_behind_be, resolve
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
@@ -43,6 +43,7 @@ def _prepare(parameters: AdjectiveParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
         reading, eligible = candidates(rows, words, frozenset({ADJECTIVE}), replacer)
+        eligible &= ~come_again(words)
         if parameters.place == "predicate":
             eligible &= is_behind_be(words)
         index = np.flatnonzero(eligible)
@@ -54,7 +55,7 @@ def _prepare(parameters: AdjectiveParameters, resources: Resources) -> Prepared:
 
 ADJECTIVE_ANTONYM = Augmentation(
     name="adjective-antonym",
-    version=3,
+    version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); opposites of a list of our own",
     needs=frozenset({"parses"}),

@@ -128,6 +128,14 @@ def _keeps(words: Words) -> np.ndarray:
     return before | behind | fixed | tied | asked
 
 
+def come_again(words: Words) -> np.ndarray:
+    """bool (N,): words that stand in their text a second time: another would speak of something else."""
+    codes, distinct = words.lower
+    _, of, counts = np.unique(words.rows * len(distinct) + codes, return_inverse=True, return_counts=True)
+    again: np.ndarray = (counts > 1)[of]
+    return again
+
+
 def candidates(
     rows: Rows, words: Words, parts: frozenset[int], replacer: lexical.Replacer
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -156,6 +164,8 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
         else:
             reading = reading_of_each_word(words, parts, rows.parses)
             eligible = replacer.eligible(reading) & ~_keeps(words)
+        if parameters.several == "one":
+            eligible &= ~come_again(words)
         index = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[index], minlength=len(rows))
         reasons = word_edits.reasons_for(words, eligible)
@@ -179,7 +189,7 @@ def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
 
 ANTONYM = Augmentation(
     name="antonym",
-    version=4,
+    version=5,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); opposites of a list of our own",
     languages=("en",),

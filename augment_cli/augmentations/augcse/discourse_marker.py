@@ -36,7 +36,7 @@ from augment_cli.resources import word_list_digests, word_table
 LIST = "discourse_markers"
 # `because of` (a marker of its own), `so that's`: no marker, or another.
 _NOT_BEFORE = {
-    "because": {"of"},
+    "because": {"of", "what", "why", "how", "who"},
     "thus": {"far"},
     "despite": {"that"},
     "so that": {"is", "was"},
@@ -112,7 +112,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 DISCOURSE_MARKER = Augmentation(
     name="discourse-marker",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     languages=("en",),

@@ -37,6 +37,10 @@ _STAYS_BEFORE = words("only just merely simply necessarily least until so worry 
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
 _POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
+# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
+_NEEDED_ANYWHERE = words("but anymore")
+# "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
+_NEEDING = words("because help")
 # A text that begins with one of these asks, with its mark or without.
 _ASKING = words(
     "who what which whose whom when where why how am is are was were do does did has have had can "
@@ -76,14 +80,14 @@ def _inflected() -> dict[str, dict[str, str]]:
 
 
 def _reaches_polar(words: Words, index: int) -> bool:
-    """Whether a word that needs the negation stands behind it, before the next mark."""
+    """Whether a word that needs the negation stands behind it, most of them before the next mark."""
     codes, distinct = words.lower
-    before = ""
-    for place in range(index + 1, len(words)):
-        if not words.follows_space[place]:
-            return False
+    before, is_near = "", True
+    for place in range(index + 1, words.offsets[words.rows[index] + 1]):
+        is_near &= bool(words.follows_space[place])
         word = distinct[codes[place]].as_py()
-        if word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}:
+        near = word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}
+        if (is_near and near) or word in _NEEDED_ANYWHERE:
             return True
         before = word
     return False
@@ -105,6 +109,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         ends, texts, keep = [], [], []
         following = next_words(words, matches.last)
         inflected = _inflected()
+        needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
         for number, last, behind in zip(
             matches.phrases.tolist(), matches.last.tolist(), following, strict=True
         ):
@@ -114,7 +119,8 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
                 shared = next_words(words, np.array([last + 1, last + 2]))
                 several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
                 rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
-            keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
+            free = behind not in _STAYS_BEFORE and not needed[words.rows[last]]
+            keep.append(bool(rest) and free and not _reaches_polar(words, last))
             ends.append(min(end, len(words) - 1))
             texts.append(rest)
         kept = np.array(keep, bool)
@@ -138,7 +144,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=5,
+    version=6,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

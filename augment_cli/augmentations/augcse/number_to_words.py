@@ -1,14 +1,16 @@
 """Write numbers in words: `1984` as `nineteen eighty-four`, `$5` as `five dollars`, `21st` as `twenty-first`.
 
-AugCSE's NumericToWord: years, decades, ordinals, percentages, amounts of money, times, fractions, telephone
-numbers, compounds, decimals and cardinals, by rules of this project (`numbers.py`).
+AugCSE's NumericToWord: years, decades, ordinals, percentages, amounts of money, times, fractions, compounds,
+decimals and cardinals, by rules of this project (`numbers.py`).
 
 Differences from the original: every number of the sentence; numbers with letters or units grown to them
 (`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since they have several readings; a
 four-digit number before a word that counts (`1500 people`) is read as a number and not as a year, unless a
 word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`) stay; an
-amount and its scale are read together (`$3 million`: `three million dollars`); a day beside its month is an
-ordinal, and so are both of two (`17–20 August`); case and spacing survive.
+amount and its scale are read together (`$3 million`: `three million dollars`); a day behind its month is an
+ordinal; what nobody writes in words stays: numbers of names and versions (`Xbox 360`, `Drupal 6`), ranges and
+seasons (`1995–96`), days before a month, years behind one, and what counts a list (`2 )`); case and spacing
+survive.
 """
 
 from __future__ import annotations
@@ -38,6 +40,11 @@ _UNITS = words(
     "km cm mm nm mi ft kg mg lb lbs oz ha sq square cubic mph ev kev mev gev hz khz mhz ghz kw mw kv rpm "
     "hp bhp cc kb mb gb kj psi mah metric nautical"
 )
+# In front of the numbers of versions, models and the like, also in texts without capitals.
+_LABELS = words(
+    "version release model type no no. flight route room page chapter class windows office iphone ipad ios "
+    "android xbox playstation"
+)
 _HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
 # Before a year, where a number of things has none of them.
 _BEFORE_YEAR = words("the this that his her its their our my")
@@ -66,23 +73,38 @@ def number_places(words: Words) -> np.ndarray:
     free = ~is_any(before, "./^~=*×÷+−±") & ~is_any(character_after(words, index), "^=*°′″×÷+−±")
     free &= character_classes()[before] & ALPHANUMERIC == 0
     free &= ~(is_any(before, "[") & is_any(character_after(words, index), "]"))  # a reference
-    return index[free]
+    return index[free & ~_stays(words, index)]
+
+
+def _stays(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): numbers that nobody writes in words: of names, versions, ranges, dates and lists."""
+    values, last = words.texts.values, len(words) - 1
+    before, behind = np.maximum(index - 1, 0), np.minimum(index + 1, last)
+    near = words.follows_space[index]
+    name = words.has_capital & ~words.among(word_list("function_words"))
+    months = words.among(_MONTHS)
+    stays = near & ((name & ~months)[before] | words.among(_LABELS)[before])
+    # "1995–96"
+    digits = (values >= ord("0")) & (values <= ord("9"))
+    further = np.minimum(words.flat_ends[index] + 1, len(values) - 1)
+    stays |= is_any(character_after(words, index), "–—-") & digits[further]
+    earlier = np.maximum(words.flat_starts[index] - 2, 0)
+    stays |= is_any(character_before(words, index), "–—-") & digits[earlier]
+    # "18 October", "October 1911"
+    stays |= months[behind] & words.follows_space[behind] & (behind > index)
+    four = words.flat_ends[index] - words.flat_starts[index] == 4
+    stays |= four & digits[words.flat_ends[index] - 1] & near & months[before]
+    # "2 ) the lid", "3. the lid"
+    ends = np.minimum(words.flat_ends[index], len(values) - 1)
+    ends += (values[ends] == ord(" ")) & (ends < len(values) - 1)
+    return stays | ((words.positions[index] == 0) & is_any(values[ends], ").:-"))
 
 
 def is_day(words: Words, index: np.ndarray) -> np.ndarray:
-    """bool (m,): numbers from 1 to 31 beside a month's name."""
-    months = words.among(_MONTHS)
-    before, behind = np.maximum(index - 1, 0), np.minimum(index + 1, len(words) - 1)
-    beside = months[before] & words.follows_space[index] & (index > 0)
-    beside |= months[behind] & words.follows_space[behind] & (behind > index)
-    # 17–20 August: a dash and nothing else between the two.
-    dash = is_any(character_after(words, index), "–-") & (
-        words.flat_starts[behind] == words.flat_ends[index] + 1
-    )
-    month = np.minimum(index + 2, len(words) - 1)
-    beside |= dash & months[month] & words.follows_space[month] & (month > behind)
+    """bool (m,): numbers from 1 to 31 behind a month's name."""
+    behind = words.among(_MONTHS)[np.maximum(index - 1, 0)] & words.follows_space[index] & (index > 0)
     days = pc.is_in(words.strings.take(pa.array(index)), pa.array([str(day) for day in range(1, 32)]))
-    return beside & days.to_numpy(zero_copy_only=False)
+    return behind & days.to_numpy(zero_copy_only=False)
 
 
 def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
@@ -127,7 +149,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 NUMBER_TO_WORDS = Augmentation(
     name="number-to-words",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),

@@ -106,7 +106,7 @@ def _resolve(parameters: SynonymParameters, resources: Resources) -> dict[str, A
 
 SYNONYM = Augmentation(
     name="synonym",
-    version=6,
+    version=7,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     languages=("en",),

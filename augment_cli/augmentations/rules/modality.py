@@ -51,6 +51,9 @@ _LEAVE = words("way ways place most best option options how where place can't so
 _ANYBODY = words("anyone anybody someone somebody there it")
 _PASSIVES = words("allowed permitted required obliged forced forbidden")
 _HEDGES = words("possibly perhaps well probably only")
+_PERCEIVED = words("see hear feel smell taste")
+_DEGREES = words("little some several more enough rather somewhat too least bit few otherwise")
+_SUPPOSED = words("if unless perhaps maybe otherwise though")
 # By the verb's form: of anything; of somebody; of one thing or several.
 _FAILED = {
     VerbForm.PAST: (("failed to",), ("refused to", "declined to"), ("was unable to", "were unable to")),
@@ -91,6 +94,8 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
                 continue
             if _is_free(tokens, place, text) or (tokens.asks[row] and text.startswith("certainly")):
                 continue
+            if "never" in text and _is_taken_up(tokens, place):
+                continue
             yield turn
 
 
@@ -125,6 +130,27 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
             or tokens.word(place + 1, row) in _ANYBODY
         )
     return False
+
+
+def _is_taken_up(tokens: Tokens, place: int) -> bool:
+    """Whether what is said of it would be so of nothing: `so that he could see`, `could see it dimly`."""
+    row, deps = tokens.rows[place], tokens.view.parses.deps
+    before = tokens.lower[max(tokens.bounds[row], place - 6) : place]
+    rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
+    clause = deps.values[deps.codes[tokens.view.parents[place]]]
+    if clause.startswith(("acl", "relcl")) or {"so", "where", "which"} & set(
+        before
+    ):  # "a book he would write"
+        return True
+    if not _SUPPOSED.isdisjoint(tokens.words_of(row)):
+        return True
+    behind = range(place + 1, min(place + 5, tokens.bounds[row + 1]))
+    if not _DEGREES.isdisjoint(tokens.lower[other] for other in behind):  # "would be a little more"
+        return True
+    if tokens.lower[place] == "could" and not _PERCEIVED.isdisjoint(rest[:3]):
+        return True
+    # "would have come, but", "and a pole made it less"
+    return "but" in rest or any(tokens.tags[other] in {"RBR", "JJR"} for other in behind)
 
 
 def _asks_either_way(tokens: Tokens, row: int, word: str, text: str) -> bool:
@@ -166,9 +192,18 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif word in _HAVE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
         own = tokens.lower[max(tokens.bounds[row], place - 6) : place]
         own += [tokens.word(place + 2, row)]
-        meant = {"say", "admit", "agree", "before", "how", "what", "until", "whatever", "all"}.isdisjoint(
-            own
-        )  # "what they had to say"
+        meant = {
+            "say",
+            "offer",
+            "admit",
+            "agree",
+            "before",
+            "how",
+            "what",
+            "until",
+            "whatever",
+            "all",
+        }.isdisjoint(own)  # "what they had to say"
         if meant and before not in _HELPERS and tag in {"VBZ", "VBP", "VBD"}:
             yield from turns_of(place, place + 1, _HAVE_TO[word])
     elif word in _BEFORE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
@@ -178,7 +213,9 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             passive and _BE.isdisjoint(told)
         ):  # "help required to build"
             yield from turns_of(place, place, _BEFORE_TO[word])
-    elif word in {"able", "unable"} and behind != "to":
+    elif (word in {"able", "unable"} and behind != "to") or (
+        word in {"legal", "illegal"} and before not in _BE
+    ):  # "offered legal help"
         return
     elif word in _WORDS and word != "cannot" and tag in {"JJ", "RB"}:
         predicate = tokens.tag(place - 1, row)[:2] in {"VB", "RB"}
@@ -202,17 +239,21 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
         return  # "Before he could speak", "would like"
     if tokens.word(place + 1, row) in _HEDGES:
         return
+    if (tokens.word(place - 1, row), word) in {("i", "should"), ("i", "shall"), ("we", "shall")}:
+        return  # "I should think", "we shall leave", which are not duties
     steps = 1 + (tokens.tag(place + 1, row) == "RB")
     behind = tokens.tag(place + steps, row)
     perfect = tokens.word(place + steps, row) == "have" and tokens.tag(place + steps + 1, row) == "VBN"
     if behind == "VB":
         for text in _MODALS[word]:
+            if text == "cannot" and tokens.word(place + 1 + steps, row) == "able":
+                continue
             adverb = steps == 2 and text in {"had to", "could never", "will never", "would never"}
             by_itself = text == "must" and tokens.word(place + 1, row) == "be"  # "this can be caused by"
             if (
                 not adverb
                 and not (by_itself and word == "can")
-                and not (perfect and text in {"had to", "need not"})
+                and not (perfect and text in {"had to", "need not", "must never"})
             ):
                 yield [(place, place, text)]
     elif (
@@ -294,7 +335,7 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
 
 MODALITY = Augmentation(
     name="modality",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     needs=frozenset({"parses"}),

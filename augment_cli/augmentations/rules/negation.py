@@ -62,6 +62,12 @@ _POLAR = words("ever either yet nor until anymore whatsoever")
 # Here something else allows them, so that they stay.
 _LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
+# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
+_NEEDED_ANYWHERE = words("but anymore")
+# "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
+_NEEDING = words("because help")
+# "is also not here", not "is not also here"
+_IN_FRONT = words("still also probably")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _NOMINATIVES = words("i you he she we they")
@@ -120,6 +126,7 @@ class Negation:
             reasons,
             rows,
             ((first[rows] < 0) & blocked[rows], Reason.NEGATED),
+            ((first[rows] >= 0) & view.any(view.parses.lower.among(_NEEDING))[rows], Reason.NEGATED),
             (ends_in_tag(view, self._spans)[rows], Reason.QUESTION),
         )
         rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
@@ -211,13 +218,15 @@ class Negation:
         same = view.rows[following] == view.rows[tokens]
         is_no, is_not = forms.among({"no"}), forms.among({"not"})
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
-        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
+        # "no wasting time", "no 5", "no."
+        doing = is_no & same & parses.tags.among({"VBG"})[following]
+        fixed = doing | (is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following]))
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
         compared = is_no & parses.tags.among({"JJR", "RBR"})[following]  # "is no better than"
-        others[tokens[compared]] = True
+        others[tokens[compared | doing]] = True
         others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
         return removable, others
 
@@ -225,6 +234,8 @@ class Negation:
         """Each `any` in the reach of a negation; None where another word needs it."""
         parses = self.view.parses
         found: list[int] = []
+        if any(self._form(place).lower() in _NEEDED_ANYWHERE for place in range(token + 1, end)):
+            return None
         for place in range(token + 1, end):
             word = self._form(place).lower()
             if word in _LICENSORS or (parses.pos.among({"PUNCT"})[place] and word != "-"):
@@ -327,6 +338,7 @@ class Negation:
             (~special & self._is_helped(rows), Reason.QUESTION),
             (~special & self._is_headline(rows), Reason.DOUBTFUL_PARSE),
             (self._asks_degree(rows), Reason.QUESTION),
+            (special & self._is_limited(verbs), Reason.NO_ELIGIBLE_TOKEN),
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
             (view.misread[verbs], Reason.DOUBTFUL_PARSE),
@@ -360,6 +372,11 @@ class Negation:
         parses = self.view.parses
         bound = self.view.any(parses.lower.among(BINDING))[rows]
         return ~bound & (np.diff(parses.offsets)[rows] >= HEADLINE)
+
+    def _is_limited(self, verbs: np.ndarray) -> np.ndarray:
+        """bool (m,): verbs before a word with which `not` says something else: `is only`, `is just`."""
+        view = self.view
+        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_AFTER_NOT)
 
     def _asks_degree(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): `How big is it`, which nobody asks of what is not so."""
@@ -396,8 +413,12 @@ class Negation:
         # "what time are the movies playing", of which the parse makes a statement
         asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
         lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
+        # "why is water wet"
+        why = parses.tags.among({"WRB"})[np.maximum(verbs - 1, first)]
+        lost |= asks & why & parses.tags.among(_NOMINAL)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
-        return places
+        late = ~asks & (places == verbs) & (behind > verbs) & parses.lower.among(_IN_FRONT)[behind]
+        return np.where(late, behind, places)
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
@@ -439,7 +460,7 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=6,
+    version=7,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

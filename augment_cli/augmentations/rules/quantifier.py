@@ -12,6 +12,7 @@ Changes 7 % of prose, and 1 % of questions and requests.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
@@ -37,14 +38,14 @@ _BOUNDS = {
 _BOUND = alternatives("quantifiers", "bound")
 _TIMES = words(
     "decades centuries year years day days time times week weeks month months hour hours night morning "
-    "evening summer winter season minute minutes seconds second decade century generation weekend "
-    "other way ways one case thing sort kind"
+    "evening summer winter season minute minutes moment moments seconds second decade century generation "
+    "weekend other way ways one case thing sort kind"
 )
 # In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
 _BEFORE = words(
     "not n't nearly almost after at above in of first how as so too the these those a an very quite no for "
     "what than well this that more if its his her their our my your other such "
-    "like unlike among amongst"
+    "like unlike among amongst virtually practically end"
 )
 # "by no means", "against all odds", "every nth line": an expression of its own.
 _SET = words(
@@ -73,7 +74,9 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
             own = tokens.lower[tokens.bounds[row] : place]
-            if word in _DENIED and (tokens.denies_behind(place) or "if" in own):
+            if word in _DENIED and (
+                tokens.denies_behind(place) or "if" in own or _is_stressed(tokens, place)
+            ):
                 continue
             if turn[0][2].startswith(("all", "every")) and tokens.denies_behind(place):
                 continue  # "All birds cannot fly" says one of two things
@@ -94,6 +97,13 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             yield turn
 
 
+def _is_stressed(tokens: Tokens, place: int) -> bool:
+    """Whether more than a denial says that there is none: `no sign whatever`, `never so much as`."""
+    rest = tokens.lower[place + 1 : tokens.bounds[tokens.rows[place] + 1]]
+    stressed = not {"whatever", "whatsoever", "yet"}.isdisjoint(rest) or ("at", "all") in pairwise(rest)
+    return stressed or (tokens.lower[place] == "never" and "so" in rest[:4])
+
+
 def _is_wanted(tokens: Tokens, place: int) -> bool:
     """Whether it is what a request asks for, of which nobody asks for none: `show me some restaurants`."""
     row = tokens.rows[place]
@@ -107,7 +117,13 @@ def _tells(tokens: Tokens, place: int) -> bool:
     row = tokens.rows[place]
     own = range(tokens.bounds[row], tokens.bounds[row + 1])
     finite = any(tokens.tags[other] in {"VBZ", "VBD", "VBP", "MD"} for other in own)
-    return finite and {"they", "them", "these", "those"}.isdisjoint(tokens.lower[place + 1 : own.stop])
+    # "All moles are diggers, making tunnels", "many guests, some of whom"
+    goes_on = any(
+        tokens.lower[other] == "," and (tokens.tags[other + 1] == "VBG" or tokens.lower[other + 2] == "of")
+        for other in range(place + 1, own.stop - 2)
+    )
+    told = {"they", "them", "these", "those"} & set(tokens.lower[place + 1 : own.stop])
+    return finite and not goes_on and not told
 
 
 def _goes_on(tokens: Tokens, place: int) -> bool:
@@ -286,6 +302,8 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
     before = {tokens.tag(place - 1, row), tokens.tag(place - 2, row)}
     if before & {"IN", "TO"}:  # "popular for both", "easy to use both"
         return
+    if tokens.tag(place + 1, row) in {"IN", "RB"} and tokens.word(place + 2, row) == "and":
+        return  # "both on and off the field"
     ands = [
         other
         for other in range(place + 2, min(place + 9, tokens.bounds[row + 1]))
@@ -297,7 +315,7 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
 
 QUANTIFIER = Augmentation(
     name="quantifier",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; quantifiers as in Richardson et al. 2020 (semantic fragments)",
     needs=frozenset({"parses"}),

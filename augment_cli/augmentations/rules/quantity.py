@@ -62,6 +62,7 @@ _SERIES = [_CARDINALS, _TENS, _SCALES, _MONTHS, _DAYS]
 _PLACE = {word: (series, place) for series in _SERIES for place, word in enumerate(series)}
 _CLOCK = {"am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m."}
 _PARTS = ["morning", "afternoon", "evening"]
+_OF_A_DAY = words("morning afternoon evening night tonight noon midnight")
 _SPANS = [["week", "month", "year"], ["weekend", "week", "month"]]
 _NEAR = {
     "today": ("tomorrow",),
@@ -250,10 +251,13 @@ def _other_time(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
         others = _NEAR[word] if coming and not named and tokens.tags[place] in {"NN", "RB"} else ()
         others = () if before in {"of", "until", "till", "since", "by"} else others
     elif word in _CLOCK:
-        others = (_CLOCK[word],) if before[:1].isdigit() or before in _CARDINALS else ()
+        timed = before[:1].isdigit() or before in _CARDINALS
+        # "10 am in the morning"
+        others = (_CLOCK[word],) if timed and _OF_A_DAY.isdisjoint(own) else ()
     elif word in _PARTS:
         clock = tokens.tag(place - 3, row) == "CD"  # "ten in the morning"
-        others = _PARTS if before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place) else ()
+        said = before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place)
+        others = _PARTS if said and _CLOCK.keys().isdisjoint(own) else ()  # "at 10 am in the morning"
         others = [other for other in others if not clock or "afternoon" not in {other, word}]
     elif before in {"next", "last", "this"} and behind not in {"of", "end", "old"}:
         others = _SPANS[word == "weekend"] if tokens.word(place - 2, row) != "of" else ()
@@ -287,7 +291,7 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
 
 QUANTITY = Augmentation(
     name="quantity",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),

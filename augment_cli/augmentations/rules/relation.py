@@ -72,6 +72,8 @@ _FACING = words(
     "stands standing sat appear appeared knelt set put placed soon shortly immediately"
 )
 _YET_TO_COME = words("will would shall should ought must 'll")
+# What is said of the next one, and of no previous one.
+_COMING = _YET_TO_COME | words("wo predict forecast expect expected plan planned going upcoming coming")
 _ORGANS = words("renal cardiac respiratory hepatic pulmonary")
 _OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
 _POINTS = words(
@@ -101,10 +103,11 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
     tables = (_PREPOSITIONS, _ANYWHERE, _ADJECTIVES, _ENDING, _COMPARED)
     for turn in _all(tokens, tables):
         place, _, text = turn[0]
-        own = tokens.words_of(tokens.rows[place])
-        if own.count(tokens.lower[place]) == 1 and not any(
-            word in own for word in text.split() if word != "of"
-        ):
+        own, word = tokens.words_of(tokens.rows[place]), tokens.lower[place]
+        forms = own.count(word)
+        if word in _ANYWHERE and len(word) > 4:  # "accept the offer … was accepted"
+            forms = sum(other.startswith(word[:5]) for other in own)
+        if forms == 1 and not any(other in own for other in text.split() if other != "of"):
             yield turn
     yield from owners(tokens, draw)
     yield from question_words(tokens, draw)
@@ -138,6 +141,10 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
     if (word == "stop" and "from" in rest) or before in {"at", "jump", "kick", "head"}:
+        return
+    if word in {"allow", "enable"} and "to" in rest:  # "prevent it to open"
+        return
+    if word in {"raise", "raised"} and _AMOUNTS.isdisjoint(rest[:5]):  # "raise a child"
         return
     if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"
@@ -312,6 +319,7 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             yield [(place, place, _ADJECTIVES[word])]
     elif (
         not (behind == "time" and tokens.word(place - 2, row) != "for")
+        and not (word == "next" and not _COMING.isdisjoint(tokens.words_of(row)))
         and before in _DETERMINERS
         and follows in {"NN", "NNS", "JJ"}
         and behind not in {"name", "names", "lady"}
@@ -357,7 +365,7 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 
 RELATION = Augmentation(
     name="relation",
-    version=3,
+    version=4,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
     needs=frozenset({"parses"}),

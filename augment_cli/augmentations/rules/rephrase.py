@@ -186,7 +186,7 @@ def _without_overlaps(
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=8,
+    version=9,
     kind="positive",
     paper="none",
     needs=frozenset({"parses"}),

@@ -52,6 +52,7 @@ _WHEN = (
 )
 _AMOUNTS = "over around about almost nearly than some approximately roughly only least exceeding under up"
 _RANGES = "to or and between from"
+_STEM = 4  # letters that the forms of a word share: `Iran`, `Iranian`
 _GLUE = "–—-−/:×^°'’_#*+=<>~"  # beside a name or number: a range, a ratio, a compound; 's is another token
 
 
@@ -67,7 +68,16 @@ class EntityContext:
             pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
         )
         self._of = _flags(terms, "of de la von van der di du")
+        stems = pc.utf8_slice_codeunits(terms.terms, 0, _STEM).dictionary_encode()
+        self._stems = np.append(stems.indices.to_numpy(), len(stems.dictionary)).astype(np.int64)
         self._plain = np.append(vocabulary.table.cases == term_table.AS_IT_IS, False)[vocabulary.own]
+
+    def _has_other_form(self, tokens: TokenRows) -> np.ndarray:
+        """bool (N,): tokens beside another form of their word: `Iran … Iranian`."""
+        size = len(self._stems)
+        pairs, of = np.unique(tokens.rows * size + tokens.term_ids % size, return_inverse=True)
+        shared: np.ndarray = _is_shared(pairs // size * size + self._stems[pairs % size])[of]
+        return shared
 
     def stands_alone(
         self, texts: CodePoints, tokens: TokenRows, kinds: np.ndarray, has_capital: np.ndarray
@@ -84,7 +94,7 @@ class EntityContext:
         spaced = np.append(False, (rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1))
         behind = np.append(spaced[1:], False)
         before, after = np.arange(count) - 1, np.minimum(np.arange(count) + 1, count - 1)
-        alone = ~_glued(texts, starts, ends, base, texts.offsets[rows + 1])
+        alone = ~_glued(texts, starts, ends, base, texts.offsets[rows + 1]) & ~self._has_other_form(tokens)
 
         dated = (kinds == MONTH) | (kinds == DAY) | is_year(kinds)
         number = kinds >= NUMBERS
@@ -121,6 +131,13 @@ class EntityContext:
             | (behind & ((kinds[after] == DAY) | is_year(kinds[after])))
         )
         return alone & ~_several_of_a_kind(tokens, kinds)
+
+
+def _is_shared(keys: np.ndarray) -> np.ndarray:
+    """bool, the shape of `keys`: those that are there more than once."""
+    _, of, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    shared: np.ndarray = (counts > 1)[of]
+    return shared
 
 
 def _beside(mask: np.ndarray, tokens: TokenRows) -> np.ndarray:

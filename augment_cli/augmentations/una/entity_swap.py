@@ -154,7 +154,7 @@ class _EntitySwap:
 
 ENTITY_SWAP = Augmentation(
     name="entity-swap",
-    version=5,
+    version=6,
     kind="negative",
     paper="after Lai et al. 2024, GCSE (entity and quantity replacement), without a language model",
     needs=frozenset({"tfidf"}),

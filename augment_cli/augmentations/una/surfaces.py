@@ -27,9 +27,10 @@ from augment_cli.augmentations.una.term_replacement import (
     radius_in_ranks,
 )
 from augment_cli.augmentations.una.vocabulary import Vocabulary, vocabulary_of
-from augment_cli.augmentations.una.word_classes import NO_ENTITY, kinds_of_terms
+from augment_cli.augmentations.una.word_classes import DAY, MONTH, NO_ENTITY, NUMBERS, WEEKDAY, kinds_of_terms
 from augment_cli.contract.augmentation import Resources, avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
+from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.words.replaceable import may_be_replaced
 from augment_cli.english.words.words import Words
 from augment_cli.resources import END, START, load_collocations
@@ -82,6 +83,7 @@ class Fitting:
         vowel = pc.match_substring_regex(vocabulary.table.terms, _VOWEL_SOUND)
         self._has_vowel = np.append(vowel.to_numpy(zero_copy_only=False), False)
         self._start, self._end = (self._collocations.numbers[edge] for edge in (START, END))
+        self._binds = np.append(np.isin(terms.terms.to_pylist(), list(BINDING)), False)
         # Names and numbers go by their kind: what stands beside one may beside another.
         self._is_free = kinds != NO_ENTITY
 
@@ -132,6 +134,32 @@ class Fitting:
         wanted = row[places] * size + drawn
         is_there: np.ndarray = present[np.searchsorted(present[:-1], wanted)] == wanted
         return fits & (new >= 0) & ~is_there
+
+    def mentions(self, tokens: TokenRows, eligible: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first mention of each token's word in its row, int64 (N,), and which tokens may be replaced."""
+        # A name that comes again is replaced everywhere, or not at all; another word that does, never.
+        keys = tokens.rows * len(self._kinds) + tokens.term_ids
+        _, first, of, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        everywhere = np.bincount(of, eligible) == counts
+        return first[of], eligible & ((counts == 1)[of] | (self._named(tokens) & everywhere[of]))
+
+    def _named(self, tokens: TokenRows) -> np.ndarray:
+        """bool (N,): names, but for those of months and days."""
+        kinds = self._kinds[tokens.term_ids]
+        named: np.ndarray = (kinds != NO_ENTITY) & (kinds < NUMBERS) & ~np.isin(kinds, (MONTH, WEEKDAY, DAY))
+        return named
+
+    def without_unrelated(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """`new` (m,), with −1 for names of a headline but for the first one that changes."""
+        # "madrid open … johannesburg": nothing says how names without words between them hang together.
+        owners = tokens.rows[places]
+        bound = np.bincount(tokens.rows, self._binds[tokens.term_ids], len(tokens.offsets) - 1) > 0
+        headline = ~bound & (np.diff(tokens.offsets) >= HEADLINE)
+        names = np.flatnonzero((new >= 0) & self._named(tokens)[places] & headline[owners])
+        _, first, of = np.unique(owners[names], return_index=True, return_inverse=True)
+        result = new.copy()
+        result[names[places[names] != places[names[first]][of]]] = -1
+        return result
 
 
 class NaturalReplacement(TermReplacement):
@@ -195,13 +223,23 @@ class NaturalReplacement(TermReplacement):
         if self._fitting is not None:
             eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
             eligible &= self._fitting.is_replaceable(rows, tokens)
+            _, eligible = self._fitting.mentions(tokens, eligible)
         return eligible
+
+    def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """With `same = "pos"` all mentions of a name, if one is drawn."""
+        drawn = super().drawn_positions(rows, tokens, eligible)
+        if self._fitting is None or not len(drawn):
+            return drawn
+        first, _ = self._fitting.mentions(tokens, eligible)
+        return np.flatnonzero(eligible & np.isin(first, first[drawn]))
 
     def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
         """With `same = "pos"` the first of several draws that goes with its neighbours."""
-        new = super().drawn_terms(rows, tokens, drawn)
         if self._fitting is None:
-            return new
+            return super().drawn_terms(rows, tokens, drawn)
+        drawn = self._fitting.mentions(tokens, np.ones(len(tokens.term_ids), bool))[0][drawn]
+        new = super().drawn_terms(rows, tokens, drawn)
         fits = self._fitting.fits(tokens, drawn, new)
         for key in self._fitting.keys:
             rest = np.flatnonzero(~fits)
@@ -210,7 +248,7 @@ class NaturalReplacement(TermReplacement):
             again = drawn[rest]
             new[rest] = self.draw(tokens.term_ids[again], self._uniforms(key, rows, tokens, again))
             fits[rest] = self._fitting.fits(tokens, again, new[rest])
-        return np.where(fits, new, -1)
+        return self._fitting.without_unrelated(tokens, drawn, np.where(fits, new, -1))
 
     def _uncapitalised_names(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
         """bool (N,): words that are names for the most part, but not here, such as `big`."""

@@ -126,7 +126,8 @@ def _among(table: TermTable, name: str) -> np.ndarray:
 
 
 NO_CLASS = -1
-RULES = 3  # 1 drew any word of the same part of speech and form; 2 took parts of `1 . 2` and `4 stars`
+# 1 drew any word of the same part of speech and form; 2 took parts of `1 . 2`; 3 took one of two mentions
+RULES = 4
 _LEAST_SHARE = 0.1  # of its uses, from which another part of speech makes a spelling ambiguous
 _WORDS = 1 << 20  # classes of words stand above the kinds of names and numbers
 _FORMS = 1 << 13  # times the line, above the bits of `TAGS`

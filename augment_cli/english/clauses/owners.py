@@ -99,6 +99,8 @@ def question_words(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 def _reason(tokens: Tokens, place: int, helper: str) -> Turn:
     """`how does it work` to `why does it work`; `how can I move it` to `why should I move it`."""
     who = tokens.word(place + 2, tokens.rows[place])
+    if helper in _BE or helper.startswith("ha"):  # "how are we made"
+        return [(place, place, "why")]
     if who in {"i", "we"} or (who in {"you", "one"} and helper in {"can", "could"}):
         return [(place, place + 1, "why should")]
     return [(place, place, "why")]

@@ -185,11 +185,13 @@ def _framed(text: Text, body: str, start: int = 0, is_thing: bool = False) -> _C
     frames = ASKING if text.mark == "?" else TELLING if text.mark == "." else (*ASKING, *TELLING)
     old = " ".join(text.words[:start])
     whole = len(text.words) - 1
+    # "How did you find out": nobody is asked whether he knows what he did.
+    yours = "you" in text.words and {"can", "do", "would", "should"}.isdisjoint(text.words)
     return [
         (text.told(frame, body), whole, text.mark)
         for frame in frames
         if frame.format("").strip().replace("i'd", "i 'd") != old
-        and not (frame == "do you know {}" and (is_thing or "know" in text.words))
+        and not (frame == "do you know {}" and (is_thing or yours or "know" in text.words))
     ]
 
 

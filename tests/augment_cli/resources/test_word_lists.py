@@ -69,7 +69,7 @@ def test_matches_are_those_of_the_slow_reference(rows):
         ("10:05", "ten oh five"),
         ("9:00", "nine o'clock"),
         ("12-year-old", "twelve-year-old"),
-        ("555-0199", "five five five zero one nine nine"),
+        ("555-0199", None),
         ("007", None),
         ("A4", None),
         ("10km", None),

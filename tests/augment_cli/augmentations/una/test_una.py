@@ -423,6 +423,7 @@ def test_same_part_of_speech_draws_within_classes(sample_store):
         (("attacked", "defended"), "accepted"),
         (("northern", "western"), "young"),
         (("france", "sweden"), "paris"),
+        (("france", "sweden"), "peru"),  # of another part of the world
         (("spanish", "dutch"), "swedish"),  # `the Dutch`, but hardly `the Swedish`
         (("1923", "1927"), "1933"),
         (("1215", "1270"), "1350"),
@@ -464,6 +465,12 @@ def test_a_word_is_of_one_kind(name):
         ("It has over 1984 seats and weighs 2000 tons.", {"1984", "2000"}),
         ("The University of London and the Treaty of Rome are old.", {"London", "Rome"}),
         ("On 30 March they left Manchester, New Hampshire.", {"30", "Manchester", "Hampshire"}),
+        (
+            "The town won, since the town had an Italian from Italy.",
+            {"town", "Italian", "Italy"},
+        ),  # come again
+        # names of a headline, of which nothing says how they hang together, behind the first that changes
+        ("norway beats finland stockholm crowd cheers late winner monday", {"finland", "stockholm"}),
     ],
 )
 def test_parts_of_something_longer_stay(fitted, text, kept):
@@ -480,6 +487,15 @@ def test_names_numbers_and_words_of_a_kind_change(fitted):
     assert {old for old, _ in pairs} >= {"1923", "piano", "physicist", "Norway", "27"}
     assert all(new[:3] == "192" for old, new in pairs if old == "1923")
     assert all(new[0] not in "aeio" for old, new in pairs if old == "physicist")  # behind `a`
+
+
+def test_a_name_changes_everywhere_alike(fitted):
+    text = "Norway won, since Norway had luck."
+    options = {"same": "pos", "positions": "random", "beta": 0.5, "background": "always"}
+    table = augment_cli.augment([text] * 20, "una", store=fitted([text]), **options)
+    texts = [row["text"] for row in table.to_pylist() if row["text"]]
+    assert texts
+    assert all(first == second for first, second in (re.findall(r"[A-Z]\w+", text) for text in texts))
 
 
 def test_a_name_stays_where_it_is_none(fitted):

@@ -456,13 +456,14 @@ def test_versions_tell_changed_outputs_apart():
     names = {
         1: "una",
         2: "dn",
-        3: "adjective-antonym discourse-marker modality quantifier quantity relation",
-        4: "antonym city-name contraction crop random-insertion random-mixture uda word-deletion",
-        5: "colour entity-swap gender-swap geographic-name negation-removal yoda",
-        6: "negation synonym",
-        7: "subject-object-switch summary tense",
-        8: "back-translate paraphrase rephrase",
-        9: "hypernym",
+        3: "number-to-words",
+        4: "adjective-antonym city-name contraction crop discourse-marker modality quantifier quantity "
+        "random-insertion random-mixture relation uda word-deletion",
+        5: "antonym colour gender-swap geographic-name yoda",
+        6: "entity-swap negation-removal",
+        7: "negation subject-object-switch summary synonym tense",
+        8: "back-translate paraphrase",
+        9: "hypernym rephrase",
         10: "hyponym",
     }
     versions = {name: version for version, listed in names.items() for name in listed.split()}
