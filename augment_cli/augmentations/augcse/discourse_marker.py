@@ -76,6 +76,8 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
         # "thus ending the war", "thus far"
         if behind in _NOT_BEFORE.get(marker, ()) or (marker == "thus" and behind.endswith("ing")):
             kept[index] = False
+        if kinds[index] == "clause" and not behind:  # "nice , though ."
+            kept[index] = False
     in_front = comma & ~is_any(before, ",")
     return kept, (comma | ends).astype(np.int64) + in_front
 

@@ -40,15 +40,6 @@ _PHRASES = (
     "No one would deny that",
     "It would be wrong to deny that",
 )
-# What speaks to the sentence before, or says how sure somebody is.
-_LOOSE = words(
-    "however therefore thus hence otherwise perhaps maybe possibly probably apparently reportedly allegedly "
-    "presumably surely indeed certainly obviously clearly fortunately unfortunately arguably"
-)
-_NO_OPENERS = words("that what whatever whoever here")
-_CAUSES = words("because since so unless lest for though although whereas")
-# Beside one of these another negation is still read.
-_NEAR_NEGATIVES = words("without hardly scarcely barely seldom rarely few little")
 _LONGEST = 30  # tokens of a sentence with a phrase in front; in longer ones a reader loses the negations
 # A negation takes these in, or means something else beside them, wherever they stand.
 _SCOPED_ANYWHERE = frozenset(word_list("scoping_anywhere"))
@@ -58,9 +49,8 @@ _HARMLESS_MARKS = words(", . - % ( ) \" “ ” `` ''")
 _CLITICS = words("'s ’s 're ’re 'm ’m 've ’ve 'll ’ll 'd ’d")
 _INDEFINITE = frozenset(word_list("indefinite_words"))
 _SUBJECT_TAGS = frozenset({"DT", "PRP", "PRP$", "NNP", "NNPS", "NN", "NNS", "JJ", "EX"})
-_GRAMMAR = frozenset({"DT", "PRP", "PRP$", "IN", "EX", "CD", "PDT", "JJR", "JJS"})
+_GRAMMAR = frozenset({"DT", "PRP", "PRP$", "IN", "EX", "CD"})
 _OPENERS = words("in on at during after before from under throughout within by")
-_SETTINGS = _OPENERS | words("when while if as among until over with near between behind beyond just")
 # Not of a time or place: in fact, at least, by contrast.
 _NO_SETTING = frozenset(word_list("no_settings"))
 # Who denies to have said something has not said it; who denies to think it thinks the opposite.
@@ -83,45 +73,35 @@ _PERSON, _GROUP = 18, 14  # lexicographer files of nouns
 _AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
-_WISHES = words("want need wish like love prefer appreciate wanted needed")
+_WISHES = words("want need wish like wanted needed")
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
-def _can_be_told(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): sentences that may stand behind `there is no denying that`, whatever is said in them."""
+def is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): sentences of one clause with a subject of no choice, in which two negations meet nothing."""
     parses, rows = view.parses, clauses.rows
     one_sentence = np.bincount(view.rows, parses.sentence_starts, len(parses))[rows] <= 1
     # Colons, dashes and the like part what is said; a title may stand in quotation marks.
     marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among(_HARMLESS_MARKS)
-    # "because" could be the reason why nobody denies it.
-    reasons = parses.lower.among(_CAUSES) & parses.deps.among({"mark", "cc"})
-    loose = marks | reasons | parses.lower.among(_LOOSE) | (parses.deps.among({"parataxis"}) & view.of_root)
-    subjects = np.maximum(clauses.subjects, 0)
-    left, begins = view.edges[0][subjects], clauses.sentence_begins
-    opens = (left == begins) & parses.tags.among(_SUBJECT_TAGS | {"CD", "PDT", "JJR", "JJS"})[left]
-    opens &= ~parses.lower_at(left).among(_NO_OPENERS)
-    opens |= _follows_phrase(view, begins, left)
-    # "my visa has what limit" asks.
-    opens &= ~parses.lower_at(view.behind(clauses.tokens)).among({"what", "how", "where", "which", "who"})
-    short = np.diff(parses.offsets)[rows] <= _LONGEST
-    stays = one_sentence & short & opens & (clauses.subjects >= 0) & ~view.any(loose)[rows]
-    return stays & _knows_capital(view, begins)
-
-
-def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): sentences of one clause with a subject of no choice, in which two negations meet nothing."""
-    parses, rows = view.parses, clauses.rows
     scoped = parses.lower.among(_SCOPED_ANYWHERE) | parses.lower.among(NEGATIVES)
     scoped |= parses.lower.among(_CLITICS) & ~parses.tags.among({"POS"})
-    several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"cc"})) & view.of_root
+    several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
     # Verbs beside another that is not a clause's of the same form: often a wrong parse.
     verbs = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
     alike = (view.roles == Role.CLAUSE)[view.parents] & (view.verb_forms[view.parents] == view.verb_forms)
-    stays = ~view.any(scoped | several | (verbs & ~alike) | _subordinate(view))[rows]
+    stays = ~view.any(marks | scoped | several | (verbs & ~alike) | _subordinate(view))[rows]
     # "not" would deny an adverb of manner behind the verb.
     manner = parses.tags.among({"RB"}) & view.of_root & parses.lower.where(lambda word: word.endswith("ly"))
     manner &= np.arange(len(view.roles)) > view.roots[view.rows]
-    return stays & _is_definite(view, clauses) & ~clauses.holds_word(_CHOOSING) & ~view.any(manner)[rows]
+    return (
+        stays
+        & one_sentence
+        & _is_definite(view, clauses)
+        & ~clauses.holds_word(_CHOOSING)
+        & ~view.any(manner)[rows]
+        & (np.diff(parses.offsets)[rows] <= _LONGEST)
+        & _knows_capital(view, clauses.sentence_begins)
+    )
 
 
 def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
@@ -135,10 +115,10 @@ def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
     named = tags.among({"NNP", "NNPS"})
     second = view.behind(first)
     joined = parses.forms_at(second).where(lambda form: form[:1].isupper()) & (second > first)
-    sure: np.ndarray = tags.among(_GRAMMAR | {"WRB"}) | (known & ~plain)
-    sure |= np.where(named, ~plain | shouted, plain & ~shouted & ~joined)
-    capitals = forms.where(lambda form: len(form) > 1 and form.isupper())
-    return sure & (~capitals | parses.pos.among({"PROPN"})[first])
+    sure: np.ndarray = tags.among(_GRAMMAR) | np.where(
+        named, (known & ~plain) | shouted, plain & ~shouted & ~joined
+    )
+    return sure
 
 
 def _as_terms_are_written(view: ClauseView, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,6 +158,8 @@ def _is_definite(view: ClauseView, clauses: Assertions) -> np.ndarray:
     defined = first.among({"a", "an"}) & parses.lower_at(clauses.tokens).among({"is"})
     behind = view.behind(left)
     defined &= ~parses.tags.among({"JJR", "RBR"})[behind] & ~parses.lower_at(behind).among(_INDEFINITE)
+    shouted = parses.forms_at(begins).where(lambda form: len(form) > 1 and form.isupper())
+    definite &= ~shouted | parses.pos.among({"PROPN"})[begins]
     in_front = (left == begins) & (definite | defined)
     return (clauses.subjects >= 0) & (in_front | (definite & _has_setting(view, clauses, left)))
 
@@ -188,8 +170,12 @@ def _has_setting(view: ClauseView, clauses: Assertions, left: np.ndarray) -> np.
     comma = np.maximum(left - 1, 0)
     opened = parses.lower_at(begins).among(_OPENERS) & parses.tags.among({"IN"})[begins]
     opened &= parses.lower_at(comma).among({","}) & (comma > begins)
-    reach = _reach(view)[begins]
-    one = (reach == comma - 1) | (reach == comma)
+    # One phrase: a child of the verb that reaches from the first token to the comma.
+    heads = np.flatnonzero(view.of_root)
+    starts, ends = view.edges[0][heads], view.edges[1][heads]
+    reach = np.zeros(len(view.roles), np.int64)
+    reach[starts] = ends
+    one = (reach[begins] == comma - 1) | (reach[begins] == comma)
     unsure = parses.lower.among(_NO_SETTING | _INDEFINITE) | (parses.pos.among({"VERB", "AUX"}))
     doubts = np.append(0, np.cumsum(unsure))
     parting = parses.lower.among({","})
@@ -197,25 +183,6 @@ def _has_setting(view: ClauseView, clauses: Assertions, left: np.ndarray) -> np.
     commas = np.append(0, np.cumsum(parting))
     single = (commas[comma] == commas[begins]) & (doubts[comma] == doubts[begins])
     return opened & one & single
-
-
-def _reach(view: ClauseView) -> np.ndarray:
-    """int64 (N,): last token of the main verb's dependent that begins with each token, or 0."""
-    heads = np.flatnonzero(view.of_root)
-    reach = np.zeros(len(view.roles), np.int64)
-    reach[view.edges[0][heads]] = view.edges[1][heads]
-    return reach
-
-
-def _follows_phrase(view: ClauseView, begins: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """bool (m,): subjects with one phrase or clause in front: `When he looked up, she smiled`."""
-    parses = view.parses
-    before = np.maximum(left - 1, 0)
-    reach = _reach(view)[begins]
-    one = (reach == before) | ((reach == before - 1) & parses.lower_at(before).among({","}))
-    doubts = np.append(0, np.cumsum(parses.lower.among(_NO_SETTING)))
-    one &= ~parses.pos.among({"PUNCT"})[view.behind(begins)]
-    return one & (begins < left) & parses.lower_at(begins).among(_SETTINGS) & (doubts[left] == doubts[begins])
 
 
 def phrase_of(view: ClauseView, clauses: Assertions, index: np.ndarray) -> np.ndarray:
@@ -232,7 +199,7 @@ def put_phrase(
     parses = view.parses
     first = clauses.sentence_begins[index]
     begins = Constituents(view).strings(first, first, inwards=True)
-    capital = parses.forms_at(first).where(lambda form: not form[:1].islower()).tolist()
+    capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
     tags = parses.tags.at(first)
     lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})
     begins = [
@@ -251,7 +218,6 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
     negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
-    near = np.bincount(view.rows, view.parses.lower.among(_NEAR_NEGATIVES), len(view.parses))[rows]
     good = refuse(answer.reasons, rows, *clauses.checks())
     applies = np.zeros(len(rows), bool)
     applies[good] = True
@@ -260,30 +226,26 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     wishes &= view.parses.lower.among({"i", "we"})[np.maximum(np.arange(len(wishes)) - 1, 0)]
     wished = view.any(wishes | view.parses.lower.among({"please", "wanna"}))[rows]
     spoken = view.parses.lower_at(np.maximum(clauses.subjects, 0)).among({"i", "we", "you"})
-    would = view.parses.lower_at(clauses.tokens).among({"would", "'d", "’d"})
-    would &= view.parses.lower_at(view.roots[rows]).among(_WISHES)  # "I would like to book"
-    wished |= spoken & (~view.is_past[clauses.tokens] | would) & (clauses.subjects >= 0)
+    wished |= spoken & ~view.is_past[clauses.tokens] & (clauses.subjects >= 0)
     nouns = _denied_nouns(view)[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
-    answer.reasons[rows[applies & (negatives > near) & ~denied]] = Reason.NEGATED
-    answer.reasons[rows[applies & (negatives == near) & wished]] = Reason.QUESTION
-    applies &= (negatives == near) & ~wished
-    inner = _verbs_to_fail(view, clauses, applies & (negatives == 0))
+    answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
+    answer.reasons[rows[applies & (negatives == 0) & wished]] = Reason.QUESTION
+    applies &= (negatives == 0) & ~wished
+    inner = _verbs_to_fail(view, clauses, applies)
     fails = applies & (inner >= 0)
-    told = applies & ~fails & _can_be_told(view, clauses)
-    plain = told & _takes_not(view, clauses) & _is_plain(view, clauses)
+    phrased = applies & ~fails & _takes_not(view, clauses)
+    phrased &= is_plain(view, clauses)
 
     _negate(view, clauses, np.flatnonzero(denied), edits)
     no = nouns[denied]
     put(edits, view.rows[no], view.parses.starts[no], view.parses.ends[no], ["any"] * len(no))
     _fail(view, clauses, np.flatnonzero(fails), inner, edits)
-    chosen = np.flatnonzero(told)
+    chosen = np.flatnonzero(phrased)
     phrases = phrase_of(view, clauses, chosen)
-    # Only in a plain sentence does a "not" of its own take in all that is said.
-    phrases += (phrases == 0) & ~plain[chosen]
     _negate(view, clauses, chosen[phrases == 0], edits)
     put_phrase(view, clauses, chosen, phrases, edits)
-    for mask, name in ((denied, "any"), (fails, "fail"), (told, "phrase")):
+    for mask, name in ((denied, "any"), (fails, "fail"), (phrased, "phrase")):
         answer.rules[rows[mask]] = name
     return answer
 
@@ -300,7 +262,6 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
     roots = view.roots[view.rows[no]]
     fits = objects & view.of_root[nouns] & (no > roots) & ~following & (joined[no] == joined[roots])
-    fits &= ~parses.tags.among({"RB"})[np.maximum(no - 1, 0)]  # "practically no money"
     mask = view.mask(no[fits])
     return view.first(mask)
 
