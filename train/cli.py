@@ -40,6 +40,7 @@ python -m train nearest runs/static/best --store store
 python -m train interpolate minilm runs/mine/best --share 0.7 --out runs/between
 """
 
+_DEEP = 6  # layers; all-MiniLM-L6-v2 has as many
 _PAPERS = "extras.papers"
 _COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
 
@@ -148,14 +149,23 @@ def _check_inputs(args: Arguments, recipe: Recipe, encoder: str, data: Path | No
         find_folder(encoder, False, "--encoder")
 
 
-def _for_kind(recipe: Recipe, encoder: str, changes: list[str]) -> Recipe:
-    """The recipe with a static encoder's own learning rate where that is what is trained."""
-    from augment_cli.encoding.layout import is_static
+def _for_kind(recipe: Recipe, encoder: str, changes: list[str], allow_download: bool = False) -> Recipe:
+    """The recipe with the learning rate that it has for a static or a deep encoder, where one is trained."""
+    from augment_cli.encoding.layout import is_static, read_layout
+    from augment_cli.models.digest import JsonFiles
+    from augment_cli.neural.loading import find_folder
 
     typed = any(change.partition("=")[0].strip() == "learning_rate" for change in changes)
-    if not recipe.static_learning_rate or typed or not is_static(Path(encoder)):
+    if typed or not (recipe.static_learning_rate or recipe.deep_learning_rate):
         return recipe
-    return dataclasses.replace(recipe, learning_rate=recipe.static_learning_rate)
+    folder, _ = find_folder(encoder, allow_download, "--encoder")
+    if is_static(folder):
+        rate = recipe.static_learning_rate
+    else:
+        config = JsonFiles().settings(read_layout(folder).transformer / "config.json")
+        is_deep = config.get("num_hidden_layers", 0) > _DEEP
+        rate = recipe.deep_learning_rate if is_deep else 0.0
+    return dataclasses.replace(recipe, learning_rate=rate or recipe.learning_rate)
 
 
 def _run(args: Arguments, typed: list[str]) -> int:
@@ -180,7 +190,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     if recipe.evaluate_every and recipe.watching.dev == "auto" and not recipe.held_out and not has_stsb(data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
         recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
-    recipe = _for_kind(recipe, encoder, changes)
+    recipe = _for_kind(recipe, encoder, changes, args.allow_download)
     own = ""
     if args.recipe in columns.RECIPES:
         own, recipe = columns.named(recipe, encoder, args.allow_download)

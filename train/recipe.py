@@ -182,6 +182,9 @@ class Recipe:
     static_learning_rate: float = setting(
         0.0, "instead, where the encoder is a static one; 0: the same", minimum=0, later=True
     )
+    deep_learning_rate: float = setting(
+        0.0, "instead, where the encoder has more than six layers; 0: the same", minimum=0, later=True
+    )
     head_learning_rate_scale: float = setting(
         1.0, "learning rate of head and additions, as a multiple of the encoder's", above=0
     )

@@ -21,6 +21,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from eval.measures.geometry import unit
 from tests.helpers.places import REPOSITORY
+from tests.helpers.tiny_encoders import make_tiny_encoder
 from tests.helpers.training import check_gradients, cos, draw, logged_run, sentence
 from tests.helpers.vector_stages import add_vectors
 from train.additions import find
@@ -189,6 +190,14 @@ def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
         recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
         assert recipe.learning_rate == rate
     assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
+
+
+@pytest.mark.parametrize(("layers", "rate"), [(6, 5e-4), (7, 1e-4)])
+def test_a_deep_encoder_has_a_learning_rate_of_its_own(tmp_path, layers, rate):
+    encoder = str(make_tiny_encoder(tmp_path / "encoder", layers))
+    assert _for_kind(load_recipe("minimal-pairs"), encoder, []).learning_rate == rate
+    changes = ["learning_rate=0.01"]
+    assert _for_kind(load_recipe("minimal-pairs", changes), encoder, changes).learning_rate == 0.01
 
 
 def test_short_names_of_encoders(tmp_path, monkeypatch):
