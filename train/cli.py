@@ -38,6 +38,7 @@ python -m train plot runs/una
 python -m train distil --store store --out runs/distilled
 python -m train nearest runs/static/best --store store
 python -m train interpolate minilm runs/mine/best --share 0.7 --out runs/between
+python -m train pooling minilm negations:mean --out runs/negations
 """
 
 _DEEP = 6  # layers; all-MiniLM-L6-v2 has as many
@@ -61,7 +62,7 @@ class Arguments:
         str,
         typer.Argument(
             help="a recipe of train/recipes or train/methods, a .toml file, `adapt` (makes missing columns), "
-            "`plot`, `nearest`, `interpolate`, or `distil` (each has a --help of its own)"
+            "`plot`, `nearest`, `interpolate`, `pooling`, or `distil` (each has a --help of its own)"
         ),
     ]
     store: Path = option(Path("store"), "the store to train on")
@@ -88,7 +89,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate")}
+    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate", "pooling")}
     for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
         commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
     try:
@@ -118,7 +119,7 @@ def _command(given: list[str]) -> Command:
         "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
-    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"]):
+    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"], ["pooling"]):
         remedy = "end other programs, or run it on a machine with more"
     return Command(
         interrupted="interrupted; the same command continues from the newest checkpoint",

@@ -15,9 +15,9 @@ import torch
 from augment_cli.augmentations.labels import needed_labels, usable_rows
 from augment_cli.contract.pack_options import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
-from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.pooling import NEGATIONS, canonical, weights_in
 from augment_cli.encoding.static import StaticTable
-from augment_cli.encoding.words_apart import count_store
+from augment_cli.encoding.words_apart import count_store, negation_weights
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.conditions import conditions_by_stage, scores_of
@@ -100,8 +100,11 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
     # Weights that came with the encoder stay; others are counted in the corpus it is trained on.
     weights = starting.weights if pooling == starting.pooling else None
     if weights_in(pooling) and weights is None:
-        counts = count_store(Store.open(run.store), starting.tokenizer)
-        weights = torch.from_numpy(counts.weights(weights_in(pooling)))
+        if weights_in(pooling) == NEGATIONS:
+            found = negation_weights(starting.tokenizer)
+        else:
+            found = count_store(Store.open(run.store), starting.tokenizer).weights(weights_in(pooling))
+        weights = torch.from_numpy(found)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw_key(recipe.seed, "heads"))
         model = Model(starting.model, pooling, recipe, weights).to(ranks.device, starting.model.dtype)

@@ -23,9 +23,9 @@ from augment_cli.encoding.layout import (
     read_static_layout,
 )
 from augment_cli.encoding.lookup import is_lookup, read_lookup
-from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.pooling import NEGATIONS, canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
-from augment_cli.encoding.words_apart import TokenCounts
+from augment_cli.encoding.words_apart import TokenCounts, negation_weights
 from augment_cli.errors import BadInputError, MissingError, UsageError, require
 from augment_cli.models.claims import reason_of
 from augment_cli.models.digest import JsonFiles, model_digest
@@ -190,6 +190,8 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
         stored, unknown = layout.word_weights, 1.0
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
         return torch.tensor([float(stored.get(token, unknown)) for token in tokens])
+    if kind == NEGATIONS:
+        return torch.from_numpy(negation_weights(tokenizer))
     if counts is None:
         raise UsageError(
             f"pooling {mode!r} counts tokens of a corpus; name its store (python -m eval --counts STORE), or "

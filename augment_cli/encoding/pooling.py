@@ -32,7 +32,8 @@ ALIASES = {
     "first_last_avg": "first-last",
 }
 WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
-WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.words_apart`
+NEGATIONS = "negations"
+WEIGHTS = ("idf", "sif", NEGATIONS)  # of `augment_cli.encoding.words_apart`
 
 
 def canonical(mode: str) -> str:
@@ -47,7 +48,7 @@ def canonical(mode: str) -> str:
             )
         if colon and (kind not in WEIGHTS or name not in WEIGHTED):
             raise UsageError(
-                f"unknown pooling {given!r}; token weights are {' or '.join(WEIGHTS)}, before one of "
+                f"unknown pooling {given!r}; token weights are {', '.join(WEIGHTS)}, before one of "
                 f"{', '.join(sorted(WEIGHTED))}, such as idf:mean"
             )
         names.append(f"{kind}{colon}{name}")

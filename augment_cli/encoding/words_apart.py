@@ -169,6 +169,12 @@ _VISIBLE = string.digits + string.ascii_letters + string.punctuation
 
 KINDS = ("idf", "sif")
 SIF = 1e-3  # a of Arora et al. 2017, the value of their experiments
+NEGATION_WEIGHT = 6.0  # of `negations`; benchmarks/results/training.md has others
+# As tokenizers part them: "is", "n't" is `isn`, `'`, `t`. Not `don` and `won`, which are words by themselves.
+_NEGATIONS = (
+    "not no never without nobody nothing none neither nor nowhere cannot unable isn aren wasn weren doesn "
+    "didn hasn haven hadn couldn wouldn shouldn mustn needn"
+)
 _CHUNK = 4096  # texts tokenised at once
 
 
@@ -203,6 +209,15 @@ class TokenCounts:
             raise UsageError(f"unknown token weights {kind!r}; choose one of {', '.join(KINDS)}")
         found[list(self.special)] = 0
         return found.astype(np.float32)
+
+
+def negation_weights(tokenizer: Any) -> np.ndarray:
+    """Weight of each token, shape (V,), float32: `NEGATION_WEIGHT` for English negations, else 1."""
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    begins = next((mark for mark in "▁Ġ" if f"{mark}the" in tokens), "")  # what a word's first token has
+    negations = set(_NEGATIONS.split())
+    denies = [one.startswith(begins) and one.removeprefix(begins).lower() in negations for one in tokens]
+    return np.where(denies, NEGATION_WEIGHT, 1).astype(np.float32)
 
 
 def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:

@@ -305,7 +305,10 @@ def wanted(
 def _check_weights(model: Path, pooling: str) -> None:
     """See that an encoder stores token weights; `embed` counts no corpus for them."""
     from augment_cli.encoding.layout import is_static, read_layout
+    from augment_cli.encoding.pooling import NEGATIONS, weights_in
 
+    if weights_in(pooling) == NEGATIONS:  # the same whatever the corpus
+        return
     files = JsonFiles()
     if not model.is_dir() or is_static(model, files) or not read_layout(model, files).word_weights:
         raise UsageError(
