@@ -36,9 +36,7 @@ _STAYS_BEFORE = words("only just merely simply necessarily least until so worry 
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
-_POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until")
-# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
-_NEEDED_ANYWHERE = words("but anymore")
+_POLAR = words("any anyone anything anybody anywhere ever either yet nor until but")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
 # A text that begins with one of these asks, with its mark or without.
@@ -80,14 +78,14 @@ def _inflected() -> dict[str, dict[str, str]]:
 
 
 def _reaches_polar(words: Words, index: int) -> bool:
-    """Whether a word that needs the negation stands behind it, most of them before the next mark."""
+    """Whether a word that needs the negation stands behind it: before the next mark, *anymore* anywhere."""
     codes, distinct = words.lower
     before, is_near = "", True
     for place in range(index + 1, words.offsets[words.rows[index] + 1]):
         is_near &= bool(words.follows_space[place])
         word = distinct[codes[place]].as_py()
         near = word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}
-        if (is_near and near) or word in _NEEDED_ANYWHERE:
+        if (is_near and near) or word == "anymore":
             return True
         before = word
     return False

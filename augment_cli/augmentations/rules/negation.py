@@ -58,12 +58,10 @@ _AFTER_NO = words("longer more one less fewer doubt later matter sooner only lea
 _AFTER_NOT = words("only just merely simply necessarily least until so")
 # What needs a negation in front of it: without one `any` says `some`, and the others say nothing.
 _SOME = {"any" + end: "some" + end for end in ("", "one", "body", "thing", "where")}
-_POLAR = words("ever either yet nor until anymore whatsoever")
+_POLAR = words("ever either yet nor until whatsoever but")
 # Here something else allows them, so that they stay.
 _LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
-# Behind a mark, too: "not a bug, but a feature", "can't open "Files" anymore".
-_NEEDED_ANYWHERE = words("but anymore")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
 # "is also not here", not "is not also here"
@@ -234,7 +232,7 @@ class Negation:
         """Each `any` in the reach of a negation; None where another word needs it."""
         parses = self.view.parses
         found: list[int] = []
-        if any(self._form(place).lower() in _NEEDED_ANYWHERE for place in range(token + 1, end)):
+        if any(self._form(place).lower() == "anymore" for place in range(token + 1, end)):
             return None
         for place in range(token + 1, end):
             word = self._form(place).lower()
