@@ -39,7 +39,7 @@ TRAIN = (
     "train simcse --store store --encoder model --out run --set batch=4 --set checkpoint_every=2 --set "
     "evaluate_every=0 --set log_every=1 --set max_length=16 --set temperature=1"
 )
-# The C library ends a process by itself, exit 127, where a new thread finds no memory; no code of ours is asked.
+# The C library ends a process by itself, exit 127, where a new thread finds no memory.
 _ABORT = "cannot allocate memory for thread-local data: ABORT"
 _PATIENCE = 60  # seconds; a command that waits for a pipe would wait for ever
 _LONGEST = 300  # seconds that a command in a process of its own may take on a busy machine
