@@ -58,7 +58,7 @@ class Teacher(TeacherAddition):
 
     settings_class = Settings
     anchors_alone = True
-    width = 1.0  # of the start's vectors
+    scale = 1.0  # of the student's temperature
 
     def __init__(self, settings: Any, host: Host) -> None:
         super().__init__(settings, host)
@@ -72,13 +72,13 @@ class Teacher(TeacherAddition):
     def on_train_begin(self, store: Store) -> tuple[str, ...]:
         if kept := self.agreement:  # which has the start's vectors of general sentences
             vectors, present = VectorStage.open(store, kept["stage"], kept["vectors"]).read(0, [0])
-            self.width = width(torch.from_numpy(vectors.astype(np.float64)), torch.from_numpy(present))
+            self.scale = width(torch.from_numpy(vectors.astype(np.float64)), torch.from_numpy(present))
         return super().on_train_begin(store)
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         known, _ = self.vectors_of(batch.labels, batch.real)
         # A student that has to spread as wide as its teacher loses what it knows (benchmarks/LOG.md).
-        return distillation(batch, 0, known, self.settings, (self.width, 1.0))
+        return distillation(batch, 0, known, self.settings, (self.scale, 1.0))
 
 
 def distillation(

@@ -313,7 +313,7 @@ def test_a_students_temperature_goes_by_the_spread_of_the_start(store_copy, apar
     if expected == "by its spread":
         cosines = [cos(one, other) for one, other in itertools.permutations(vectors, 2)]
         expected = max(1 - np.mean(cosines), 0.05) / 0.8
-    assert addition.width == pytest.approx(expected, rel=1e-2)  # vectors are stored in halves
+    assert addition.scale == pytest.approx(expected, rel=1e-2)  # vectors are stored in halves
 
 
 TEMPERATURES = {"temperature": 0.5, "teacher_temperature": 0.3}  # those of `slow_list_net`
