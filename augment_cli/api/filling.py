@@ -55,9 +55,6 @@ def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
 def open_store(path: Annotated[str | Path, Option("of the store")] = "store") -> StoreOfStages:
     """Open a store for reading: `store.stages()`, `store.read("una")`, `store.frame("una")`.
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.open_store("store").rows
     6
     """
@@ -84,17 +81,12 @@ def ingest_corpus(
     command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
     with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
 
-    Commands
-    --------
     augment-cli ingest --corpus sentences.txt --store my-store
     augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
     cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
     augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
     augment-cli ingest --append --corpus more.txt --store my-store
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.ingest_corpus(store="two", texts=["The river flows.", "A heron waits."]).read
     2
     """
@@ -124,9 +116,6 @@ def run(
 ) -> StoreOfStages:
     """Run an augmentation over a store, and before it whatever is missing (`augment-cli NAME`).
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.run("word-deletion", "store", rate=0.2, stage="fewer").frame("fewer").height
     6
     """
@@ -183,17 +172,12 @@ def run_recipe(
     others are made all the same, and in Python `RecipeResult.check` raises. With --behind it runs the
     commands that `augment-cli status` names, in their order, instead of a recipe.
 
-    Commands
-    --------
     augment-cli run
     augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
     augment-cli run default --report report.html
     augment-cli run una --paper --store una-paper
     augment-cli run --behind --store my-store
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
     {}
     """
@@ -250,9 +234,6 @@ def augment(
     The table has the columns original, row_id (position in `texts`), text (null where unchanged), reason and
     edits, and the augmentation's own. A missing sentence has the reason `missing`.
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.augment(["The big dog sleeps.", None], "word-deletion")["reason"].to_pylist()
     [None, 'missing']
     >>> augment_cli.augment(["The big dog sleeps."], "random-swap", draws=3)["draw"].to_pylist()
@@ -284,22 +265,17 @@ def pack_table(
     of sentence vectors, which are made where they are missing, and say how many rows they cost; with
     --dry-run before any is written.
 
-    Commands
-    --------
     augment-cli pack
     augment-cli pack --positive corpus --negative una --unchanged drop --name pack-una
     augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
     augment-cli pack --positive corpus --negative una --layout triplet --dry-run
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> packed = augment_cli.pack_table("store", positives=["corpus"], negatives=["una"])
     >>> packed.frame("pack").columns
     ['anchor', 'positive', 'negative']
     """
     from augment_cli.api.stores import Store, as_store
-    from augment_cli.pack import choose
+    from augment_cli.pack.options import choose
 
     with _session(Store.open(plain(store)).path, jobs, overwrite) as session:
         session.pack(choose(session.store, **wanted), name)

@@ -18,15 +18,10 @@ class Step:
     function: Callable[..., Any]  # takes the session first; returns the stages to show, if any
     reads_corpus: bool  # makes the corpus where it is missing; else there must be a store
     has_workers: bool
-    plan: Callable[..., list[tuple[str, str]]] | None  # the stages that it needs, and their kinds
 
 
 def step(
-    command: str = "",
-    *,
-    reads_corpus: bool = True,
-    has_workers: bool = True,
-    plan: Callable[..., list[tuple[str, str]]] | None = None,
+    command: str = "", *, reads_corpus: bool = True, has_workers: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an operation that makes stages; the value is its function for Python.
 
@@ -36,29 +31,18 @@ def step(
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         own = operation.arguments_of(function)
-        positional = [one for one in own if one.option.is_positional]
-        needs_store = any(one.default is NOTHING for one in positional)
-        default = NOTHING if needs_store else "store"
-        positional.insert(0, shared_argument("store", operation.Store, default))
-        keywords = [one for one in own if not one.option.is_positional]
+        places = [one for one in own if one.option.is_positional]
+        needs_store = any(one.default is NOTHING for one in places)
+        places.insert(0, shared_argument("store", operation.Store, NOTHING if needs_store else "store"))
+        others = [one for one in own if not one.option.is_positional]
         if has_workers:
-            keywords.append(shared_argument("jobs", operation.Jobs, None))
-            keywords.append(shared_argument("backend", operation.Backend, "loky"))
-        keywords.append(shared_argument("overwrite", operation.Overwrite, False))
-        signature = operation.signature_of(positional, keywords)
-        declared_step = Step(function, reads_corpus, has_workers, plan)
-
-        @functools.wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
-            named = operation.by_parameter([*positional, *keywords], named)
-            operation.refuse_unknown(function.__name__, named, signature.parameters)
-            values = signature.bind(*given, **named).arguments
-            operation.refuse_swapped(function.__name__, values)
-            return _run(declared_step, values)
-
-        call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
-        call.command = command or function.__name__  # type: ignore[attr-defined]
-        return operation.documented(call, [*positional, *keywords])
+            others.append(shared_argument("jobs", operation.Jobs, None))
+            others.append(shared_argument("backend", operation.Backend, "loky"))
+        others.append(shared_argument("overwrite", operation.Overwrite, False))
+        declared_step = Step(function, reads_corpus, has_workers)
+        call = operation.for_python(function, command, places, others, functools.partial(_run, declared_step))
+        call.step = declared_step  # type: ignore[attr-defined]
+        return call
 
     return declare
 

@@ -77,18 +77,17 @@ def parameter_of(argument: Argument) -> inspect.Parameter:
     option, is_required = argument.option, argument.default is operation.NOTHING
     kind = _kind_of(argument.kind, option.repeats)
     default = operation.NOTHING if is_required else None if option.repeats else argument.default
-    said: dict[str, Any] = {
+    completes = _COMPLETES.get(option.completes)
+    said = {
         "help": option.help,
         "metavar": option.metavar,
-        "autocompletion": _COMPLETES.get(option.completes),
+        "autocompletion": completes,
+        "min": option.minimum,
     }
-    if option.minimum is not None:
-        said["min"] = option.minimum
     flags = [f"--{option.name or argument.name.replace('_', '-')}"]
     flags = [f"-{option.short}", *flags] if option.short else flags
-    typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)
-    if default is None and not is_required:
-        kind = kind | None
+    typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)  # type: ignore[arg-type]
+    kind = kind | None if default is None and not is_required else kind
     return _parameter(argument.name, Annotated[kind, typed], default)
 
 

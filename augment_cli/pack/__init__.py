@@ -24,7 +24,6 @@ from augment_cli.augmentations.labels import has_row_labels
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pack.export import check_export_path, export, reserved
 from augment_cli.pack.layouts import (
     count_rows,
     has_repeats,
@@ -35,7 +34,7 @@ from augment_cli.pack.layouts import (
     rows_of,
     texts_of,
 )
-from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
+from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
 from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
@@ -43,26 +42,6 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.cosines import cosines, vectors_for
 from augment_cli.vectors.texts import given_positives
-
-__all__ = [
-    "PACK_STAGE",
-    "SIDES",
-    "VERSION",
-    "PackOptions",
-    "check_cost",
-    "check_export_path",
-    "choose",
-    "cost_of",
-    "cost_of_filters",
-    "costs_of_parts",
-    "export",
-    "left_out",
-    "pack",
-    "pack_settings",
-    "read_pack_recipe",
-    "reserved",
-    "sides_of",
-]
 
 VERSION = 2  # 2: a positive of an equal sentence is nobody's negative
 PACK_STAGE = "pack"

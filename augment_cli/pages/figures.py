@@ -80,16 +80,8 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 _MOST_CHARACTERS = 120  # of a text on a map
 STATIC = "the shipped static encoder"
-COLOURS = (
-    "#2563a8",
-    "#b8540d",
-    "#5d7a1f",
-    "#7a4d8f",
-    "#0f8a8a",
-    "#c23b6b",
-    "#8a6d1d",
-    "#5a6472",
-)  # as style.css
+# As style.css has them.
+COLOURS = ("#2563a8", "#b8540d", "#5d7a1f", "#7a4d8f", "#0f8a8a", "#c23b6b", "#8a6d1d", "#5a6472")
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ class Figures:
 def figures_of(store: Store, stages: Sequence[StageFacts]) -> Figures:
     """The cosines of `augment-cli score`; where no stage has any, those of the shipped static encoder."""
     scored = {one.name: one.cosines for one in stages if len(one.cosines)}
-    static = {one.name: one.static_cosines for one in stages if len(one.static_cosines)}
+    static = {one.name: one.nearness.cosines for one in stages if one.nearness}
     return Figures(scored or static, "" if scored or not static else STATIC, _sentences(store))
 
 

@@ -44,9 +44,13 @@ def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) 
     """The page's text."""
     order = np.random.default_rng(seed).permutation(len(judgements)).tolist()
     stages = dict.fromkeys(one.stage for one in judgements)
-    whole = {stage: _whole_rows(store, [one for one in judgements if one.stage == stage]) for stage in stages}
     labels = {stage: label_of(store, stage) for stage in stages}
     asked = {stage: asked_of(store, stage) for stage in stages}
+    whole = {}
+    for stage in stages:
+        ids = tuple(one.row_id for one in judgements if one.stage == stage)
+        chosen = choose_rows(store, stage, len(ids), choice=Choice(rows=ids))
+        whole[stage] = {row["row_id"]: row for row in chosen}
     rows = []
     for one in map(judgements.__getitem__, order):
         row = whole[one.stage][one.row_id]
@@ -76,17 +80,10 @@ def asked_of(store: Store, stage: str) -> str:
     return _ASKED[label]
 
 
-def _whole_rows(store: Store, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
-    """The rows of a stage with all their columns, by row_id."""
-    ids = tuple(one.row_id for one in judgements)
-    rows = choose_rows(store, judgements[0].stage, len(ids), choice=Choice(rows=ids))
-    return {row["row_id"]: row for row in rows}
-
-
 def _row(one: Judgement, row: dict[str, Any], label: str) -> dict[str, Any]:
     before, after = marked(row["original"], row["text"], row.get("edits") or ())
     rules = row.get("rules") or [row.get("rule")]
-    made_by = ", ".join(["rule " + " + ".join(rules)] if rules[0] else [])
+    made_by = "rule " + " + ".join(rules) if rules[0] else ""
     return {
         # In ASCII, so that no mark of a text turns the page's own source around.
         "line": json.dumps(msgspec.to_builtins(one)),

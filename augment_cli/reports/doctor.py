@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -52,8 +53,7 @@ _GET = {
 def examine(store: Path) -> list[dict[str, Any]]:
     """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
     entries = [_packages("ingest, fit", _NEEDS["tfidf"]), _need("parse", "parses")]
-    for name in augmentations.names():
-        entries.append(_augmentation(name))
+    entries += map(_augmentation, augmentations.names())
     entries += [_packages(what, packages, _GET.get(what, "")) for what, packages in _OTHERS.items()]
     return [*entries, _tables(), _room(store)]
 
@@ -77,13 +77,12 @@ def _tables() -> dict[str, Any]:
 
 def _need(what: str, need: str) -> dict[str, Any]:
     entry = _packages(what, _NEEDS[need])
-    if need == "parses":
-        try:
+    with contextlib.suppress(MissingError):
+        if need == "parses":
             shipped_pipeline()
-        except MissingError:
-            get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
-            return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
-    return entry
+        return entry
+    get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+    return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
 
 
 def _missing_model(name: str) -> str | None:

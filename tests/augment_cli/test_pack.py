@@ -10,17 +10,9 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.pack import (
-    PackOptions,
-    choose,
-    cost_of,
-    cost_of_filters,
-    export,
-    pack,
-    read_pack_recipe,
-    reserved,
-)
-from augment_cli.pack.export import training_lines
+from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
+from augment_cli.pack.export import export, reserved, training_lines
+from augment_cli.pack.options import choose, read_pack_recipe
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run

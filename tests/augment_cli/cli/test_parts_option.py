@@ -10,7 +10,7 @@ from augment_cli.cli import load_commands
 from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pages.terminal_status import show_status
+from augment_cli.pages.terminal import show_status
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

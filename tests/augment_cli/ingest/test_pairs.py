@@ -19,7 +19,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
 from augment_cli.ingest.memory import spool
 from augment_cli.ingest.options import make_given
-from augment_cli.pack import choose
+from augment_cli.pack.options import choose
 from augment_cli.process.reporter import Logged
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused

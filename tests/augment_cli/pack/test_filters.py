@@ -18,9 +18,10 @@ import augment_cli
 from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
+from augment_cli.pack import PackOptions, cost_of_filters, pack, pack_settings
 from augment_cli.pack.export import _operations_a_second, export
 from augment_cli.pack.layouts import rows_of
+from augment_cli.pack.options import choose
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store

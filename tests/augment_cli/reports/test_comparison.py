@@ -77,12 +77,12 @@ def test_scorers_see_originals_and_results_in_pairs(several):
     def lengths(texts: list[str]) -> np.ndarray:
         return np.array([len(text) for text in texts])
 
-    (entry,) = comparison.compare(several, ["negation-removal"], encode=letters, perplexity=lengths)
+    _, entry = comparison.compare(several, encode=letters, perplexity=lengths)
     result = several.read("negation-removal")["text"][2].as_py()
     expected = letters([TEXTS[2]])[0] @ letters([result])[0]
     assert entry["cosine"] == pytest.approx(expected)
     assert entry["perplexity_difference"] == len(result) - len(TEXTS[2])
-    assert sorted(calls[:2]) == sorted([TEXTS[2], result])
+    assert {TEXTS[2], result} <= set(calls)
 
 
 def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
@@ -99,7 +99,7 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
         names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
         lines = [f"Row {n} of the old river." for n in range(40)]
         store = store_of(tmp_path / str(rows), lines, *names, part_rows=rows)
-        comparison.compare(store, names, rows=10, encode=letters)
+        comparison.compare(store, rows=10, encode=letters)
         # Each original is scored once, though two stages have changed it.
         plain = [text for text in originals if text in set(store.read("corpus")["text"].to_pylist())]
         assert len(plain) == len(set(plain)) == 10

@@ -322,5 +322,5 @@ def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, 
 
 
 def test_texts_of_a_model_are_compared_like_others(judged_by_both):
-    (entry,) = compare(Store.open(judged_by_both), ["llm-judge"])
+    entry = {one["stage"]: one for one in compare(Store.open(judged_by_both))}["llm-judge"]
     assert entry["label"] == "neither" and entry["sentences_per_second"] is None
