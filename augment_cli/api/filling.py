@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.api.making import Pipeline
+from augment_cli.api.step import session_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import (
     Corpus,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from augment_cli.api.stores import Store as StoreOfStages
     from augment_cli.ingest import IngestReport
-    from augment_cli.session import Session
     from augment_cli.session.recipe import RecipeResult
 
 Texts = Annotated[
@@ -40,15 +40,6 @@ Texts = Annotated[
     ),
 ]
 AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list` shows them")]
-
-
-def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
-    from augment_cli.engine.engine import Engine
-    from augment_cli.process.reporter import reporter_for_python
-    from augment_cli.session import Session
-
-    engine = Engine.for_this_machine(jobs)
-    return Session(plain(store), engine, reporter_for_python(), overwrite=overwrite)
 
 
 @operation()
@@ -95,7 +86,7 @@ def ingest_corpus(
     if corpus is None and texts is None:
         raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
     entries = entries_of(corpus)
-    with _session(store, None, overwrite) as session:
+    with session_of(store, overwrite=overwrite) as session:
         read = session.append if append else session.ingest
         read(entries, reading, texts=texts, **vars(tolerance))
         return report_of(session.store)
@@ -133,7 +124,7 @@ def run(
         if name in summaries():
             raise UsageError(f"run: {name} is a recipe; call run_recipe({name!r}, {str(plain(store))!r})")
     augmentation_run, entries = make_run(name, **parameters), entries_of(corpus)
-    with _session(store, jobs, overwrite) as session:
+    with session_of(store, jobs, overwrite=overwrite) as session:
         session.ingest(entries, texts=texts)
         session.augment(augmentation_run, stage, draws)
         return as_store(session.store)
@@ -182,11 +173,8 @@ def run_recipe(
     {}
     """
     from augment_cli.api.stores import as_store
-    from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
-    from augment_cli.process.reporter import reporter_for_python
     from augment_cli.runs.recipe import least_changed_of, load, of_paper, pipeline_of
-    from augment_cli.session import Session
     from augment_cli.session.recipe import run_all
 
     recipe = of_paper(recipe) if paper else recipe
@@ -194,11 +182,8 @@ def run_recipe(
         raise UsageError(f"--least-changed {least_changed:g}: must be a share from 0 to 1")
     least = least_changed_of(recipe) if least_changed is None else least_changed
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
-    engine, reporter = (
-        Engine.for_this_machine(jobs, backend, scheduler, address),
-        reporter or reporter_for_python(),
-    )
-    with Session(plain(store), engine, reporter, overwrite=overwrite, sample=sample) as session:
+    workers, more = (jobs, backend, scheduler, address), {"overwrite": overwrite, "sample": sample}
+    with session_of(store, *workers, reporter=reporter, **more) as session:
         session.ingest(entries, reading, texts=texts, **vars(tolerance))
         result = run_all(session, runs, pipeline, least)
     return dataclasses.replace(result, store=as_store(result.store))
@@ -277,6 +262,6 @@ def pack_table(
     from augment_cli.api.stores import Store, as_store
     from augment_cli.pack.options import choose
 
-    with _session(Store.open(plain(store)).path, jobs, overwrite) as session:
+    with session_of(Store.open(plain(store)), jobs, overwrite=overwrite) as session:
         session.pack(choose(session.store, **wanted), name)
         return as_store(session.store)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from augment_cli.contract import operation
 from augment_cli.contract.operation import NOTHING, shared_argument
+
+if TYPE_CHECKING:
+    from augment_cli.process.reporter import Reporter
+    from augment_cli.session import Session
 
 
 @dataclass(frozen=True)
@@ -47,21 +51,34 @@ def step(
     return declare
 
 
-def _run(declared_step: Step, values: dict[str, Any]) -> Any:
-    """Call a step from Python: bars or a logger say how far it is."""
-    from augment_cli.api.stores import as_store
+def session_of(
+    store: Any,
+    jobs: int | None = None,
+    backend: str = "loky",
+    *cluster: str | None,
+    reporter: Reporter | None = None,
+    **more: bool,
+) -> Session:
+    """A session as Python's callers have it: bars or a logger say how far it is."""
     from augment_cli.engine.engine import Engine
     from augment_cli.process.reporter import reporter_for_python
     from augment_cli.session import Session
+
+    engine = Engine.for_this_machine(jobs, backend, *cluster)
+    return Session(operation.plain(store), engine, reporter or reporter_for_python(), **more)
+
+
+def _run(declared_step: Step, values: dict[str, Any]) -> Any:
+    """Call a step from Python."""
+    from augment_cli.api.stores import as_store
     from augment_cli.store.store import Store
 
     path, overwrite = operation.plain(values.pop("store", "store")), values.pop("overwrite", False)
-    jobs = values.pop("jobs", None) if declared_step.has_workers else 1
-    engine = Engine.for_this_machine(jobs, values.pop("backend", "loky"))
+    workers = values.pop("jobs", None if declared_step.has_workers else 1), values.pop("backend", "loky")
     if not declared_step.reads_corpus:
         path = Store.open(path).path  # there must be one
     own, shared = operation.grouped(declared_step.function, values), values.get("parts") is not None
-    with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
+    with session_of(path, *workers, shared=shared, overwrite=overwrite) as session:
         if declared_step.reads_corpus:
             session.ingest()
         declared_step.function(session, **own)

@@ -178,27 +178,27 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
     # `contradictory:NAME` which negatives are positives too, and `cosine:NAME` how near they are to the
     # anchor where a filter or the scores compare them. Without `known` every sentence is there once.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
-    columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
     stages = [*positive_stages(store, options), *options.negatives] if options.negatives else options.stages
     read = {name: texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
     read = {CORPUS_STAGE: corpus["text"]} | read
     if known is None and options.negatives:
         known = pairs_among(read[name] for name in positive_stages(store, options))
-    schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
+    table, asked, missing = (
+        corpus.drop(["text"]),
+        conditions_by_stage(options.where),
+        pa.scalar(None, pa.string()),
+    )
     for name in (CORPUS_STAGE, *options.stages):
-        columns[f"stage:{name}"] = texts = read[name]
-        schema.append(pa.field(f"stage:{name}", pa.string()))
+        texts = read[name]
         if conditions := asked.get(name):
-            is_left = texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index])
-            columns[f"stage:{name}"] = pc.if_else(pa.array(is_left), pa.scalar(None, pa.string()), texts)
-            columns[f"left:{name}"] = pa.chunked_array([is_left])
-            schema.append(pa.field(f"left:{name}", pa.bool_()))
+            is_left = pa.array(texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index]))
+            texts = pc.if_else(is_left, missing, texts)
+            table = table.append_column(f"left:{name}", is_left)
         if known is not None and name in options.negatives:
-            is_known = np.isin(pairs_of(corpus["text"], columns[f"stage:{name}"]), known, kind="sort")
-            texts = pc.if_else(pa.array(is_known), pa.scalar(None, pa.string()), columns[f"stage:{name}"])
-            columns[f"stage:{name}"], columns[f"contradictory:{name}"] = texts, pa.chunked_array([is_known])
-            schema.append(pa.field(f"contradictory:{name}", pa.bool_()))
-    table = pa.table(columns, schema=pa.schema(schema))
+            is_known = pa.array(np.isin(pairs_of(corpus["text"], texts), known, kind="sort"))
+            texts = pc.if_else(is_known, missing, texts)
+            table = table.append_column(f"contradictory:{name}", is_known)
+        table = table.append_column(f"stage:{name}", texts)
     for name in options.compared:
         found = pa.array(cosines(store, name, index, options.vectors))
         table = table.append_column(f"cosine:{name}", found)
@@ -231,9 +231,10 @@ def costs_of_parts(options: PackOptions, parts: Collection[Part]) -> dict[str, i
 
 def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> str:
     """How many rows there are, what each filter costs, and how many are left, as a person reads it."""
-    filters = []
-    for name in options.filters:
-        filters.append(f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}")
+    filters = [
+        f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}"
+        for name in options.filters
+    ]
     left = costs["rows"] - sum(costs[name] for name in options.filters)
     if options.is_filtered and not left:
         asked = [*(f"--where {one!r}" for one in options.where), *filters]

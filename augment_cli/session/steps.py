@@ -168,8 +168,8 @@ class Session(CorpusSteps):
             self.parse(name=run.parses)
         for note in () if self.is_shared else run.notes(self.store):
             if note not in self._said:
-                self._said.add(note)
                 self.reporter.say(note)
+            self._said.add(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
         self.check_parts(parts)
@@ -208,9 +208,7 @@ class Session(CorpusSteps):
         parameters = parameters or EmbedParameters()
         self.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
-        with self.timed(work.stage, work.rows) as progress:
-            embedding.finish(self.store, work, self.engine, progress)
-        return work.stage
+        return self._finished(embedding, work)
 
     def combine(self, sets: Sequence[str], name: str, parameters: CombineParameters | None = None) -> str:
         """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood."""
@@ -243,9 +241,12 @@ class Session(CorpusSteps):
         stage = scoring.scores_name(of, name)
         self.make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
+        return self._finished(scoring, work)
+
+    def _finished(self, room: Any, work: Any) -> str:
         with self.timed(work.stage, work.rows) as progress:
-            scoring.finish(self.store, work, self.engine, progress)
-        return work.stage
+            room.finish(self.store, work, self.engine, progress)
+        return str(work.stage)
 
     def mine(
         self,
