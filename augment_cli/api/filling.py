@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from augment_cli.api.making import Pipeline
 from augment_cli.api.step import session_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
-from augment_cli.contract.operation import (
-    Corpus,
-    Fields,
-    Jobs,
-    Option,
-    Overwrite,
-    Store,
-    operation,
-    plain,
-    positional,
-)
+from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation, plain
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.errors import UsageError
 
@@ -132,7 +122,9 @@ def run(
 
 @operation("run")
 def run_recipe(
-    recipe: Annotated[str, positional("a shipped recipe, or a TOML file", "recipe")] = "default",
+    recipe: Annotated[
+        str, Option("a shipped recipe, or a TOML file", is_positional=True, completes="recipe")
+    ] = "default",
     store: Store = "store",
     corpus: Corpus = None,
     changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),

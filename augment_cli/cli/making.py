@@ -76,11 +76,8 @@ def stages_of_runs(
     for one, stage, draws in runs:
         run = one.resolved(store, stage)
         run.check_named(store, parses)
-        earlier = {
-            "tfidf": stage_names(run.fit)[0],
-            "forms": forms_name(run.fit),
-            "parses": stage_name(run.parses),
-        }
+        earlier = {"tfidf": stage_names(run.fit)[0], "forms": forms_name(run.fit)}
+        earlier |= {"parses": stage_name(run.parses)}
         needed += [(name, need) for need, name in earlier.items() if need in run.needs]
         needed += [(run.of, "augmentation")] if run.of else []
         kind = "model" if "model" in run.needs else "augmentation"

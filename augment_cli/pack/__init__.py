@@ -24,16 +24,7 @@ from augment_cli.augmentations.labels import has_row_labels
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pack.layouts import (
-    count_rows,
-    has_repeats,
-    known_pairs,
-    pairs_among,
-    pairs_of,
-    positive_stages,
-    rows_of,
-    texts_of,
-)
+from augment_cli.pack import layouts
 from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
@@ -77,7 +68,7 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         further["labels"] = options.labels
     if options.negatives:
         stages += given_positives(store)
-        if repeats := has_repeats(store):
+        if repeats := layouts.has_repeats(store):
             further["repeated_sentences"] = repeats
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
@@ -134,9 +125,9 @@ def pack(
 
     known = store.work / name / _KNOWN
     known.unlink(missing_ok=True)  # of a killed run, maybe of another corpus
-    if missing_anywhere and has_repeats(store) and options.negatives:
+    if missing_anywhere and layouts.has_repeats(store) and options.negatives:
         known.parent.mkdir(parents=True, exist_ok=True)
-        write_array(known, known_pairs(store, options))
+        write_array(known, layouts.known_pairs(store, options))
     calls = [
         {
             "store_path": store.path,
@@ -178,16 +169,17 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
     # `contradictory:NAME` which negatives are positives too, and `cosine:NAME` how near they are to the
     # anchor where a filter or the scores compare them. Without `known` every sentence is there once.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
-    stages = [*positive_stages(store, options), *options.negatives] if options.negatives else options.stages
-    read = {name: texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
+    stages = (
+        [*layouts.positive_stages(store, options), *options.negatives]
+        if options.negatives
+        else options.stages
+    )
+    read = {name: layouts.texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
     read = {CORPUS_STAGE: corpus["text"]} | read
     if known is None and options.negatives:
-        known = pairs_among(read[name] for name in positive_stages(store, options))
-    table, asked, missing = (
-        corpus.drop(["text"]),
-        conditions_by_stage(options.where),
-        pa.scalar(None, pa.string()),
-    )
+        known = layouts.pairs_among(read[name] for name in layouts.positive_stages(store, options))
+    table, missing = corpus.drop(["text"]), pa.scalar(None, pa.string())
+    asked = conditions_by_stage(options.where)
     for name in (CORPUS_STAGE, *options.stages):
         texts = read[name]
         if conditions := asked.get(name):
@@ -195,7 +187,7 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
             texts = pc.if_else(is_left, missing, texts)
             table = table.append_column(f"left:{name}", is_left)
         if known is not None and name in options.negatives:
-            is_known = pa.array(np.isin(pairs_of(corpus["text"], texts), known, kind="sort"))
+            is_known = pa.array(np.isin(layouts.pairs_of(corpus["text"], texts), known, kind="sort"))
             texts = pc.if_else(is_known, missing, texts)
             table = table.append_column(f"contradictory:{name}", is_known)
         table = table.append_column(f"stage:{name}", texts)
@@ -208,11 +200,11 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
 def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
     """How many rows there are, and how many each filter costs, without writing any."""
     counts, known = np.zeros(len(options.filters) + 1, np.int64), None
-    if options.negatives and has_repeats(store):
-        known = known_pairs(store, options)
+    if options.negatives and layouts.has_repeats(store):
+        known = layouts.known_pairs(store, options)
     for index in range(len(store.parts)):
         columns = _columns_of(store, index, options, known)
-        counts += sum(count_rows(columns, positive, options) for positive in options.positives)
+        counts += sum(layouts.count_rows(columns, positive, options) for positive in options.positives)
     return _by_filter(options, counts)
 
 
@@ -266,9 +258,9 @@ def _tables(
         for start in range(0, columns.num_rows, ROW_GROUP_ROWS):
             rows = columns.slice(start, ROW_GROUP_ROWS)
             for positive in options.positives:
-                table, complete, dropped = rows_of(rows, positive, options, schema, options.filters)
+                table, complete, dropped = layouts.rows_of(rows, positive, options, schema, options.filters)
                 if options.is_filtered:
-                    counts += count_rows(rows, positive, options)
+                    counts += layouts.count_rows(rows, positive, options)
                 statistics["complete"] += complete
                 statistics["dropped"] += dropped
                 yield table
