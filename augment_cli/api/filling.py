@@ -174,8 +174,8 @@ def run_recipe(
         raise UsageError(f"--least-changed {least_changed:g}: must be a share from 0 to 1")
     least = least_changed_of(recipe) if least_changed is None else least_changed
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
-    workers, more = (jobs, backend, scheduler, address), {"overwrite": overwrite, "sample": sample}
-    with session_of(store, *workers, reporter=reporter, **more) as session:
+    more: dict[str, Any] = {"reporter": reporter, "overwrite": overwrite, "sample": sample}
+    with session_of(store, jobs, backend, scheduler, address, **more) as session:
         session.ingest(entries, reading, texts=texts, **vars(tolerance))
         result = run_all(session, runs, pipeline, least)
     return dataclasses.replace(result, store=as_store(result.store))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -66,10 +65,6 @@ class PreparedModel(Prepared, Protocol):
         ...
 
 
-def _parameters_as_they_are(parameters: Any, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters)
-
-
 def with_digests(digests: Callable[[], Mapping[str, str]]) -> Callable[[Any, Resources], dict[str, Any]]:
     """A `resolve` for a descriptor: the parameters, and SHA-256 of word lists and tables that are read."""
     # Called when a run is resolved, since reading the files takes time.
@@ -109,7 +104,7 @@ class Augmentation:
     reads_parse_if_there: bool = False
     columns: tuple[pa.Field, ...] = ()  # its own, beside row_id, text, reason and edits
     # The JSON values that the result depends on: word lists by digest, shares as counts.
-    resolve: Callable[[Any, Resources], dict[str, Any]] = _parameters_as_they_are
+    resolve: Callable[[Any, Resources], dict[str, Any]] = lambda parameters, _: dataclasses.asdict(parameters)
     # Lines that a person should read before the run; lines that say what the run does with this store.
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     notes: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
@@ -202,10 +197,6 @@ def avoided_digest(choice: str) -> str | None:
 def _words(choice: str) -> tuple[str, ...]:
     if choice == NO_LIST:
         return ()
-    return _shipped() if choice == SHIPPED_LIST else read_word_list(choice, "--avoid")
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> tuple[str, ...]:
     # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
-    return tuple(sorted(word_list("vulgar_words")))
+    shipped = choice == SHIPPED_LIST
+    return tuple(sorted(word_list("vulgar_words"))) if shipped else read_word_list(choice, "--avoid")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -178,7 +178,10 @@ class _Sentences:
         # The row's next negative that is there, from the gap on and round.
         around = [[*range(place, count), *range(place)] for place in range(count)]
         self.texts[2:] = [pc.coalesce(*(texts[at] for at in order)) for order in around]
-        self.cosines[2:] = [_first_number([cosines[at] for at in order]) for order in around]
+        self.cosines[2:] = [
+            reduce(lambda known, more: np.where(np.isnan(known), more, known), [cosines[at] for at in order])
+            for order in around
+        ]
 
     def take(self, rows: _KindOfRow, schema: pa.Schema) -> pa.Table:
         """The rows of a kind; of the places of texts 0 is the anchor, 1 the positive."""
@@ -191,13 +194,6 @@ class _Sentences:
             arrays.append(pa.array(np.full(int(rows.kept.sum()), rows.label)))
         arrays += [self.columns[name].filter(mask) for name in self._options.carry]
         return pa.table(arrays, names=schema.names).cast(schema)
-
-
-def _first_number(columns: Sequence[np.ndarray]) -> np.ndarray:
-    found = columns[0]
-    for column in columns[1:]:
-        found = np.where(np.isnan(found), column, found)
-    return found
 
 
 def _cosine_of(columns: pa.Table, name: str) -> np.ndarray:

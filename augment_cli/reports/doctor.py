@@ -85,16 +85,6 @@ def _need(what: str, need: str) -> dict[str, Any]:
     return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
 
 
-def _missing_model(name: str) -> str | None:
-    """What an augmentation's default model lacks on this machine, or None."""
-    descriptor = augmentations.get(name)
-    try:
-        descriptor.uses(descriptor.parameters(), Resources(0, 0))
-    except UserError as error:
-        return str(error).partition(": ")[0].removeprefix("--")
-    return None
-
-
 def _augmentation(name: str) -> dict[str, Any]:
     try:
         descriptor = augmentations.get(name)
@@ -111,8 +101,11 @@ def _augmentation(name: str) -> dict[str, Any]:
         checked.append({"missing": ["word vectors"], "get": get})
     missing = [package for entry in checked for package in entry["missing"]]
     lines = [entry["get"] for entry in checked if entry["get"]]
-    if "model" in needs and not missing and (model := _missing_model(name)) is not None:
-        missing = [model]
+    try:
+        if "model" in needs and not missing:
+            descriptor.uses(descriptor.parameters(), Resources(0, 0))
+    except UserError as error:
+        missing = [str(error).partition(": ")[0].removeprefix("--")]
         lines = [f"augment-cli {name} --allow-download, or name the folder of a model"]
     return _entry(name, missing, lines[0] if lines else None)
 
