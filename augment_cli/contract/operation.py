@@ -1,9 +1,10 @@
 """Operations: what the command line and Python both offer, declared once as a function.
 
 The function's signature is the declaration. A parameter is annotated with an `Option`, or its type is a
-parameter class, whose fields (`parameter`) are then parameters of the operation. The command
-(`augment_cli/cli/commands.py`), the function for Python, its documentation and the reference page follow from
-it. `making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
+parameter class, whose fields (`parameter`) are then parameters of the operation. Its docstring is the help;
+paragraphs of it that begin with `augment-cli` or `>>>` are examples of the command and of Python. The command
+(`augment_cli/cli/commands.py`), the function for Python, its documentation and the reference page follow.
+`making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
 """
 
 from __future__ import annotations

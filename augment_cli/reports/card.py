@@ -57,31 +57,32 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         ],
     )
     others = sorted({stage.name.split("/")[0] for stage in finished} - {stage.name for stage in stages})
-    folders = f"The folders {', '.join(f'`{name}`' for name in others)} are what these were made with."
+    folders = f"The folders {', '.join(f'`{name}`' for name in others)} are what these were made with.\n\n"
     rows = [
         f"| `{stage.name}` | {_plain(kind_of(stage).describe(stage))} | {stage.rows:,} | {_settings(stage)} |"
         for stage in stages
     ]
-    body = [
-        _MARK,
-        f"# {_plain(title)}",
-        "",
-        f"Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an "
-        "augmentation changed nothing, and `reason` says why. `edits` are replacements on the original, "
-        "in Unicode code points, half-open.",
-        "",
-        "| stage | what | rows | settings |",
-        "|---|---|---:|---|",
-        *rows,
-        "",
-        *([folders, ""] if others else []),
-        "```python",
-        "import datasets",
-        f'datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})',
-        "```",
-        "",
-    ]
-    return "\n".join(["---", data.to_yaml(), "---", *body])
+    table = "\n".join(rows)
+    return f"""\
+---
+{data.to_yaml()}
+---
+{_MARK}
+# {_plain(title)}
+
+Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an augmentation \
+changed nothing, and `reason` says why. `edits` are replacements on the original, in Unicode code points, \
+half-open.
+
+| stage | what | rows | settings |
+|---|---|---:|---|
+{table}
+
+{folders if others else ""}```python
+import datasets
+datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})
+```
+"""
 
 
 def _settings(stage: Stage) -> str:

@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import shutil
-import threading
 from collections import Counter
 
 import numpy as np
@@ -19,7 +18,7 @@ from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, cost_of_filters, pack, pack_settings
-from augment_cli.pack.export import _operations_a_second, export
+from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
 from augment_cli.pack.options import choose
 from augment_cli.session import Session
@@ -436,23 +435,3 @@ def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(path):
             pack(store, options, name)
         costs = cost_of_filters(store, options)
         assert store.stage(name).rows == costs.pop("rows") - sum(costs.values()) > 0
-
-
-def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
-    alone, over = _operations_a_second(), threading.Event()
-    matrix = np.ones((512, 512), np.float32)
-
-    def work():
-        while not over.is_set():
-            matrix @ matrix
-
-    others = [threading.Thread(target=work) for _ in range(8)]
-    for other in others:
-        other.start()
-    try:
-        disturbed = _operations_a_second()
-    finally:
-        over.set()
-        for other in others:
-            other.join()
-    assert disturbed > alone / 3

@@ -108,21 +108,6 @@ def test_its_numbers_are_those_of_stats(store):
             assert text == example.text
 
 
-def test_each_bar_of_the_lengths_stands_for_equally_many(tmp_path, monkeypatch):
-    drawn = []
-    histogram = pages.drawing.histogram
-
-    def kept(*given):
-        drawn.append(given)
-        return histogram(*given)
-
-    monkeypatch.setattr(pages.drawing, "histogram", kept)
-    store = made(tmp_path, [f"the {'long ' * n}river" for n in range(60)], radius=4)
-    pages._lengths(store)
-    ((_, low, high, bars, _),) = drawn
-    assert low == 0 and 20 <= bars <= 30 and high % bars == 0 and high >= 59
-
-
 def test_copies_of_another_sentence_are_counted(tmp_path):
     # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
     store = made(tmp_path, ["stop", "halt"] * 15, radius=1, beta=1.0, background="none")
