@@ -44,32 +44,24 @@ _COUNTED = "filters."  # statistics of a part: rows without filters, and how man
 
 def pack_settings(store: Store, options: PackOptions) -> Settings:
     """What the packed stage depends on; what was not chosen is not in it."""
-    further: dict[str, Any] = {}
-    if options.fills:
-        further["unchanged_negatives"] = "fill"
-    if options.carry:
-        further["carry"] = list(options.carry)
-    if options.side:
-        further |= {"split": options.split, "side": options.side}
-    if options.shuffle:
-        further["shuffle"] = True
-    further |= {name: getattr(options, name) for name in options.filters}
-    stages = [CORPUS_STAGE, *options.stages]
-    if options.where:
-        further["where"] = list(options.where)
-        stages += [
-            scores for name in conditions_by_stage(options.where) if (scores := scores_of(store, name))
-        ]
-    if options.layout != "n-tuple":
-        further["layout"] = options.layout
-    if options.scores:
-        further["scores"] = True
-    if any(has_row_labels(store, name) for name in options.stages):
-        further["labels"] = options.labels
-    if options.negatives:
-        stages += given_positives(store)
-        if repeats := layouts.has_repeats(store):
-            further["repeated_sentences"] = repeats
+    has_labels = any(has_row_labels(store, name) for name in options.stages)
+    repeats = bool(options.negatives) and layouts.has_repeats(store)
+    optional = {
+        "unchanged_negatives": "fill" if options.fills else None,
+        "carry": list(options.carry) or None,
+        "split": options.split if options.side else None,
+        "side": options.side or None,
+        "shuffle": options.shuffle or None,
+        **{name: getattr(options, name) for name in options.filters},
+        "where": list(options.where) or None,
+        "layout": options.layout if options.layout != "n-tuple" else None,
+        "scores": options.scores or None,
+        "labels": options.labels if has_labels else None,
+        "repeated_sentences": repeats or None,
+    }
+    scores = [scores_of(store, name) for name in conditions_by_stage(options.where)]
+    stages = [CORPUS_STAGE, *options.stages, *filter(None, scores)]
+    stages += given_positives(store) if options.negatives else []
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
     return Settings(
@@ -79,13 +71,13 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
             "positives": list(options.positives),
             "negatives": list(options.negatives),
             "unchanged": options.unchanged,
-            **further,
+            **{key: value for key, value in optional.items() if value is not None},
         },
         seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in stages},
         libraries=library_versions(["pyarrow"]),
         # Scores are made anew when the corpus grows, and a sentence that is there may get a further positive.
-        by_part=not (options.where or "repeated_sentences" in further),
+        by_part=not (options.where or repeats),
     )
 
 
