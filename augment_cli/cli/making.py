@@ -20,11 +20,11 @@ from augment_cli.api.making import listed
 from augment_cli.api.step import Step
 from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
-from augment_cli.cli.options import given, reading_of
+from augment_cli.cli.options import fields_of, given, reading_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
-from augment_cli.contract.parameters import declared, part_numbers
+from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line
@@ -327,7 +327,7 @@ def _run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
 def pack_table(values: dict[str, Any]) -> None:
     """The packed table, its files, and the lines that train on it."""
     output, name = Output(values), values["name"]
-    columns = given(values, [item.name for item in declared(PackOptions)])
+    columns = fields_of(PackOptions, values)
     if values["recipe"]:
         columns |= read_pack_recipe(Path(values["recipe"]))
     opened = Store.open(values["store"])  # there must be one
@@ -367,7 +367,7 @@ def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
     from augment_cli import adaptation
 
-    reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
+    reading = IngestOptions(**fields_of(IngestOptions, values))
     reporter = Output(values).reporter
     verdict = adaptation.adapt(
         values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
