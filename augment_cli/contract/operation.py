@@ -225,7 +225,7 @@ def for_python(
             known = ", ".join(signature.parameters)
             raise UsageError(f"{function.__name__}: has no parameter {unknown[0]!r}; it has {known}.{alike}")
         values = signature.bind(*given, **named).arguments
-        _refuse_swapped(function.__name__, values)
+        refuse_swapped(function.__name__, values)
         return run(values | values.pop(collecting or "", {}))
 
     call.__signature__, call.command = signature, command or function.__name__  # type: ignore[attr-defined]
@@ -246,7 +246,7 @@ def _by_parameter(arguments: Sequence[Argument], named: Mapping[str, Any]) -> di
 _NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "answers"}
 
 
-def _refuse_swapped(function: str, values: Mapping[str, Any]) -> None:
+def refuse_swapped(function: str, values: Mapping[str, Any]) -> None:
     """Refuse a store in the place of another argument, and say the call that was meant."""
     store = values.get("store", "store")
     for name in _NEVER_STORES & values.keys():
