@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -56,15 +55,20 @@ def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) 
         row = whole[one.stage][one.row_id]
         own = row.get("label")  # of a stage whose rows have labels of their own
         label, question = (own, _ASKED[own]) if own else (labels[one.stage], asked[one.stage])
-        rows.append(_row(one, row, label) | {"asked": question})
-    shown = {row["label"] for row in rows}
+        before, after = marked(row["original"], row["text"], row.get("edits") or ())
+        rules = row.get("rules") or [row.get("rule")]
+        origin = [one.stage, "rule " + " + ".join(rules) if rules[0] else "", f"row {one.row_id}"]
+        # In ASCII, so that no mark of a text turns the page's own source around.
+        shown = {"line": json.dumps(msgspec.to_builtins(one)), "label": label, "asked": question}
+        rows.append(shown | {"before": before, "after": after, "origin": ", ".join(filter(None, origin))})
+    judged = {row["label"] for row in rows}
     digest = hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
     values = {
         "rows": rows,
         "file": file,
         "key": f"augment-cli judge {digest[:12]}",
         "asked": _ASKED,
-        "meanings": {label: meaning for label, meaning in verdicts.MEANINGS.items() if label in shown},
+        "meanings": {label: meaning for label, meaning in verdicts.MEANINGS.items() if label in judged},
         "verdicts": verdicts.VERDICTS,
     }
     script = layout.template("reading.js") + layout.template("judge.js")
@@ -78,17 +82,3 @@ def asked_of(store: Store, stage: str) -> str:
     if label == "neither" and entailment is not None:
         return f"{_ASKED[label]}: {entailment.reason}"
     return _ASKED[label]
-
-
-def _row(one: Judgement, row: dict[str, Any], label: str) -> dict[str, Any]:
-    before, after = marked(row["original"], row["text"], row.get("edits") or ())
-    rules = row.get("rules") or [row.get("rule")]
-    made_by = "rule " + " + ".join(rules) if rules[0] else ""
-    return {
-        # In ASCII, so that no mark of a text turns the page's own source around.
-        "line": json.dumps(msgspec.to_builtins(one)),
-        "label": label,
-        "before": before,
-        "after": after,
-        "origin": ", ".join(filter(None, [one.stage, made_by, f"row {one.row_id}"])),
-    }
