@@ -197,8 +197,9 @@ def test_of_more_stages_than_fit_a_page_shows_some_and_says_so(store, tmp_path, 
 
 
 def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command):
+    (tmp_path / "new").mkdir()
     with pytest.raises(UsageError, match="no augmentation has been made here yet; run `augment-cli una`"):
-        write_report(store_of(tmp_path, ["the river flows"]), tmp_path / "r.html")
+        write_report(store_of(tmp_path / "new", ["the river flows"]), tmp_path / "r.html")
     done = command("report", "--store", store.path, "--out", tmp_path / "r.html")
     assert done.returncode == 0 and "2 stages; open it in a browser" in done.stdout
     assert (tmp_path / "r.html").read_bytes().startswith(b"<!doctype html>")
