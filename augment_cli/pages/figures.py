@@ -113,8 +113,9 @@ def figures_of(store: Store, stages: Sequence[StageFacts]) -> Figures:
     static = {one.name: one.nearness.cosines for one in stages if one.nearness}
     encoder = shipped_encoder() if importlib.util.find_spec("sklearn") else None
     texts = list(dict.fromkeys(row["text"] for row in choose_rows(store, "corpus", MOST)))
-    is_drawn = encoder is not None and len(texts) >= FEWEST
-    found = map_of(texts, encoder.encode(texts)) if is_drawn else None
+    found = None
+    if encoder is not None and len(texts) >= FEWEST:
+        found = map_of(texts, encoder.encode(texts))
     return Figures(scored or static, "" if scored or not static else STATIC, found)
 
 
