@@ -24,11 +24,11 @@ from augment_cli.contract.vector_parameters import MINILM_PACKAGE
 from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
 from augment_cli.encoding.words_apart import texts_of
-from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
 from augment_cli.models.digest import model_digest
+from augment_cli.pages.notebook import table_html
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.process.reporter import SECONDS_BETWEEN_LINES, Reporter, framed
 from augment_cli.reports.choosing import choose_rows
@@ -36,6 +36,7 @@ from augment_cli.resources import SAMPLE
 from augment_cli.session import Session
 from augment_cli.store.files import read_small_file, sha256_of_file
 from augment_cli.store.store import Store
+from augment_cli.vectors.stages import find_encoder
 from augment_cli.version import __version__
 
 _RUNS = Path("runs")
@@ -44,13 +45,11 @@ _TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # files of texts, never encode
 _MAPPED_TOKENS = 128  # of a text on a map
 _MOST_REJECTS = 0.5  # people's exports have blank rows, notes, other columns' remains
 # What runs the trainer from any folder, in a checkout and from a wheel.
-_TRAINER = [
-    sys.executable,
-    "-c",
+_TRAINER = (
     "import logging; from augment_cli.places import run; "
     "logging.basicConfig(format='%(levelname)s %(message)s'); "
-    "logging.getLogger('augment_cli').setLevel('INFO'); run('train')",
-]
+    "logging.getLogger('augment_cli').setLevel('INFO'); run('train')"
+)
 _LOOKED_AT = 2_000  # rows
 _FEW = 200  # texts; fewer have no neighbourhoods
 _OTHER_DEV = ("held_out", "evaluate_every")  # settings of who does without neighbourhoods
@@ -80,13 +79,11 @@ class Verdict:
     def _repr_html_(self) -> str:
         if self.page is not None:
             return framed(self.page)
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{value:.3f}</td>" for value in pair.values())
-            for name, pair in self.scores.items()
-        )
-        said, lines = html.escape(self.message), "".join(f"<li>{html.escape(one)}" for one in self.following)
-        head = "<tr><th></th><th>before</th><th>after</th></tr>"
-        return f"<p><b>{said}</b></p><table>{head}{rows}</table><ul>{lines}</ul>"
+        scores = [
+            {"": name, "before": one["before"], "after": one["best"]} for name, one in self.scores.items()
+        ]
+        lines = "".join(f"<li>{html.escape(one)}" for one in self.following)
+        return f"<p><b>{html.escape(self.message)}</b></p>{table_html(scores)}<ul>{lines}</ul>"
 
 
 class Adapted(NamedTuple):
@@ -123,8 +120,7 @@ def adapt(
         raise UsageError("adapt: the encoder comes first, the texts second, as in adapt('minilm', texts)")
     require("torch", "transformers", "sklearn", "scipy", extra="train")
     name, encoder, options = str(encoder), shipped(encoder), options or IngestOptions()
-    model = _find(encoder, allow_download)
-    texts = SAMPLE if texts is None else texts
+    model, texts = find_encoder(encoder, allow_download).path, SAMPLE if texts is None else texts
     in_memory = not isinstance(texts, str | Path)
     if in_memory and hasattr(texts, "__len__") and not len(texts):
         raise BadInputError("texts: there is none; give the texts to adapt to")
@@ -139,16 +135,16 @@ def adapt(
         _refuse_another(out, model_digest(model))
     if not in_memory:
         options = _with_column(Path(texts), options, reporter)
-    session = Session(out / "store", Engine.for_this_machine(None), reporter)
-    with session:
+    with Session(out / "store", reporter=reporter) as session:
+        given: dict[str, Any] = {"texts": texts} if in_memory else {"corpus": [texts]}
         try:
-            given = {"texts": texts} if in_memory else {"corpus": [texts]}
-            session.ingest(given.get("corpus"), options, texts=given.get("texts"), max_rejects=_MOST_REJECTS)
+            session.ingest(options=options, max_rejects=_MOST_REJECTS, **given)
         except MixError:
             raise MixError(f"{out}: holds the run of other texts; name another folder with --out") from None
         store = session.store
+    changes = several(changes)
     if few := _few(store):
-        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in several(changes)):
+        if not any(change.partition("=")[0].strip() in _OTHER_DEV for change in changes):
             raise BadInputError(few)
         reporter.warn(few)
     if unlike := unknown_language(model, list(texts_of(store, _LOOKED_AT))):
@@ -157,14 +153,13 @@ def adapt(
             "or of many, such as multilingual-e5-small"
         )
     digest = model_digest(model) if model.is_dir() else sha256_of_file(model)
-    told: dict[str, Any] = {"version": __version__, "encoder": digest}
-    told |= {"changes": list(several(changes)), "lookup": lookup}
+    told = {"version": __version__, "encoder": digest, "changes": list(changes), "lookup": lookup}
     if _is_finished(out, told):
         reporter.say("finished before: the same texts, settings and encoder; another --out trains anew")
         return _with_page(read_verdict(out, name), encoder, reporter)
-    command = [*_TRAINER, "adapt", "--store", str(out / "store"), "--encoder", encoder, "--out", str(out)]
-    command += ["--allow-download"] * allow_download
-    _train([*command, *(word for change in several(changes) for word in ("--set", change))], reporter)
+    command = [sys.executable, "-c", _TRAINER, "adapt", "--encoder", encoder, "--out", str(out)]
+    command += ["--store", str(out / "store"), *["--allow-download"] * allow_download]
+    _train([*command, *(word for change in changes for word in ("--set", change))], reporter)
     if lookup:
         _make_lookup(out, store, reporter)
     told["store"] = sha256_of_file(store.path / "manifest.json")
@@ -207,19 +202,12 @@ def _is_finished(out: Path, told: dict[str, Any]) -> bool:
 def _with_column(file: Path, options: IngestOptions, reporter: Reporter) -> IngestOptions:
     """The options with the column of texts, encoding and format that a file seems to have."""
     found = look_at(file, options, _LOOKED_AT)
-    column, encoding = found["text_column"], found["encoding"]
+    column, encoding = found["text_column"], found["encoding"] or options.encoding
     if column and not options.text_column:
         others = [one["name"] or "one without a name" for one in found["columns"] if one["name"] != column]
         beside = f" (others: {', '.join(others)})" if others else ""
         reporter.say(f"text column: {column}{beside}; --text-column names another")
-    encoding = options.encoding if encoding is None else encoding
     return dataclasses.replace(options, text_column=column or options.text_column, encoding=encoding)
-
-
-def _find(encoder: str, allow_download: bool) -> Path:
-    from augment_cli.vectors.stages import find_encoder
-
-    return find_encoder(encoder, allow_download).path
 
 
 def _name_of(texts: Any, encoder: str, in_memory: bool) -> str:
@@ -240,9 +228,7 @@ def _refuse_another(out: Path, digest: str) -> None:
 
 def _few(store: Store) -> str:
     """What is said where the texts have no neighbourhoods to learn from; else empty."""
-    parts = range(len(store.parts)) if store.rows < _FEW * 10 else ()
-    texts = {text for part in parts for text in store.read_part("corpus", part, ["text"])["text"].to_pylist()}
-    if not parts or len(texts) >= _FEW:
+    if store.rows >= _FEW * 10 or len(texts := set(texts_of(store))) >= _FEW:
         return ""
     return (
         f"different texts: {len(texts)}; so few have no neighbourhoods to learn from, and cannot tell "
@@ -259,13 +245,14 @@ def _train(command: list[str], reporter: Reporter) -> None:
         assert process.stderr is not None
         try:
             for line in map(str.rstrip, process.stderr):
-                last = line or last
+                last, said = line or last, ""
                 if found := _EVENT.match(line):
-                    is_due = found[1] != "step" or time.monotonic() - shown >= SECONDS_BETWEEN_LINES
-                    if is_due and (said := _progress(*found.groups())):
-                        shown = time.monotonic() if found[1] == "step" else shown
-                        reporter.say(said)
-                elif not line.startswith(("error: ", "verdict: ")) and (said := _NOTE.sub("", line)):
+                    if found[1] != "step" or time.monotonic() - shown >= SECONDS_BETWEEN_LINES:
+                        said = _progress(*found.groups())
+                        shown = time.monotonic() if said and found[1] == "step" else shown
+                elif not line.startswith(("error: ", "verdict: ")):
+                    said = _NOTE.sub("", line)
+                if said:
                     reporter.say(said)
         except BaseException:
             process.terminate()
@@ -284,8 +271,8 @@ def _progress(event: str, step: str, steps: str, score: str | None, minutes: str
     """What a person is told of a line of the trainer's; empty where the log alone has it."""
     if steps == "0" or (event != "step" and not score):
         return ""
-    if score and event != "step":
-        return f"training: step {step} of {steps}, dev score {float(score):.3f}"
+    if event != "step":
+        return f"training: step {step} of {steps}, dev score {float(score or 0):.3f}"
     left = f"{float(minutes):.0f} min" if minutes and float(minutes) >= 1 else "less than a minute"
     return f"training: step {step} of {steps}" + (f", {left} left" if step != steps else "")
 
@@ -310,14 +297,13 @@ def read_verdict(out: Path, start: str) -> Verdict:
     events = [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
     ended = next(event for event in reversed(events) if event["event"] == "verdict")
     summary = json.loads((out / "summary.json").read_text("utf-8"))["scores"]
-    names = [name.removeprefix("before ") for name in summary if name.startswith("before ")]
     scores = {
         name: {when: summary[f"{when} {name}"][0] for when in ("before", "best")}
-        for name in names
-        if f"best {name}" in summary
+        for when_and_name in summary
+        if (name := when_and_name.removeprefix("before ")) != when_and_name and f"best {name}" in summary
     }
-    best = out / "best"
-    shown = json.dumps(str(best), ensure_ascii=False)
+    best, lookup = out / "best", out / "lookup"
+    shown, shown_lookup = (json.dumps(str(folder), ensure_ascii=False) for folder in (best, lookup))
     following = [
         f"model: {best}",
         f"vector database: index SentenceTransformer({shown}).encode(texts), and encode queries with it, too",
@@ -326,9 +312,9 @@ def read_verdict(out: Path, start: str) -> Verdict:
         f"topics: BERTopic(embedding_model=SentenceTransformer({shown}))",
         f"few labels: SetFitModel.from_pretrained({shown})",
     ]
-    if (out / "lookup").is_dir():
-        lookup = json.dumps(str(out / "lookup"), ensure_ascii=False)
-        following.append(f"lookup, for topics and classes: augment_cli.load_encoder({lookup}).encode(texts)")
+    if lookup.is_dir():
+        use = f"augment_cli.load_encoder({shown_lookup}).encode(texts)"
+        following.append(f"lookup, for topics and classes: {use}")
     elif ended["outcome"] == "better":
         following.append("more for topics and classes, not for search: the same command with --lookup")
     if (out / "run.html").is_file():

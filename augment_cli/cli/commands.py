@@ -24,6 +24,7 @@ from augment_cli.contract.parameters import DEFAULT_SEED, MOST_DRAWS, declared
 if TYPE_CHECKING:
     from augment_cli.contract.augmentation import Augmentation
 
+_PLANNED = ("parse", "embed", "score", "mine")  # --dry-run says which stages they would make
 # Options about an earlier stage, which an augmentation has only where it may read that stage.
 _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
 _SHARED = [
@@ -64,7 +65,7 @@ def add(
     own = [replace(one, default=defaults.get(one.name, one.default)) for one in own]
     has_store = step is None and len(own) < len(offered)
     parameters = [*map(options.parameter_of, own), *[options.STORE] * has_store, *further]
-    parameters += _of_step(step) if step else ()
+    parameters += _of_step(step, function.command in _PLANNED) if step else ()  # type: ignore[attr-defined]
     is_argument = {one.name for one in own if one.option.is_positional}
     parameters.sort(key=lambda one: one.name not in is_argument)
 
@@ -77,7 +78,7 @@ def add(
             of_one = making if hasattr(making, function.__name__) else actions
             getattr(of_one, function.__name__)(values)
 
-    name = function.command or function.__name__  # type: ignore[attr-defined]
+    name = function.command  # type: ignore[attr-defined]
     command.__name__, command.__doc__ = name, _help_of(function)
     app.command(name)(guarded(options.with_options(command, parameters)))
 
@@ -88,14 +89,14 @@ def _help_of(function: Callable[..., Any]) -> str:
     return text + "\n\n\b\nExamples:" + "".join(f"\n\n    {line}" for line in commands)
 
 
-def _of_step(step: Step) -> list[inspect.Parameter]:
+def _of_step(step: Step, has_plan: bool) -> list[inspect.Parameter]:
     """The options that commands share that make stages."""
     return [
         options.STORE,
         *(options.READING if step.reads_corpus else ()),
         *(options.WORKERS if step.has_workers else ()),
         options.OVERWRITE,
-        *([options.DRY_RUN] if step.plan else ()),
+        *([options.DRY_RUN] if has_plan else ()),
         options.JSON,
         options.QUIET,
     ]

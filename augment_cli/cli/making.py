@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +16,23 @@ from rich.console import Console
 from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
+from augment_cli.api.making import listed
 from augment_cli.api.step import Step
 from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
-from augment_cli.cli.options import given, reading_of
+from augment_cli.cli.options import fields_of, given, reading_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
-from augment_cli.contract.parameters import declared, part_numbers
+from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from augment_cli.ingest import STDIN, find_files
 from augment_cli.ingest.streams import CorpusFile, size_of
-from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe, reserved
-from augment_cli.pack.export import check_beir_folder, how_long, training_lines, write_beir
+from augment_cli.pack import export as exporting
+from augment_cli.pack.options import SIDES, choose, left_out, read_pack_recipe
 from augment_cli.pages import terminal as views
-from augment_cli.pages import terminal_status as status_views
 from augment_cli.pages.layout import check_place
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.process.reporter import Bars
@@ -44,6 +43,9 @@ from augment_cli.session import SAMPLE, Session, StageResult
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.term_table import forms_name, stage_names
+from augment_cli.vectors.mine_parameters import MineParameters, mined_names
+from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
+from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
 # pipeline (benchmarks/parse_speed.py), a paraphraser of 6 million parameters (a full-size
@@ -66,53 +68,62 @@ _BYTES_PER_SENTENCE_COMPRESSED = 62
 _OF_RUNS = ("seed", "fit", "parses", "of", "protect", "anyway")
 
 
-def plan_run(
-    store_path: Path,
-    corpus: Sequence[str] | None,
-    options: IngestOptions,
-    runs: Sequence[tuple[AugmentationRun, str | None, int]],
-    parses: Sequence[str] = (),
-) -> list[dict[str, Any]]:
-    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing."""
-    # `parses` names stages of parses to make, beside those that the runs need.
-    store = Store.create(store_path)
-    needed = [(name, "parses") for name in parses]
+def stages_of_runs(
+    store_path: Path, runs: Sequence[tuple[AugmentationRun, str | None, int]], parses: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """The stages that runs need and make, with their kinds, behind those of `parses` that are to be made."""
+    store, needed = Store.create(store_path), [(name, "parses") for name in parses]
     for one, stage, draws in runs:
         run = one.resolved(store, stage)
         run.check_named(store, parses)
-        if "tfidf" in run.needs:
-            needed.append((stage_names(run.fit)[0], "tfidf"))
-        if "forms" in run.needs:
-            needed.append((forms_name(run.fit), "forms"))
-        if "parses" in run.needs:
-            needed.append((stage_name(run.parses), "parses"))
-        if run.of:
-            needed.append((run.of, "augmentation"))
+        earlier = {"tfidf": stage_names(run.fit)[0], "forms": forms_name(run.fit)}
+        earlier |= {"parses": stage_name(run.parses)}
+        needed += [(name, need) for need, name in earlier.items() if need in run.needs]
+        needed += [(run.of, "augmentation")] if run.of else []
         kind = "model" if "model" in run.needs else "augmentation"
         needed += [(run.of_draw(draw, draws).folder(stage), kind) for draw in range(draws)]
-    return plan_stages(store_path, corpus, options, needed)
+    return needed
 
 
-def plan_stages(
-    store_path: Path, corpus: Sequence[str] | None, options: IngestOptions, needed: Sequence[tuple[str, str]]
-) -> list[dict[str, Any]]:
-    """The same for stages by their names and kinds, which are keys of `_COSTS`."""
+def stages_of(command: str, asked: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same for `parse`, `embed`, `score` and `mine`."""
+    name, fit, vectors = (asked.get(key) for key in ("name", "fit", "vectors"))
+    if command == "parse":
+        return [(stage_name(name), "parses")]
+    if command == "embed":
+        return [(vectors_name(asked.get("stage", CORPUS_STAGE), name), "vectors")]
+    if command == "score":
+        stage, columns = asked.get("stage", "una"), asked.get("columns")
+        chosen = COLUMNS if columns is None else listed(columns)
+        needed = [(stage_names(fit)[0], "tfidf")] if "unknown_words" in chosen else []
+        if ScoreOptions(chosen).needs_vectors:
+            needed += [(vectors_name(of, vectors), "vectors") for of in (CORPUS_STAGE, stage)]
+        kind = "scores" if "nearest_cosine" in chosen else "augmentation"
+        return [*needed, (scores_name(stage, name), kind)]
+    options: MineParameters = asked["parameters"]
+    options.check()
+    needed = [(stage_names(fit)[0], "tfidf")]
+    if options.by == "vectors":
+        compared = filter(None, (CORPUS_STAGE, options.positive))
+        needed = [(vectors_name(one, vectors), "vectors") for one in compared]
+    first, *further = mined_names(options, asked.get("stage"))
+    # Further negatives come out of the same search.
+    return [*needed, (first, f"mined-{options.by}"), *((one, "augmentation") for one in further)]
+
+
+def show_plan(values: dict[str, Any], options: IngestOptions, needed: Sequence[tuple[str, str]]) -> None:
+    """Show of each stage that a command needs whether it is there, else about how long it takes."""
+    store, corpus = Store.create(values["store"]), values.get("corpus")
     if STDIN in (corpus or ()):
         raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
-    store = Store.create(store_path)
-    if store.has("corpus"):
-        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
-    else:
+    rows = store.rows
+    if not store.has(CORPUS_STAGE):
         rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
-        entries = [_entry("corpus", "corpus", rows)]
+    kinds = {CORPUS_STAGE: "corpus"}
     for name, kind in needed:
-        if any(entry["stage"] == name for entry in entries):
-            continue
-        if store.has(name):
-            entries.append({"stage": name, "state": "done", "rows": rows})
-        else:
-            entries.append(_entry(name, kind, rows))
-    return entries
+        kinds.setdefault(name, kind)
+    entries = [_entry(name, kind, rows, store.has(name)) for name, kind in kinds.items()]
+    views.show_plan(entries, values["as_json"])
 
 
 def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
@@ -125,15 +136,12 @@ def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
     return rows if limit is None else min(rows, limit)
 
 
-def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
+def _entry(name: str, kind: str, rows: int, is_there: bool) -> dict[str, Any]:
+    if is_there:
+        return {"stage": name, "state": "done", "rows": rows}
     (seconds, size), millions = _COSTS[kind], (rows / 1e6) ** (2 if kind in _SQUARE else 1)
-    return {
-        "stage": name,
-        "state": "to do",
-        "rows": rows,
-        "seconds": round(1 + millions * seconds, 1),
-        "bytes": rows * size,
-    }
+    estimated = {"seconds": round(1 + millions * seconds, 1), "bytes": rows * size}
+    return {"stage": name, "state": "to do", "rows": rows, **estimated}
 
 
 def engine_of(values: dict[str, Any]) -> Engine:
@@ -141,21 +149,12 @@ def engine_of(values: dict[str, Any]) -> Engine:
     return Engine.for_this_machine(*(values[name] for name in ("jobs", "backend", "scheduler", "address")))
 
 
-@dataclass(frozen=True)
 class Output:
     """What a command that makes stages prints."""
 
-    quiet: bool
-    as_json: bool
-
-    def reporter(self) -> Bars:
-        """Where messages and progress go while stages are made."""
-        return Bars(self.quiet)
-
-    @property
-    def is_for_people(self) -> bool:
-        """Whether tables and hints are wanted."""
-        return not (self.quiet or self.as_json)
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.as_json, self.reporter = values["as_json"], Bars(values["quiet"])
+        self.is_for_people = not (values["quiet"] or values["as_json"])  # who wants tables and hints
 
     def show(
         self,
@@ -169,7 +168,7 @@ class Output:
         if self.as_json:
             views.print_run(store, results)
         elif self.is_for_people and of_parts:
-            status_views.show_parts(store, results)  # how far the stage is
+            views.show_parts(store, results)  # how far the stage is
         elif self.is_for_people:
             views.show_run(store, results)
             there = [folder for folder in folders if store.has(folder)]
@@ -181,19 +180,18 @@ def make(function: Callable[..., Any], values: dict[str, Any], looks_ahead: bool
     """Make the stages of an operation, or say what would be made."""
     step: Step = function.step  # type: ignore[attr-defined]
     own = given(values, [one.name for one in arguments_of(function)])
-    output = Output(values["quiet"], values["as_json"])
+    output, asked = Output(values), grouped(step.function, own)
     path = values["store"] if step.reads_corpus else Store.open(values["store"]).path  # there must be one
     reading, tolerance = reading_of(values) if step.reads_corpus else (IngestOptions(), Tolerance())
-    asked = grouped(step.function, own)
-    if step.plan is not None and values["dry_run"]:
-        plan = plan_stages(path, values.get("corpus"), reading, step.plan(**asked))
-        views.show_plan(plan, output.as_json)
-        return
-    if looks_ahead and _look_ahead(values, own, output):
+    if looks_ahead:
+        if _look_ahead(values, own, output):
+            return
+    elif values.get("dry_run"):
+        show_plan(values, reading, stages_of(function.command, asked))  # type: ignore[attr-defined]
         return
     is_shared = own.get("parts") is not None
     engine = engine_of(values) if step.has_workers else None
-    with Session(path, engine, output.reporter(), is_shared, values["overwrite"], sample=True) as session:
+    with Session(path, engine, output.reporter, is_shared, values["overwrite"], sample=True) as session:
         if step.reads_corpus:
             session.ingest(values["corpus"], reading, **vars(tolerance))
         folders = step.function(session, **asked)
@@ -207,14 +205,13 @@ def augment(name: str, parameters: dict[str, Any], values: dict[str, Any]) -> No
     reading, tolerance = reading_of(values)
     if values["dry_run"]:
         to_parse = [stage_name(values["parses"])] if pipeline is not None else []
-        plan = plan_run(store, values["corpus"], reading, [(run, stage, draws)], to_parse)
-        views.show_plan(plan, values["as_json"])
+        show_plan(values, reading, stages_of_runs(store, [(run, stage, draws)], to_parse))
         return
     if pipeline is not None:  # before the parse, which takes long
         named = find_pipeline(pipeline).name
         run.check_language(named)
-    parts, output = part_numbers(values["parts"]), Output(values["quiet"], values["as_json"])
-    reporter, shared, engine = output.reporter(), parts is not None, engine_of(values)
+    parts, output = part_numbers(values["parts"]), Output(values)
+    reporter, shared, engine = output.reporter, parts is not None, engine_of(values)
     with Session(store, engine, reporter, shared, values["overwrite"], sample=True) as session:
         session.ingest(values["corpus"], reading, **vars(tolerance))
         if pipeline is not None:
@@ -231,7 +228,7 @@ def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> 
         return False
     if values["dry_run"] and sample:
         raise UsageError(f"--sample {sample}: asks, and --dry-run asks nobody; leave one of them out")
-    parameters, reporter = grouped(api.generate, own)["parameters"], output.reporter()
+    parameters, reporter = grouped(api.generate, own)["parameters"], output.reporter
     numbers: dict[str, Any]
     if values["dry_run"]:
         if not parameters.runs_here:
@@ -262,36 +259,35 @@ def _look_ahead(values: dict[str, Any], own: dict[str, Any], output: Output) -> 
 
 def ingest_corpus(values: dict[str, Any]) -> None:
     """The corpus, read or continued."""
-    output = Output(values["quiet"], values["as_json"])
+    output = Output(values)
     reading, tolerance = reading_of(values)
     store, overwrite = values["store"], values["overwrite"]
-    with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
+    with Session(store, reporter=output.reporter, overwrite=overwrite, sample=True) as session:
         read = session.append if values["append"] else session.ingest
         read(values["corpus"], reading, **vars(tolerance))
         output.show(session.store, session.results)
         if values["append"] and output.is_for_people:
-            status_views.show_behind(session.store)
+            views.show_behind(session.store)
 
 
 def run_recipe(values: dict[str, Any]) -> None:
     """What a recipe made, or the commands that make what is behind."""
     from augment_cli.pages.report import TITLE, write_report  # loads polars
 
-    output, store = Output(values["quiet"], values["as_json"]), values["store"]
+    output, store = Output(values), values["store"]
     if values["behind"]:
-        _run_behind(store, values["dry_run"], output.quiet)
+        _run_behind(store, values["dry_run"], values["quiet"])
         return
     if values["dry_run"]:
         recipe = recipes.of_paper(values["recipe"]) if values["paper"] else values["recipe"]
         loaded = recipes.load(recipe, values["changes"] or ())
         runs = [(item.run, item.stage, item.draws) for item in loaded]
-        plan = plan_run(store, values["corpus"], reading_of(values)[0], runs)
-        views.show_plan(plan, output.as_json)
+        show_plan(values, reading_of(values)[0], stages_of_runs(store, runs))
         return
     page = Path(values["report"]) if values["report"] else None
     if page is not None:
         check_place(page, store, TITLE)
-    result = called(api.run_recipe, values, sample=True, reporter=output.reporter())
+    result = called(api.run_recipe, values, sample=True, reporter=output.reporter)
     page = page if result.folders else None  # of nothing there is no page
     if page is not None:
         write_report(result.store, page, seconds=result.seconds)
@@ -330,21 +326,21 @@ def _run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
 
 def pack_table(values: dict[str, Any]) -> None:
     """The packed table, its files, and the lines that train on it."""
-    output, name = Output(values["quiet"], values["as_json"]), values["name"]
-    columns = given(values, [item.name for item in declared(PackOptions)])
+    output, name = Output(values), values["name"]
+    columns = fields_of(PackOptions, values)
     if values["recipe"]:
         columns |= read_pack_recipe(Path(values["recipe"]))
     opened = Store.open(values["store"])  # there must be one
     out, beir = (Path(values[key]) if values[key] else None for key in ("out", "beir"))
     ends = [f"-{side}" for side in SIDES] if columns.get("split") else [""]
     if out is not None:
-        check_export_path(out, opened, ends)
+        exporting.check_export_path(out, opened, ends)
     if beir is not None:
-        check_beir_folder(beir, opened, PackOptions(**columns))
+        exporting.check_beir_folder(beir, opened, PackOptions(**columns))
     engine, overwrite = engine_of(values), values["overwrite"]
     with (
-        reserved([out.with_stem(out.stem + end) for end in ends] if out else []),
-        Session(opened.path, engine, output.reporter(), overwrite=overwrite, sample=True) as session,
+        exporting.reserved([out.with_stem(out.stem + end) for end in ends] if out else []),
+        Session(opened.path, engine, output.reporter, overwrite=overwrite, sample=True) as session,
     ):
         say, chosen = session.reporter.say, choose(session.store, **columns)
         if (notes := left_out(session.store, chosen)) and not (values["positives"] or values["negatives"]):
@@ -353,15 +349,17 @@ def pack_table(values: dict[str, Any]) -> None:
         if out is not None:
             for stage in stages:
                 path = out.with_stem(out.stem + stage.removeprefix(name))
-                say(f"{path}: {export(session.store, stage, path):,} rows")
+                say(f"{path}: {exporting.export(session.store, stage, path):,} rows")
         if beir is not None and stages:
-            numbers = write_beir(session.store, stages[-1], beir)
+            numbers = exporting.write_beir(session.store, stages[-1], beir)
             say(f"{beir}: {numbers['queries']:,} queries to {numbers['documents']:,} documents")
         output.show(session.store, session.results)
         if stages and output.is_for_people:
             views.show_easy(session.store, chosen.negatives)
-        if stages and output.is_for_people and (lines := training_lines(session.store, stages[0])):
-            print(f"Train on it with sentence-transformers ({how_long(session.store, stages[0])}):\n")
+        if stages and output.is_for_people and (lines := exporting.training_lines(session.store, stages[0])):
+            print(
+                f"Train on it with sentence-transformers ({exporting.how_long(session.store, stages[0])}):\n"
+            )
             print(visible(lines), end="")
 
 
@@ -369,8 +367,8 @@ def adapt(values: dict[str, Any]) -> None:
     """The verdict, and what to do next."""
     from augment_cli import adaptation
 
-    reading = IngestOptions(**given(values, [item.name for item in declared(IngestOptions)]))
-    reporter = Output(values["quiet"], values["as_json"]).reporter()
+    reading = IngestOptions(**fields_of(IngestOptions, values))
+    reporter = Output(values).reporter
     verdict = adaptation.adapt(
         values["encoder"], values["texts"], reading, values["out"], values["settings"] or (),
         values["lookup"], values["allow_download"], values["prompt"], reporter,

@@ -77,18 +77,12 @@ def parameter_of(argument: Argument) -> inspect.Parameter:
     option, is_required = argument.option, argument.default is operation.NOTHING
     kind = _kind_of(argument.kind, option.repeats)
     default = operation.NOTHING if is_required else None if option.repeats else argument.default
-    said: dict[str, Any] = {
-        "help": option.help,
-        "metavar": option.metavar,
-        "autocompletion": _COMPLETES.get(option.completes),
-    }
-    if option.minimum is not None:
-        said["min"] = option.minimum
+    said: dict[str, Any] = {"help": option.help, "metavar": option.metavar, "min": option.minimum}
+    said["autocompletion"] = _COMPLETES.get(option.completes)
     flags = [f"--{option.name or argument.name.replace('_', '-')}"]
     flags = [f"-{option.short}", *flags] if option.short else flags
     typed = typer.Argument(**said) if option.is_positional else typer.Option(*flags, **said)
-    if default is None and not is_required:
-        kind = kind | None
+    kind = kind | None if default is None and not is_required else kind
     return _parameter(argument.name, Annotated[kind, typed], default)
 
 
@@ -139,10 +133,14 @@ def given(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: values[name] for name in names if values.get(name) not in (None, [])}
 
 
+def fields_of(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Of a command's values the fields of a parameter class that were given."""
+    return given(values, [item.name for item in declared(kind)])
+
+
 def reading_of(values: dict[str, Any]) -> tuple[IngestOptions, Tolerance]:
     """How the corpus is read, of a command's values."""
-    of_reading, of_lines = ([item.name for item in declared(kind)] for kind in (IngestOptions, Tolerance))
-    return IngestOptions(**given(values, of_reading)), Tolerance(**given(values, of_lines))
+    return IngestOptions(**fields_of(IngestOptions, values)), Tolerance(**fields_of(Tolerance, values))
 
 
 def with_options(function: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:

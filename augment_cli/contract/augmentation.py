@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -30,33 +29,14 @@ SHIPPED_LIST, NO_LIST = "vulgar", "none"
 
 @dataclass(frozen=True)
 class Resources:
-    """What `prepare` may use beside the parameters.
+    """What `prepare` may use beside the parameters."""
 
-    Attributes
-    ----------
-    seed, draw : int
-        What the draws depend on.
-    terms : TermTable or None
-        Where the augmentation needs `tfidf`.
-    """
-
-    seed: int
+    seed: int  # it and the draw decide all draws
     draw: int
-    terms: TermTable | None = None
+    terms: TermTable | None = None  # where the augmentation needs `tfidf`
 
     def key(self, purpose: str) -> int:
-        """Key of an independent stream of draws.
-
-        Parameters
-        ----------
-        purpose : str
-            The augmentation's name, and what is drawn where it draws several things: `una/position`.
-
-        Returns
-        -------
-        int
-            64 bits, for `augment_cli.contract.draws`.
-        """
+        """Key of an independent stream of draws, such as `una/position`, for `contract/draws.py`."""
         return stream_key(self.seed, purpose, self.draw)
 
 
@@ -77,13 +57,7 @@ class PreparedModel(Prepared, Protocol):
         ...
 
     def batches_of(self, texts: pa.StringArray) -> list[np.ndarray]:
-        """Which rows go through the model together, a pure function of the texts.
-
-        Returns
-        -------
-        list of ndarray of int64
-            Positions in `texts`; every one of them is in one batch.
-        """
+        """Which rows go through the model together, a pure function of the texts: each int64 (k,)."""
         ...
 
     def use_device(self, device: str) -> None:
@@ -91,24 +65,15 @@ class PreparedModel(Prepared, Protocol):
         ...
 
 
-def _parameters_as_they_are(parameters: Any, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters)
-
-
 def with_digests(digests: Callable[[], Mapping[str, str]]) -> Callable[[Any, Resources], dict[str, Any]]:
-    """A `resolve` for a descriptor: the parameters, and digests of the word lists and tables that are read.
-
-    Parameters
-    ----------
-    digests : callable
-        Called when a run is resolved, since reading the files takes time: from a name to a SHA-256.
-    """
+    """A `resolve` for a descriptor: the parameters, and SHA-256 of word lists and tables that are read."""
+    # Called when a run is resolved, since reading the files takes time.
     return lambda parameters, resources: dataclasses.asdict(parameters) | dict(digests())
 
 
 _KINDS = ("negative", "positive")
 _NEEDS = ("tfidf", "parses", "model")
-LabelAndReason = tuple[Literal["same", "other", "neither"], str]
+LabelAndReason = tuple[Label, str]
 
 
 @dataclass(frozen=True)
@@ -117,90 +82,52 @@ class Augmentation:
 
     It stands in the augmentation's own file as a constant named like the file; the first line of that file's
     docstring is the summary. Parameters have been checked when they come to any of the functions.
-
-    Parameters
-    ----------
-    name : str
-        Command, and folder of the stage.
-    version : int
-        Raised whenever the same input would give another output.
-    kind : {"negative", "positive"}
-        Whether the result means something else (hard negative) or the same (positive).
-    paper : str
-        Where it comes from.
-    needs : frozenset of {"tfidf", "parses", "model"}
-        Earlier stages it reads; they come as `Rows.tokens` and `Rows.parses`. One that needs a model
-        returns a `PreparedModel`, and is run batch by batch with a journal.
-    languages : tuple of str
-        ISO 639-1 codes of the languages that it has rules or words for; empty for one that needs none. Parses
-        of another language are refused.
-    parameters : type
-        A frozen dataclass whose fields are made with `parameter`. Its `__post_init__` raises `UsageError` for
-        values that make no sense together.
-    prepare : callable
-        (parameters, resources) to a function from `Rows` to `Outcome`.
-    reads_parse_if_there : bool
-        Whether it takes parts of speech from the parse where the store has one, though it needs none. Then
-        its parameters have the field `parts_of_speech`, made with `parts_of_speech_parameter`.
-    columns : tuple of pyarrow.Field
-        Columns of its own beside row_id, text, reason and edits.
-    resolve : callable
-        (parameters, resources) to the JSON values that the result depends on: word lists by digest,
-        shares as counts. The default takes the parameters as they are.
-    warnings : callable
-        (parameters, resources) to lines a person should read before the run.
-    notes : callable
-        (parameters, resources) to lines that say what the run does with this store.
-    also_needs : callable
-        Parameters to further stages it reads with them: `parses`, or `forms`, how the terms are written.
-    of_draw : callable
-        (parameters, draw, number of draws) to the parameters of one of several draws.
-    uses : callable
-        (parameters, resources) to the digests or versions of models that the result depends on.
-    libraries : tuple of str
-        Distributions, beside numpy and pyarrow, whose versions decide the result.
-    pin : callable
-        Parameters with what depends on the machine, such as `auto`, made explicit; the same for all
-        workers, and part of the settings.
-    examples : tuple of str
-        Command lines for the help.
-    is_random : bool
-        Whether the result depends on the seed with the default parameters; if not, further draws would be
-        copies. (`dn --mode v3` draws, the default of `dn` does not.)
-    meaning : {"kept", "possibly altered", "altered"}, optional
-        What the augmentation is declared to do to the meaning, the three classes of AugCSE; where it
-        is not given, a negative counts as altered and a positive as kept.
-    turns : {"polarity", "content"}, optional
-        What a negative turns, for chains (`--of`): a predicate to its opposite, so that a second turn of it
-        restores what was said; or what is said of whom and what, which another turn does not restore.
-    entailment : (str, str) or callable, optional
-        The label same, other or neither, and its reason (`entailment_of`); or a function
-        from a stage's parameters, some of which may be missing, to these. It follows from `meaning` where it
-        is not given.
     """
 
-    name: str
-    version: int
-    kind: Literal["negative", "positive"]
-    paper: str
+    name: str  # command, and folder of the stage
+    version: int  # raised whenever the same input would give another output
+    kind: Literal["negative", "positive"]  # the result means something else, or the same
+    paper: str  # where it comes from
+    # (parameters, resources) to a function from `Rows` to `Outcome`
     prepare: Callable[[Any, Resources], Prepared]
+    # Earlier stages that it reads, of tfidf, parses, model; they come as `Rows.tokens` and `Rows.parses`. One
+    # that needs a model returns a `PreparedModel`, and is run batch by batch with a journal.
     needs: frozenset[str] = frozenset()
+    # A frozen dataclass whose fields are made with `parameter`. Its `__post_init__` raises `UsageError` for
+    # values that make no sense together.
     parameters: type = NoParameters
+    # ISO 639-1 codes of the languages that it has rules or words for; empty for one that needs none. Parses
+    # of another language are refused.
     languages: tuple[str, ...] = ()
+    # Whether it takes parts of speech from the parse where the store has one, though it needs none. Then its
+    # parameters have the field `parts_of_speech`, made with `parts_of_speech_parameter`.
     reads_parse_if_there: bool = False
-    columns: tuple[pa.Field, ...] = ()
-    resolve: Callable[[Any, Resources], dict[str, Any]] = _parameters_as_they_are
+    columns: tuple[pa.Field, ...] = ()  # its own, beside row_id, text, reason and edits
+    # The JSON values that the result depends on: word lists by digest, shares as counts.
+    resolve: Callable[[Any, Resources], dict[str, Any]] = lambda parameters, _: dataclasses.asdict(parameters)
+    # Lines that a person should read before the run; lines that say what the run does with this store.
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     notes: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
+    # Further stages that it reads with these parameters: `parses`, or `forms`, how the terms are written.
     also_needs: Callable[[Any], frozenset[str]] = lambda parameters: frozenset()
+    # (parameters, draw, number of draws) to the parameters of one of several draws.
     of_draw: Callable[[Any, int, int], Any] = lambda parameters, draw, draws: parameters
+    # Digests or versions of models that the result depends on.
     uses: Callable[[Any, Resources], dict[str, str]] = lambda parameters, resources: {}
-    libraries: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()  # beside numpy and pyarrow, whose versions decide the result
+    # What depends on the machine, such as `auto`, made explicit; the same for all workers, and a setting.
     pin: Callable[[Any], Any] = lambda parameters: parameters
-    examples: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()  # command lines for the help
+    # Whether the result depends on the seed with the default parameters; if not, further draws would be
+    # copies. (`dn --mode v3` draws, the default of `dn` does not.)
     is_random: bool = True
+    # What it is declared to do to the meaning, AugCSE's three classes; by default what its kind says.
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
+    # What a negative turns, for chains (`--of`): a predicate to its opposite, so that a second turn of it
+    # restores what was said; or what is said of whom and what, which another turn does not restore.
     turns: Literal["polarity", "content"] | None = None
+    # The label same, other or neither, and its reason; or a function from a stage's parameters, some of which
+    # may be missing, to these. It follows from `meaning` where it is not given.
     entailment: LabelAndReason | Callable[[Mapping[str, Any]], LabelAndReason] | None = None
 
     def __post_init__(self) -> None:
@@ -226,19 +153,12 @@ def meaning_of(descriptor: Augmentation) -> str:
 
 @dataclass(frozen=True)
 class Entailment:
-    """A label with its reason.
+    """A label with its reason."""
 
-    Attributes
-    ----------
-    label : {"same", "other", "neither"}
-        same: original and result entail each other. other: neither entails the other. neither: one entails
-        the other and not the reverse, or it depends on the sentence.
-    reason : str
-        A clause, for messages and tables.
-    """
-
+    # same: original and result entail each other. other: neither entails the other. neither: one entails the
+    # other and not the reverse, or it depends on the sentence.
     label: Label
-    reason: str
+    reason: str  # a clause, for messages and tables
 
 
 _BY_MEANING = {
@@ -249,15 +169,7 @@ _BY_MEANING = {
 
 
 def entailment_of(descriptor: Augmentation, parameters: Mapping[str, Any] | None = None) -> Entailment:
-    """The label of an augmentation.
-
-    Parameters
-    ----------
-    descriptor : Augmentation
-        One without a label of its own gets it from AugCSE's class of meaning.
-    parameters : mapping, optional
-        As a stage's settings have them; by default the augmentation's defaults.
-    """
+    """The label of an augmentation: its own, with a stage's parameters, or by AugCSE's class of meaning."""
     own = descriptor.entailment
     if callable(own):
         own = own(parameters if parameters is not None else {})
@@ -285,10 +197,6 @@ def avoided_digest(choice: str) -> str | None:
 def _words(choice: str) -> tuple[str, ...]:
     if choice == NO_LIST:
         return ()
-    return _shipped() if choice == SHIPPED_LIST else read_word_list(choice, "--avoid")
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> tuple[str, ...]:
     # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
-    return tuple(sorted(word_list("vulgar_words")))
+    shipped = choice == SHIPPED_LIST
+    return tuple(sorted(word_list("vulgar_words"))) if shipped else read_word_list(choice, "--avoid")

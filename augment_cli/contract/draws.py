@@ -16,20 +16,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def splitmix64(states: np.ndarray | np.uint64, counters: np.ndarray) -> np.ndarray:
-    """The counters-th output of SplitMix64 from a starting state.
-
-    Parameters
-    ----------
-    states : ndarray of uint64, shape (n,), or uint64
-        Where each stream starts.
-    counters : ndarray of uint64, shape (n,)
-        1 is the first output.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n,)
-        Random bits.
-    """
+    """uint64 (n,): the counters-th outputs of the streams that begin at `states`; 1 is the first output."""
     value = states + counters * _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -37,38 +24,13 @@ def splitmix64(states: np.ndarray | np.uint64, counters: np.ndarray) -> np.ndarr
 
 
 def stream_key(seed: int, name: str, draw: int = 0) -> int:
-    """A key for one purpose.
-
-    Parameters
-    ----------
-    name : str
-        What is drawn: the augmentation's name, and which of its decisions.
-    draw : int
-        Which of several independent draws.
-
-    Returns
-    -------
-    int
-        64 bits.
-    """
+    """64 bits for one purpose: `name` is the augmentation's, and which of its decisions is drawn."""
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1f{draw}".encode()).digest()
     return int.from_bytes(digest[:8], "little")
 
 
 def bits(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """64 random bits for each (row_id, counter).
-
-    Parameters
-    ----------
-    key : int
-        From `stream_key`.
-    row_ids, counters : ndarray of int64, same shape
-        The row, and the counter within the row (0, 1, 2, …).
-
-    Returns
-    -------
-    ndarray of uint64, same shape
-    """
+    """uint64 (n,): random bits by a `stream_key` for row_ids int64 (n,) and the counters in them, from 0."""
     rows = splitmix64(np.uint64(key), row_ids.astype(np.uint64) + np.uint64(1))
     return splitmix64(rows, counters.astype(np.uint64) + np.uint64(1))
 

@@ -1,9 +1,10 @@
 """Operations: what the command line and Python both offer, declared once as a function.
 
 The function's signature is the declaration. A parameter is annotated with an `Option`, or its type is a
-parameter class, whose fields (`parameter`) are then parameters of the operation. The command
-(`augment_cli/cli/commands.py`), the function for Python, its documentation and the reference page follow from
-it. `making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
+parameter class, whose fields (`parameter`) are then parameters of the operation. Its docstring is the help;
+paragraphs of it that begin with `augment-cli` or `>>>` are examples of the command and of Python. The command
+(`augment_cli/cli/commands.py`), the function for Python, its documentation and the reference page follow.
+`making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import operator
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,6 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.errors import UsageError, did_you_mean
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 NOTHING = inspect.Parameter.empty
 DECLARED: list[Callable[..., Any]] = []  # the functions for Python, as their declarations were read
@@ -158,65 +157,93 @@ def grouped(function: Callable[..., Any], values: dict[str, Any]) -> dict[str, A
 
 def described(function: Callable[..., Any]) -> tuple[str, list[str], str]:
     """Of an operation's documentation the text, the example commands, and the examples in Python."""
-    text, *sections = re.split(r"\n\n(?=\w+\n-+\n)", inspect.cleandoc(inspect.unwrap(function).__doc__ or ""))
-    bodies = {head: body.partition("\n")[2] for head, _, body in (one.partition("\n") for one in sections)}
-    return text, bodies.get("Commands", "").splitlines(), bodies.get("Examples", "")
+    paragraphs = inspect.cleandoc(inspect.unwrap(function).__doc__ or "").split("\n\n")
+    commands = [one for one in paragraphs if one.startswith("augment-cli ")]
+    examples = [one for one in paragraphs if one.startswith(">>> ")]
+    text = [one for one in paragraphs if one not in (*commands, *examples)]
+    return "\n\n".join(text), [line for one in commands for line in one.splitlines()], "\n\n".join(examples)
 
 
-def documented(function: Function, arguments: Sequence[Argument]) -> Function:
-    """Give a function the numpydoc docstring that its declaration says, and note that it is declared."""
-    DECLARED.append(function)
+def _documentation(function: Callable[..., Any], arguments: Sequence[Argument]) -> str:
+    """The numpydoc docstring that a declaration says."""
     text, _, examples = described(function)
     lines = "".join(f"{one.name} : {_words_of(one.kind)}\n    {one.option.help}\n" for one in arguments)
-    function.__doc__ = f"{text}\n\nParameters\n----------\n{lines}"
-    if examples:
-        function.__doc__ += f"\nExamples\n--------\n{examples}\n"
-    return function
+    shown = f"\nExamples\n--------\n>>> import augment_cli\n{examples}\n" if examples else ""
+    return f"{text}\n\nParameters\n----------\n{lines}{shown}"
 
 
 def _words_of(kind: Any) -> str:
     """A type as documentation says it: `str, optional`."""
     kinds = [one for one in kinds_of(kind) if one is not type(None)]
     words = [one.__name__ if isinstance(one, type) and not get_args(one) else str(one) for one in kinds]
-    return re.sub(r"\b\w+\.(?=\w)", "", " or ".join(words)) + ", optional" * (
-        len(kinds) < len(kinds_of(kind))
-    )
+    optional = ", optional" * (len(kinds) < len(kinds_of(kind)))
+    return re.sub(r"\b\w+\.(?=\w)", "", " or ".join(words)) + optional
 
 
 def operation(command: str = "") -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Declare an operation whose function is that for Python; fields of its classes are keywords."""
 
     def declare(function: Callable[..., Result]) -> Callable[..., Result]:
-        arguments = arguments_of(function)
-        own = inspect.signature(function).parameters
-        collects = [item for item in own.values() if item.kind is item.VAR_KEYWORD]
-        places = [one for one in arguments if one.name in own and own[one.name].kind is _POSITIONAL]
-        keywords = [one for one in arguments if one not in places and one.name not in map(_name, collects)]
-        signature = signature_of(places, keywords, collects)
-
-        @functools.wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
-            named = by_parameter(arguments, named)
-            if not collects:
-                refuse_unknown(function.__name__, named, signature.parameters)
-            values = signature.bind(*given, **named)
-            refuse_swapped(function.__name__, values.arguments)
-            further = values.arguments.pop(collects[0].name, {}) if collects else {}
-            return function(**grouped(function, values.arguments), **further)
-
-        call.__signature__, call.command = signature, command  # type: ignore[attr-defined]
-        return documented(call, arguments)
+        own, arguments = inspect.signature(function).parameters, arguments_of(function)
+        places = [one for one in arguments if one.name in own and own[one.name].kind is _BY_PLACE]
+        others = [one for one in arguments if one not in places]
+        return for_python(
+            function, command, places, others, lambda values: function(**grouped(function, values))
+        )
 
     return declare
 
 
-def by_parameter(arguments: Sequence[Argument], named: Mapping[str, Any]) -> dict[str, Any]:
+_BY_PLACE, _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
+
+def for_python(
+    function: Callable[..., Any],
+    command: str,
+    places: Sequence[Argument],
+    others: Sequence[Argument],
+    run: Callable[[dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """The function for Python of an operation: `run` with its arguments by name, once they are checked."""
+    own, arguments = inspect.signature(function).parameters.values(), [*places, *others]
+    collecting = next((item.name for item in own if item.kind is item.VAR_KEYWORD), None)
+    kinds: list[Any] = [_BY_PLACE] * len(places)
+    kinds += [inspect.Parameter.VAR_KEYWORD if one.name == collecting else _BY_NAME for one in others]
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(one.name, kind, default=one.default, annotation=one.kind)
+            for one, kind in zip(arguments, kinds, strict=True)
+        ]
+    )
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        named = _by_parameter(arguments, named)
+        unknown = [name for name in named if name not in signature.parameters]
+        if unknown and collecting is None:
+            alike = did_you_mean(unknown[0], signature.parameters)
+            known = ", ".join(signature.parameters)
+            raise UsageError(f"{function.__name__}: has no parameter {unknown[0]!r}; it has {known}.{alike}")
+        values = signature.bind(*given, **named).arguments
+        refuse_swapped(function.__name__, values)
+        return run(values | values.pop(collecting or "", {}))
+
+    call.__signature__, call.command = signature, command or function.__name__  # type: ignore[attr-defined]
+    call.__doc__ = _documentation(function, arguments)
+    DECLARED.append(call)
+    return call
+
+
+def _by_parameter(arguments: Sequence[Argument], named: Mapping[str, Any]) -> dict[str, Any]:
     """Values by parameter, of which some have the name that the command line has for them, such as n."""
     own = {one.name for one in arguments}
     words = {
         word.replace("-", "_"): one.name for one in arguments for word in (one.option.name, one.option.short)
     }
     return {name if name in own else words.get(name, name): value for name, value in named.items()}
+
+
+_NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "answers"}
 
 
 def refuse_swapped(function: str, values: Mapping[str, Any]) -> None:
@@ -232,13 +259,9 @@ def refuse_swapped(function: str, values: Mapping[str, Any]) -> None:
             )
 
 
-_NEVER_STORES = {"stage", "stages", "name", "recipe", "texts", "out", "sets", "answers"}
-
-
 def _is_store(value: Any) -> bool:
-    return (isinstance(value, str | Path) and Path(value, "manifest.json").is_file()) or plain(
-        value
-    ) is not value
+    is_folder = isinstance(value, str | Path) and Path(value, "manifest.json").is_file()
+    return is_folder or plain(value) is not value
 
 
 def plain(store: Any) -> Any:
@@ -246,30 +269,7 @@ def plain(store: Any) -> Any:
     return store.path if hasattr(store, "path") and hasattr(store, "stages") else store
 
 
-_POSITIONAL, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-_name = operator.attrgetter("name")
-
-
-def signature_of(
-    positional: Sequence[Argument], keywords: Sequence[Argument], collecting: Sequence[inspect.Parameter] = ()
-) -> inspect.Signature:
-    """The signature of an operation's function for Python."""
-    places = [_POSITIONAL] * len(positional) + [_KEYWORD] * len(keywords)
-    given = [
-        inspect.Parameter(one.name, place, default=one.default, annotation=one.kind)
-        for one, place in zip([*positional, *keywords], places, strict=True)
-    ]
-    return inspect.Signature([*given, *collecting])
-
-
 def shared_argument(name: str, annotated: Any, default: Any) -> Argument:
     """An argument of several operations, by the annotation that they share."""
     kind, option = get_args(annotated)
     return Argument(name, kind, default, option)
-
-
-def refuse_unknown(function: str, given: Any, known: Any) -> None:
-    """Refuse keywords that a function does not have, and say which it has."""
-    if unknown := [name for name in given if name not in known]:
-        alike = did_you_mean(unknown[0], known)
-        raise UsageError(f"{function}: has no parameter {unknown[0]!r}; it has {', '.join(known)}.{alike}")

@@ -27,30 +27,13 @@ def parameter(
     maximum: float | None = None,
     above: float | None = None,
     choices: tuple[str, ...] | None = None,
-    option: str | None = None,
-    unset: Any = dataclasses.MISSING,
-    later: bool = False,
+    option: str | None = None,  # its name, where it is not the field's: of a list, given one value at a time
+    unset: Any = dataclasses.MISSING,  # what stands for no value, where it is found out later what that means
+    later: bool = False,  # added by a later release: a stage recorded without it was made with the default
 ) -> Any:
-    """A field of a parameter class, with what the command line and the docs say of it.
+    """A field of a parameter class, with what the command line and the docs say of it in one line.
 
-    Parameters
-    ----------
-    default : bool, int, float, str, tuple, dict or None
-        Its type is the parameter's, where the field is not annotated with more.
-    help : str
-        One line.
-    minimum, maximum : float, optional
-        Smallest and largest value allowed.
-    above : float, optional
-        Every value must be larger than this.
-    choices : tuple of str, optional
-        The only values allowed.
-    option : str, optional
-        Name of the option, where it is not the field's: of a list that is given one value at a time.
-    unset : optional
-        What stands for a value that is not given, where that is not the default: it is found out later then.
-    later : bool, optional
-        True for one that a later release added: a stage recorded without it counts as made with the default.
+    The default's type is the parameter's, where the field is not annotated with more.
     """
     metadata = {
         "help": help,

@@ -16,25 +16,13 @@ from augment_cli.text.spans import CodePoints, Edits
 
 @dataclass(frozen=True)
 class TokenRows:
-    """The TF-IDF matrix of n rows, flattened over their N token occurrences.
+    """The TF-IDF matrix of n rows, flattened over their N token occurrences."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n+1,)
-        Tokens of row i are offsets[i]:offsets[i+1].
-    term_ids : ndarray of int32, shape (N,)
-        Rows of the term table; −1 where the term is not in it.
-    starts, ends : ndarray of int32, shape (N,)
-        Span in the original text, code points, half-open.
-    weights : ndarray of float64, shape (N,)
-        tf·idf of the occurrence's term in its sentence; 0 where the term is not in the table.
-    """
-
-    offsets: np.ndarray
-    term_ids: np.ndarray
-    starts: np.ndarray
+    offsets: np.ndarray  # int64 (n+1,): tokens of row i are offsets[i]:offsets[i+1]
+    term_ids: np.ndarray  # int32 (N,): rows of the term table; −1 where the term is not in it
+    starts: np.ndarray  # int32 (N,): span in the original text, code points, half-open
     ends: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  # float64 (N,): tf·idf of the term in its sentence; 0 where it is not in the table
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -44,26 +32,13 @@ class TokenRows:
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of the corpus with what the augmentation needs of them.
+    """Some rows of the corpus with what the augmentation needs of them."""
 
-    Attributes
-    ----------
-    row_ids : ndarray of int64, shape (n,)
-        They decide the draws.
-    texts : pyarrow.StringArray, length n
-    code_points : CodePoints
-        The same texts, flattened.
-    tokens : TokenRows or None
-        Where the augmentation needs `tfidf`.
-    parses : ParseRows or None
-        Where it needs `parses`, or reads them as there are some.
-    """
-
-    row_ids: np.ndarray
-    texts: pa.StringArray
-    code_points: CodePoints
-    tokens: TokenRows | None = None
-    parses: ParseRows | None = None
+    row_ids: np.ndarray  # int64 (n,): they decide the draws
+    texts: pa.StringArray  # (n,)
+    code_points: CodePoints  # the same texts, flattened
+    tokens: TokenRows | None = None  # where the augmentation needs `tfidf`
+    parses: ParseRows | None = None  # where it needs `parses`, or reads them as there are some
 
     def __len__(self) -> int:
         return len(self.row_ids)
@@ -71,21 +46,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of n rows.
+    """What became of n rows."""
 
-    Attributes
-    ----------
-    edits : Edits
-        Replacements on the original texts. A row without any is unchanged.
-    reasons : ndarray of object, shape (n,)
-        Why a row without edits is unchanged; ignored where there are edits.
-    columns : mapping of str to pyarrow.Array
-        The augmentation's own columns, as its descriptor declares them.
-    """
-
-    edits: Edits
-    reasons: np.ndarray
-    columns: Mapping[str, pa.Array] = field(default_factory=dict)
+    edits: Edits  # replacements on the original texts; a row without any is unchanged
+    reasons: np.ndarray  # object (n,): why a row without edits is unchanged; ignored where there are some
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)  # its own, as its descriptor declares them
 
 
 Draw = Callable[[int], np.ndarray]  # counter to (n,) uniforms

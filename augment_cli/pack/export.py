@@ -77,13 +77,11 @@ def check_export_path(path: Path, store: Store, suffixes: Sequence[str] = ("",))
 @contextlib.contextmanager
 def reserved(paths: Iterable[Path]) -> Iterator[None]:
     """Keep other runs away from the files that an export will write, until the `with` block ends."""
+    taken = "--out {}: another run (process %s) writes it; wait for its end, or name another file"
     with contextlib.ExitStack() as stack:
         for path in sorted(paths):
-            taken = (
-                f"--out {path}: another run (process %s) writes it; wait for its end, or name another file"
-            )
             lock = path.with_name(f".{path.name}.lock")
-            stack.enter_context(hold_lock(lock, taken=taken))
+            stack.enter_context(hold_lock(lock, taken=taken.format(path)))
             stack.callback(lock.unlink, missing_ok=True)
         yield
 
@@ -151,13 +149,11 @@ def training_lines(store: Store, stage: str) -> str:
     parts = store.stage(stage).parts
     names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
     columns = [name for name in names if name.startswith(_TEXTS)]
-    encoder = _encoder()
     if not store.stage(stage).rows or not columns or {"label", "score"} & set(names):
         return ""
-    steps = steps_of(store.stage(stage).rows)
+    encoder, steps = _encoder(), steps_of(store.stage(stage).rows)
     chosen = ", ".join(f'"{name}"' for name in columns)
-    folder = f"{store.path.as_posix()}/{stage}"
-    out = f"runs/{store.path.name}-st"
+    folder, out = f"{store.path.as_posix()}/{stage}", f"runs/{store.path.name}-st"
     packed = store.stage(stage).settings["parameters"]
     # Another positive of a sentence is not its negative: no batch has a sentence twice.
     once = len(packed["positives"]) > 1 or "repeated_sentences" in packed
@@ -193,9 +189,7 @@ def _encoder() -> _Encoder:
     """The small BERT; where only a wheel is, which has none, the installed MiniLM, or the static encoder."""
     found = shipped(small := "data/models/encoder")
     if Path(small).exists() or found != small:
-        return _Encoder(
-            small if Path(small).exists() else found, "the small encoder of the checkout", 4 * 256**2, "5e-5"
-        )
+        return _Encoder(found, "the small encoder of the checkout", 4 * 256**2, "5e-5")
     package = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
     if package is not None and package.origin is not None:
         return _Encoder(f"{Path(package.origin).parent / 'model'}", "MiniLM", 6 * 384**2, "5e-5")
@@ -210,10 +204,8 @@ def steps_of(rows: int) -> int:
 def how_long(store: Store, stage: str) -> str:
     """About how long these lines take on this machine's cores, and what changes that."""
     columns = len([n for n in describe(store.part_path(stage, 0))[1].names if n.startswith(_TEXTS)])
-    steps = steps_of(store.stage(stage).rows)
-    texts = steps * BATCH * columns
-    encoder, of_base = _encoder(), 12 * 768**2
-    operations = texts * _TOKENS * 6 * 12  # of a weight: forward and backward, two each
+    steps, encoder, of_base = steps_of(store.stage(stage).rows), _encoder(), 12 * 768**2
+    operations = steps * BATCH * columns * _TOKENS * 6 * 12  # of a weight: forward and backward, two each
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     minutes = operations / (_USED * _operations_a_second() * cores) / 60  # of a weight
     return (

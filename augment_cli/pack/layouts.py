@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -92,14 +92,13 @@ def rows_of(
     # Also how many sentences have the positive and all negatives, and how many give no row.
     sentences = _Sentences(columns, positive, options)
     there = sentences.passing(filters)
-    kinds = _kinds_of_rows(columns, positive, sentences, options, filters)
+    kinds = sentences.kinds(filters)
     if options.layout == "n-tuple" and options.fills:
         sentences.fill(there[1:])
-    tables = [sentences.take(kind, options, schema) for kind in kinds]
+    tables = [sentences.take(kind, schema) for kind in kinds]
     # A labelled pair's first kind is the positive, without which there is no other.
-    gives = np.logical_or.reduce(
-        [kind.kept for kind in (kinds if options.layout == "triplet" else kinds[:1])]
-    )
+    giving = kinds if options.layout == "triplet" else kinds[:1]
+    gives = np.logical_or.reduce([kind.kept for kind in giving])
     complete = np.logical_and.reduce(there)
     return pa.concat_tables([schema.empty_table(), *tables]), int(complete.sum()), int((~gives).sum())
 
@@ -108,8 +107,7 @@ def count_rows(columns: pa.Table, positive: str, options: PackOptions) -> np.nda
     """int64 (f + 1,): how many rows there are with the first 0, 1, … of all f filters, without making any."""
     sentences = _Sentences(columns, positive, options)
     steps = (options.filters[:number] for number in range(len(options.filters) + 1))
-    kinds = [_kinds_of_rows(columns, positive, sentences, options, some) for some in steps]
-    return np.array([sum(int(kind.kept.sum()) for kind in step) for step in kinds], np.int64)
+    return np.array([sum(int(kind.kept.sum()) for kind in sentences.kinds(some)) for some in steps], np.int64)
 
 
 @dataclass(frozen=True)
@@ -119,26 +117,6 @@ class _KindOfRow:
     kept: np.ndarray
     places: Sequence[int]
     label: int | None = None
-
-
-def _kinds_of_rows(
-    columns: pa.Table, positive: str, sentences: _Sentences, options: PackOptions, filters: Sequence[str]
-) -> list[_KindOfRow]:
-    """The kinds of rows of the layout, in their order; another negative may stand in for one (`fills`)."""
-    is_positive, *are_negatives = sentences.passing(filters)
-    if options.layout == "n-tuple":
-        enough = np.logical_or if options.fills else np.logical_and
-        kept = is_positive & enough.reduce(are_negatives) if are_negatives else is_positive
-        return [_KindOfRow(kept, range(2 + len(are_negatives)))]
-    if options.layout == "triplet":
-        return [_KindOfRow(is_positive & one, (0, 1, place)) for place, one in enumerate(are_negatives, 2)]
-    if options.layout == "pair":
-        return [_KindOfRow(is_positive, (0, 1))]
-    is_first = is_positive.copy()  # a negative stands once, beside the first of the sentence's positives
-    for name in options.positives[: options.positives.index(positive)]:
-        is_first &= ~_Sentences(columns, name, options).passing(filters)[0]
-    pairs = [_KindOfRow(is_first & one, (0, place), 0) for place, one in enumerate(are_negatives, 2)]
-    return [_KindOfRow(is_positive, (0, 1), 1), *pairs]
 
 
 class _Sentences:
@@ -157,7 +135,7 @@ class _Sentences:
         if options.unchanged == "anchor":  # which cannot stand on both sides
             for is_text, column in zip(self._is_text[1:], own[1:], strict=True):
                 is_text &= ~pc.fill_null(pc.equal(column, own[0]), False).to_numpy()
-        self._options = options
+        self._positive, self._options = positive, options
 
     def passing(self, filters: Sequence[str]) -> list[np.ndarray]:
         """bool (n,) each: whether the positive, and each negative, is a text that passes the filters."""
@@ -172,6 +150,25 @@ class _Sentences:
                 is_there &= self.cosines[1] - cosines >= limits.margin
         return [positive, *negatives]
 
+    def kinds(self, filters: Sequence[str]) -> list[_KindOfRow]:
+        """The kinds of rows of the layout, in order; another negative may stand in for one (`fills`)."""
+        options, (is_positive, *are_negatives) = self._options, self.passing(filters)
+        if options.layout == "n-tuple":
+            enough = np.logical_or if options.fills else np.logical_and
+            kept = is_positive & enough.reduce(are_negatives) if are_negatives else is_positive
+            return [_KindOfRow(kept, range(2 + len(are_negatives)))]
+        if options.layout == "triplet":
+            return [
+                _KindOfRow(is_positive & one, (0, 1, place)) for place, one in enumerate(are_negatives, 2)
+            ]
+        if options.layout == "pair":
+            return [_KindOfRow(is_positive, (0, 1))]
+        is_first = is_positive.copy()  # a negative stands once, beside the first of the sentence's positives
+        for name in options.positives[: options.positives.index(self._positive)]:
+            is_first &= ~_Sentences(self.columns, name, options).passing(filters)[0]
+        pairs = [_KindOfRow(is_first & one, (0, place), 0) for place, one in enumerate(are_negatives, 2)]
+        return [_KindOfRow(is_positive, (0, 1), 1), *pairs]
+
     def fill(self, are_there: Sequence[np.ndarray]) -> None:
         """Put another of a sentence's negatives in the place of each that is not there."""
         count = len(are_there)
@@ -181,26 +178,22 @@ class _Sentences:
         # The row's next negative that is there, from the gap on and round.
         around = [[*range(place, count), *range(place)] for place in range(count)]
         self.texts[2:] = [pc.coalesce(*(texts[at] for at in order)) for order in around]
-        self.cosines[2:] = [_first_number([cosines[at] for at in order]) for order in around]
+        self.cosines[2:] = [
+            reduce(lambda known, more: np.where(np.isnan(known), more, known), [cosines[at] for at in order])
+            for order in around
+        ]
 
-    def take(self, rows: _KindOfRow, options: PackOptions, schema: pa.Schema) -> pa.Table:
+    def take(self, rows: _KindOfRow, schema: pa.Schema) -> pa.Table:
         """The rows of a kind; of the places of texts 0 is the anchor, 1 the positive."""
         mask = pa.array(rows.kept)
         arrays = [self.texts[place].filter(mask) for place in rows.places]
-        if options.scores:
+        if self._options.scores:
             values = np.stack([self.cosines[place][rows.kept] for place in rows.places[1:]], axis=1)
             arrays.append(_scores(values, schema))
         elif rows.label is not None:
             arrays.append(pa.array(np.full(int(rows.kept.sum()), rows.label)))
-        arrays += [self.columns[name].filter(mask) for name in options.carry]
+        arrays += [self.columns[name].filter(mask) for name in self._options.carry]
         return pa.table(arrays, names=schema.names).cast(schema)
-
-
-def _first_number(columns: Sequence[np.ndarray]) -> np.ndarray:
-    found = columns[0]
-    for column in columns[1:]:
-        found = np.where(np.isnan(found), column, found)
-    return found
 
 
 def _cosine_of(columns: pa.Table, name: str) -> np.ndarray:

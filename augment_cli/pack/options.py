@@ -46,15 +46,13 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: has no [pack] table; write one, or give the options on the command line")
     for key, value in table.items():
         kinds = _IN_RECIPES.get(key, ("", ()))[1]
-        is_bool = isinstance(value, bool) and bool not in kinds
         names = value if isinstance(value, list) else []
-        if not isinstance(value, kinds) or is_bool or not all(isinstance(name, str) for name in names):
-            words = dict.fromkeys(words for words, _ in _IN_RECIPES.values())
-            known = [
-                f"{', '.join(name for name, kind in _IN_RECIPES.items() if kind[0] == one)} ({one})"
-                for one in words
-            ]
-            raise UsageError(f"{path}: [pack] has {key} = {value!r}; use {', '.join(known)}")
+        if type(value) not in kinds or not all(isinstance(name, str) for name in names):
+            known: dict[str, list[str]] = {}
+            for name, (words, _) in _IN_RECIPES.items():
+                known.setdefault(words, []).append(name)
+            listed = ", ".join(f"{', '.join(some)} ({words})" for words, some in known.items())
+            raise UsageError(f"{path}: [pack] has {key} = {value!r}; use {listed}")
     return dict(table)
 
 
@@ -90,19 +88,18 @@ def choose(
         if name not in options.stages:
             raise UsageError(f"--where {name}: is not packed; name one of {', '.join(options.stages)}")
         meets(store, name, conditions, sorted(store.stage(name).parts)[:1])
-    corpus = store.read_rows(CORPUS_STAGE, 0, []).schema
+    names, own = store.read_rows(CORPUS_STAGE, 0, []).schema.names, ("text", *options.columns, *NUMBERS)
     for name in options.carry:
-        own = ("text", *options.columns, *NUMBERS)
-        if name in corpus.names and name in own:
-            raise UsageError(
-                f"--carry {name}: is what pack, or a trainer, calls a column of its own; rename it in the "
-                "input"
-            )
-        if name not in corpus.names:
-            known = [column for column in corpus.names if column not in own]
+        if name not in names:
+            known = [column for column in names if column not in own]
             raise UsageError(
                 f"--carry {name}: the corpus has {', '.join(known)} to carry; `augment-cli ingest` keeps "
                 "more columns of the input with --id-column and --keep-column"
+            )
+        if name in own:
+            raise UsageError(
+                f"--carry {name}: is what pack, or a trainer, calls a column of its own; rename it in the "
+                "input"
             )
     return options
 
@@ -129,21 +126,22 @@ def _check_values(options: PackOptions) -> None:
 def _fitting(store: Store, kind: str, labels: str) -> list[str]:
     """Finished stages that may stand among the positives, or the negatives, if nobody names them."""
     # Random sentences are not among them: `train adapt` makes that stage for itself.
-    wanted = NEEDED[kind] if labels == BY_LABEL else kind
-    fitting = [
-        name
-        for name in store.stages()
-        if _place_of(store, name, labels) == wanted
-        and store.stage(name).settings["stage"] != "random-sentence"
-    ]
-    for name in fitting:
-        if store.stage(name).is_complete and not store.has(name):
+    wanted, fitting = NEEDED[kind] if labels == BY_LABEL else kind, list[str]()
+    for name in store.stages():
+        if (
+            _place_of(store, name, labels) != wanted
+            or store.stage(name).settings["stage"] == "random-sentence"
+        ):
+            continue
+        if store.has(name):
+            fitting.append(name)
+        elif store.stage(name).is_complete:
             raise BadInputError(
                 f"{store.path / name}: files of this stage are missing or damaged (`augment-cli verify` "
                 "names them), so its column would be missing; run the command that made it again, or name "
                 f"the stages to pack with --{kind}"
             )
-    return [name for name in fitting if store.has(name)]
+    return fitting
 
 
 def _place_of(store: Store, name: str, labels: str) -> str | None:

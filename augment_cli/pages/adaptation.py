@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors.visible import visible_line
 from augment_cli.pages import figures, layout
 from augment_cli.pages.figures import map_of, map_png
 from augment_cli.store.files import write_atomically
@@ -42,7 +41,10 @@ def write_adaptation(
         "names": found.names,
         "count": len(texts),
         "changed": len(changed) / len(texts),
-        "nearest": [[_shown(texts[n]) for n in (one, *(some[one] for some in nearest))] for one in asked],
+        "nearest": [
+            [layout.line(texts[n], _MOST_CHARACTERS) for n in (one, *(some[one] for some in nearest))]
+            for one in asked
+        ],
     }
     page = layout.render(layout.template("adaptation.html"), title, values, script=layout.template("map.js"))
     write_atomically(folder / NAME, page.encode(), folder.absolute())
@@ -55,10 +57,4 @@ def _nearest(vectors: np.ndarray) -> np.ndarray:
     vectors = figures.unit(vectors)
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
-    found: np.ndarray = cosines.argmax(axis=1)
-    return found
-
-
-def _shown(text: str) -> str:
-    shown = visible_line(text)
-    return shown if len(shown) <= _MOST_CHARACTERS else shown[:_MOST_CHARACTERS] + "…"
+    return cosines.argmax(axis=1)

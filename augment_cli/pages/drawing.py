@@ -22,10 +22,7 @@ def histogram(
 ) -> Markup:
     """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen."""
     # Each of the one or two series has a name and values (n,).
-    shares = []
-    for _, values in series:
-        counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
-        shares.append(counts / max(counts.sum(), 1))
+    shares = [_shares(values, low, high, bins) for _, values in series]
     most = max((float(share.max()) for share in shares), default=0.0) or 1.0
     step = (_WIDTH - 2 * _LEFT) / bins
     room = _HEIGHT - _BOTTOM
@@ -34,10 +31,7 @@ def histogram(
         points = [f"{_LEFT},{room}"]
         for place, value in enumerate(share):
             height = room - value / most * (room - 8)
-            points += [
-                f"{_LEFT + place * step:.1f},{height:.1f}",
-                f"{_LEFT + (place + 1) * step:.1f},{height:.1f}",
-            ]
+            points += [f"{_LEFT + edge * step:.1f},{height:.1f}" for edge in (place, place + 1)]
         points.append(f"{_WIDTH - _LEFT},{room}")
         parts.append(f'<polygon class="series series-{number}" points="{" ".join(points)}"/>')
     if len(shares) == 2:
@@ -94,13 +88,10 @@ def strips(series: Sequence[tuple[str, np.ndarray]], low: float, high: float, sa
     """A distribution (n,) for each name, one below the other over the same axis, its median marked."""
     parts = []
     for number, (name, values) in enumerate(series):
-        room, (counts, _) = (number + 1) * _STRIP, np.histogram(np.clip(values, low, high), 60, (low, high))
-        step, most = (_WIDTH - _LEFT - _NAMES) / 60, max(int(counts.max()), 1)
-        points = [
-            (0, 0.0),
-            *((n + end, count / most) for n, count in enumerate(counts) for end in (0, 1)),
-            (60, 0.0),
-        ]
+        room, step = (number + 1) * _STRIP, (_WIDTH - _LEFT - _NAMES) / 60
+        shares = _shares(values, low, high, 60)
+        heights = np.repeat(shares / (shares.max() or 1), 2)
+        points = [(0, 0.0), *(((n + 1) // 2, height) for n, height in enumerate(heights)), (60, 0.0)]
         outline = " ".join(f"{_NAMES + n * step:.1f},{room - 24 * share:.1f}" for n, share in points)
         middle = _NAMES + (float(np.clip(np.median(values), low, high)) - low) / (high - low) * 60 * step
         parts += [
@@ -157,11 +148,13 @@ def _ticks(low: float, high: float, room: int, left: int = _LEFT) -> list[str]:
 
 def overlap_of(first: np.ndarray, second: np.ndarray, low: float, high: float, bins: int) -> float:
     """Share of two distributions that lies under both, from 0 (apart) to 1 (alike)."""
-    counts = [
-        np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))[0] / max(len(values), 1)
-        for values in (first, second)
-    ]
-    return min(1.0, float(np.minimum(*counts).sum()))  # sums of shares round
+    both = np.minimum(*(_shares(values, low, high, bins) for values in (first, second)))
+    return min(1.0, float(both.sum()))  # sums of shares round
+
+
+def _shares(values: np.ndarray, low: float, high: float, bins: int) -> np.ndarray:
+    counts, _ = np.histogram(np.clip(values, low, high), bins, (low, high))
+    return counts / max(counts.sum(), 1)
 
 
 def stacked_bar(parts: Sequence[tuple[str, float]], says: str) -> Markup:

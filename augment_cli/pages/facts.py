@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from augment_cli.pages.layout import word_edits
 from augment_cli.parsing.stage import count_clauses
 from augment_cli.reports.choosing import SHORTEST, Choice, amount_of_change, choose_rows, is_noise, signs_of
 from augment_cli.reports.choosing import kind_of as kind_of_sign
-from augment_cli.reports.comparison import HARDER, Difficulty, is_negative, nearness_of
+from augment_cli.reports.comparison import HARDER, Difficulty, Nearness, is_negative, nearness_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.reports.soundness import kind_of
 from augment_cli.reports.stage_signs import StageSign, clauses_lost, made_of_titles, signs_of_stage
@@ -84,25 +84,13 @@ class StageFacts:
     labels: dict[str, int] = field(default_factory=dict)  # of changed rows, where each has a label of its own
     # the stage whose texts a judge labelled, where they are not meant to say the same; else empty
     judged: str = ""
-    difficulty: Difficulty | None = None  # of negatives, where the shipped static encoder can tell it
-    static_cosines: np.ndarray = field(
-        default_factory=lambda: np.zeros(0)
-    )  # to the original, by that encoder
+    nearness: Nearness | None = None  # to the originals, where the shipped static encoder can tell it
+    difficulty: Difficulty | None = None  # of negatives, by that encoder
 
     @property
     def changed_share(self) -> float:
         """Of the rows that it was run on."""
         return self.changed / max(self.rows - self.reasons.get(Reason.BEYOND_LIMIT, 0), 1)
-
-    @property
-    def is_negative(self) -> bool:
-        """Whether it is made to mean something else."""
-        return self.label == "other"
-
-    @property
-    def is_positive(self) -> bool:
-        """Whether it is made to mean the same."""
-        return self.label == "same"
 
 
 def stages_of(store: Store) -> list[str]:
@@ -113,10 +101,7 @@ def stages_of(store: Store) -> list[str]:
 
 def _asked(beta: float | str | None) -> float | None:
     """The share of tokens that was asked for: β, or the middle of its range."""
-    if beta is None or isinstance(beta, float | int):
-        return beta
-    ends = [float(end) for end in beta.split(":")]
-    return sum(ends) / len(ends)
+    return None if beta is None else float(np.mean([float(end) for end in str(beta).split(":")]))
 
 
 def facts_of(store: Store, name: str, examples: int = 6) -> StageFacts:
@@ -138,6 +123,7 @@ def facts_of(store: Store, name: str, examples: int = 6) -> StageFacts:
     counted, distinct, copies = _repeats(store, name)
     nearness = nearness_of([(row.original, row.text) for row in rows])
     telling = _telling(rows)
+    same = choose_rows(store, name, examples, choice=Choice(where="label == same")) if judged else []
     return StageFacts(
         name=name,
         augmentation=maker,
@@ -159,9 +145,11 @@ def facts_of(store: Store, name: str, examples: int = 6) -> StageFacts:
         copies=copies,
         examples={
             "random": telling[:: max(len(telling) // examples, 1)][:examples],
-            "most changed": sorted(telling, key=_change, reverse=True)[:examples],
+            "most changed": sorted(
+                telling, key=lambda row: amount_of_change(row.original, row.text, row.edits), reverse=True
+            )[:examples],
             "suspicious": _suspicious(rows, label == "other", examples),
-            "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
+            "called the same by the judge": [_example(row, {}) for row in same],
         },
         fingerprint=numbers["fingerprint"][:12],
         stage_signs=_stage_signs(
@@ -173,8 +161,8 @@ def facts_of(store: Store, name: str, examples: int = 6) -> StageFacts:
         ),
         labels=labels,
         judged=judged,
+        nearness=nearness,
         difficulty=nearness.difficulty if nearness and is_negative(store, name) else None,
-        static_cosines=nearness.cosines if nearness else np.zeros(0),
     )
 
 
@@ -195,11 +183,6 @@ def _stage_signs(
     if reads_parses and (titles := made_of_titles([row.original for row in rows])):
         found.append(titles)
     return tuple(found)
-
-
-def _called_the_same(store: Store, name: str, count: int) -> list[Example]:
-    chosen = choose_rows(store, name, count, choice=Choice(where="label == same"))
-    return [_example(row, {}) for row in chosen]
 
 
 def _example(row: dict[str, Any], cosines: dict[int, float]) -> Example:
@@ -228,10 +211,6 @@ def _telling(rows: Sequence[Example]) -> list[Example]:
     return [row for row, length in zip(rows, lengths, strict=True) if length >= least]
 
 
-def _change(row: Example) -> float:
-    return amount_of_change(row.original, row.text, row.edits)
-
-
 def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Example]:
     """The worst first: signs, and cosines at the wrong end."""
     known = [row.cosine for row in rows if row.cosine == row.cosine]
@@ -239,12 +218,11 @@ def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Exa
     found = []
     for row in rows:
         reasons = signs_of(row.original, row.text)
-        at_edge = row.cosine >= edge if negative else row.cosine <= edge
-        if at_edge:
+        if row.cosine >= edge if negative else row.cosine <= edge:
             end = "as near as few others" if negative else "as far as few others"
             reasons.append(f"cosine {row.cosine:.2f}, {end}")
         if reasons:
-            example = Example(row.row_id, row.original, row.text, row.edits, "; ".join(reasons), row.cosine)
+            example = dataclasses.replace(row, why="; ".join(reasons))
             distance = 0.0 if row.cosine != row.cosine else row.cosine if negative else -row.cosine
             found.append((len(reasons), distance, example))
     found.sort(key=lambda one: (-one[0], -one[1], one[2].row_id))
@@ -252,17 +230,18 @@ def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Exa
 
 
 def _replaced(rows: Sequence[Example]) -> list[tuple[str, str, int]]:
-    counter: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        for edit in row.edits:
-            counter[row.original[edit["start"] : edit["end"]].strip(), edit["replacement"].strip()] += 1
-    return [(before, after, count) for (before, after), count in counter.most_common(_MOST_REPLACED)]
+    pairs = Counter(
+        (row.original[edit["start"] : edit["end"]].strip(), edit["replacement"].strip())
+        for row in rows
+        for edit in row.edits
+    )
+    return [(before, after, count) for (before, after), count in pairs.most_common(_MOST_REPLACED)]
 
 
 def _repeats(store: Store, name: str) -> tuple[int, int, int]:
     """Changed rows of the first parts, different results among them, and copies of another sentence."""
-    # Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two
-    # different ones among a million share a hash happens in three of a hundred million stores.
+    # By hashes of 64 bits, so that a million texts take eight megabytes: two of them share one in three of a
+    # hundred million stores.
     results, sentences, rows = [], [], 0
     for index in sorted(store.stage(name).parts):
         texts = store.read_part(name, index, ["text"])["text"]
@@ -303,15 +282,14 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     ]
     for one in stages:
         found += _of_stage(one)
-    rejected = store.stage("rejects").rows if store.has("rejects") else 0
-    if rejected:
+    if store.has("rejects") and (rejected := store.stage("rejects").rows):
         share = rejected / (rejected + store.rows)
-        why = _counted(stats(store, "rejects").get("reasons", {}))
+        reasons = Counter(stats(store, "rejects").get("reasons", {})).most_common()
+        why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
         text = f"{100 * share:.1f} % of the lines were set aside ({rejected:,}: {why})"
         found.append(Notice("rejects", text, 1 + share))
     found.sort(key=lambda notice: -notice.weight)
-    heard: Counter[str] = Counter()
-    said = set[str]()
+    heard, said = Counter[str](), set[str]()
     first, further = list[Notice](), list[Notice]()
     for notice in found:
         sign = notice.text.partition(" % ")[2]
@@ -323,22 +301,17 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
 
 def _of_stage(one: StageFacts) -> list[Notice]:
     """What stands out in one stage; where its texts are meant to be noisy, that does not come first."""
-    found = [
-        Notice(
-            one.name,
-            f"{100 * sign.share:.1f} % {sign.words}",
-            3 + 3 * sign.rows,
-            sign.advice.replace("STAGE", one.name),
-        )
-        for sign in one.stage_signs
-    ]
-    for sign, count in one.signs.items() if one.sampled >= _FEWEST else ():
+    found = []
+    for sign in one.stage_signs:
+        text, advice = f"{100 * sign.share:.1f} % {sign.words}", sign.advice.replace("STAGE", one.name)
+        found.append(Notice(one.name, text, 3 + 3 * sign.rows, advice))
+    for words, count in one.signs.items() if one.sampled >= _FEWEST else ():
         share = count / one.sampled
         if share > 0.5 or is_noise(one.augmentation):  # what it is made for; or else all of it is broken
-            text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
+            text = f"{100 * share:.1f} % {words}; see whether it is meant to be so"
             found.append(Notice(one.name, text, _MEANT))
         elif share >= 0.005:
-            found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 2 + share))
+            found.append(Notice(one.name, f"{100 * share:.1f} % {words}", 2 + share))
     if one.judged and one.labels.get("same"):
         text = (
             f"the judge calls {one.labels['same']:,} of {one.changed:,} texts of {one.judged} the same "
@@ -359,26 +332,13 @@ def _of_stage(one: StageFacts) -> list[Notice]:
     return found
 
 
-def _counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with their counts, the most frequent first."""
-    ordered = sorted(reasons.items(), key=lambda item: -item[1])
-    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in ordered)
-
-
 def _of_change(one: StageFacts) -> list[Notice]:
     """That few rows are changed, of those that the stage was run on."""
     others = {reason: count for reason, count in one.reasons.items() if reason != Reason.BEYOND_LIMIT}
     share = one.changed / max(one.changed + sum(others.values()), 1)
-    if share >= 0.25:
-        return []
     why = f"; most others: {in_words(next(iter(others)))}" if others else ""
-    return [
-        Notice(
-            one.name,
-            f"changes {100 * share:.1f} % of the rows that it was run on{why}",
-            _WEIGHTS["hardly changed"],
-        )
-    ]
+    text = f"changes {100 * share:.1f} % of the rows that it was run on{why}"
+    return [Notice(one.name, text, _WEIGHTS["hardly changed"])] if share < 0.25 else []
 
 
 def _of_cosines(one: StageFacts) -> list[Notice]:
@@ -389,13 +349,13 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         return [Notice(one.name, f"easy negatives, {found.words}", _WEIGHTS["easy"], HARDER)]
     if len(one.cosines) < _FEWEST:
         return []
-    if one.is_negative:
+    if one.label == "other":
         median = float(np.median(one.cosines))
         if median < _EASY:
             text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
             return [Notice(one.name, text, _WEIGHTS["easy"], HARDER)]
         share, what = float((one.cosines > 0.9).mean()), "nearer than 0.9 to"
-    elif one.is_positive:
+    elif one.label == "same":
         share, what = float((one.cosines < 0.6).mean()), "farther than 0.6 from"
     else:
         return []

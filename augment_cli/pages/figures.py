@@ -80,16 +80,8 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 _MOST_CHARACTERS = 120  # of a text on a map
 STATIC = "the shipped static encoder"
-COLOURS = (
-    "#2563a8",
-    "#b8540d",
-    "#5d7a1f",
-    "#7a4d8f",
-    "#0f8a8a",
-    "#c23b6b",
-    "#8a6d1d",
-    "#5a6472",
-)  # as style.css
+# As style.css has them.
+COLOURS = ("#2563a8", "#b8540d", "#5d7a1f", "#7a4d8f", "#0f8a8a", "#c23b6b", "#8a6d1d", "#5a6472")
 
 
 @dataclass(frozen=True)
@@ -112,23 +104,19 @@ class Figures:
 
     cosines: dict[str, np.ndarray]  # of each stage to its originals (n,)
     cosines_by: str  # whose they are, where `augment-cli score` made none
-    map: Map | None
+    map: Map | None  # of the corpus; None without that encoder, scikit-learn or enough different texts
 
 
 def figures_of(store: Store, stages: Sequence[StageFacts]) -> Figures:
     """The cosines of `augment-cli score`; where no stage has any, those of the shipped static encoder."""
     scored = {one.name: one.cosines for one in stages if len(one.cosines)}
-    static = {one.name: one.static_cosines for one in stages if len(one.static_cosines)}
-    return Figures(scored or static, "" if scored or not static else STATIC, _sentences(store))
-
-
-def _sentences(store: Store) -> Map | None:
-    """The corpus by the shipped encoder; None without that, scikit-learn or enough different texts."""
+    static = {one.name: one.nearness.cosines for one in stages if one.nearness}
     encoder = shipped_encoder() if importlib.util.find_spec("sklearn") else None
     texts = list(dict.fromkeys(row["text"] for row in choose_rows(store, "corpus", MOST)))
-    if encoder is None or len(texts) < FEWEST:
-        return None
-    return map_of(texts, encoder.encode(texts))
+    found = None
+    if encoder is not None and len(texts) >= FEWEST:
+        found = map_of(texts, encoder.encode(texts))
+    return Figures(scored or static, "" if scored or not static else STATIC, found)
 
 
 def map_of(texts: Sequence[str], *vectors: np.ndarray) -> Map:

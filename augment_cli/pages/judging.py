@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -44,23 +43,32 @@ def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) 
     """The page's text."""
     order = np.random.default_rng(seed).permutation(len(judgements)).tolist()
     stages = dict.fromkeys(one.stage for one in judgements)
-    whole = {stage: _whole_rows(store, [one for one in judgements if one.stage == stage]) for stage in stages}
     labels = {stage: label_of(store, stage) for stage in stages}
     asked = {stage: asked_of(store, stage) for stage in stages}
+    whole = {}
+    for stage in stages:
+        ids = tuple(one.row_id for one in judgements if one.stage == stage)
+        chosen = choose_rows(store, stage, len(ids), choice=Choice(rows=ids))
+        whole[stage] = {row["row_id"]: row for row in chosen}
     rows = []
     for one in map(judgements.__getitem__, order):
         row = whole[one.stage][one.row_id]
         own = row.get("label")  # of a stage whose rows have labels of their own
         label, question = (own, _ASKED[own]) if own else (labels[one.stage], asked[one.stage])
-        rows.append(_row(one, row, label) | {"asked": question})
-    shown = {row["label"] for row in rows}
+        before, after = marked(row["original"], row["text"], row.get("edits") or ())
+        rules = row.get("rules") or [row.get("rule")]
+        origin = [one.stage, "rule " + " + ".join(rules) if rules[0] else "", f"row {one.row_id}"]
+        # In ASCII, so that no mark of a text turns the page's own source around.
+        shown = {"line": json.dumps(msgspec.to_builtins(one)), "label": label, "asked": question}
+        rows.append(shown | {"before": before, "after": after, "origin": ", ".join(filter(None, origin))})
+    judged = {row["label"] for row in rows}
     digest = hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
     values = {
         "rows": rows,
         "file": file,
         "key": f"augment-cli judge {digest[:12]}",
         "asked": _ASKED,
-        "meanings": {label: meaning for label, meaning in verdicts.MEANINGS.items() if label in shown},
+        "meanings": {label: meaning for label, meaning in verdicts.MEANINGS.items() if label in judged},
         "verdicts": verdicts.VERDICTS,
     }
     script = layout.template("reading.js") + layout.template("judge.js")
@@ -74,24 +82,3 @@ def asked_of(store: Store, stage: str) -> str:
     if label == "neither" and entailment is not None:
         return f"{_ASKED[label]}: {entailment.reason}"
     return _ASKED[label]
-
-
-def _whole_rows(store: Store, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
-    """The rows of a stage with all their columns, by row_id."""
-    ids = tuple(one.row_id for one in judgements)
-    rows = choose_rows(store, judgements[0].stage, len(ids), choice=Choice(rows=ids))
-    return {row["row_id"]: row for row in rows}
-
-
-def _row(one: Judgement, row: dict[str, Any], label: str) -> dict[str, Any]:
-    before, after = marked(row["original"], row["text"], row.get("edits") or ())
-    rules = row.get("rules") or [row.get("rule")]
-    made_by = ", ".join(["rule " + " + ".join(rules)] if rules[0] else [])
-    return {
-        # In ASCII, so that no mark of a text turns the page's own source around.
-        "line": json.dumps(msgspec.to_builtins(one)),
-        "label": label,
-        "before": before,
-        "after": after,
-        "origin": ", ".join(filter(None, [one.stage, made_by, f"row {one.row_id}"])),
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib.resources import files
 from pathlib import Path
@@ -90,19 +90,25 @@ def marked(
     original: str, text: str, edits: Sequence[Mapping[str, Any]] = (), most: int | None = None
 ) -> tuple[Markup, Markup]:
     """Original and result, what went struck out and what came underlined."""
-    before, after, position = [], [], 0
-    for edit in edits or word_edits(original, text):
-        kept = original[position : edit["start"]]
-        removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
-        before += [escape(_line(kept, most)), _element("del", removed, most)]
-        after += [escape(_line(kept, most)), _element("ins", new, most)]
+    before, after, longest = Markup(""), Markup(""), most and 2 * most
+    for kept, removed, new in pieces(original, edits or word_edits(original, text), most):
+        before += escape(line(kept, longest)) + _element("del", line(removed, longest))
+        after += escape(line(kept, longest)) + _element("ins", line(new, longest))
+    return before, after
+
+
+def pieces(
+    original: str, edits: Sequence[Mapping[str, Any]], most: int | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """What stays, what goes and what comes there, from left to right; little beyond `most` characters."""
+    position = 0
+    for edit in edits:
+        yield original[position : edit["start"]], original[edit["start"] : edit["end"]], edit["replacement"]
         position = edit["end"]
         if most is not None and position > most:
             break
     rest = original[position:]
-    if most is not None and len(rest) > most:
-        rest = rest[:most] + "…"
-    return tuple(Markup("").join([*some, escape(_line(rest, most))]) for some in (before, after))  # type: ignore[return-value]
+    yield rest if most is None or len(rest) <= most else rest[:most] + "…", "", ""
 
 
 def word_edits(original: str, text: str) -> list[dict[str, Any]]:
@@ -121,11 +127,11 @@ def word_edits(original: str, text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _element(tag: str, text: str, most: int | None) -> Markup:
-    return Markup(f"<{tag}>{{}}</{tag}>").format(_line(text, most)) if text else Markup("")
+def _element(tag: str, text: str) -> Markup:
+    return Markup(f"<{tag}>{{}}</{tag}>").format(text) if text else Markup("")
 
 
-def _line(text: str, most: int | None) -> str:
-    """Text of a corpus within a line; escaping is the page's."""
-    shown = visible_line(text)
-    return shown if most is None or len(shown) <= 2 * most else shown[: 2 * most] + "…"
+def line(value: object, most: int | None) -> str:
+    """Text of a corpus within a line, at most so long; escaping is the page's."""
+    shown = visible_line(value)
+    return shown if most is None or len(shown) <= most else shown[:most] + "…"

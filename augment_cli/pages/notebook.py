@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 from markupsafe import Markup, escape
 
-from augment_cli.errors.visible import visible_line
-from augment_cli.pages.layout import marked
+from augment_cli.pages.layout import line, marked
 from augment_cli.process.reporter import framed
 from augment_cli.reports.report import status
 from augment_cli.store.store import Store
 
 _MOST_ROWS = 50
 _MOST_CHARACTERS = 320  # of a text
-_WENT, _CAME = "color:#a8071a", "color:#14632b;font-weight:600"  # read on a white ground and on a black one
+# Read on a white ground and on a black one.
+_WENT, _CAME = '<del style="color:#a8071a">', '<ins style="color:#14632b;font-weight:600">'
 _LEFT_OUT = {"edits", "fingerprint", "parameters"}  # long, and nothing to look at
 _IS_LEFT = ' style="text-align:left"'
 
@@ -48,9 +48,9 @@ def table_html(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     names = [name for name in dict.fromkeys(said) if name not in _LEFT_OUT]
     head = "".join(f"<th{_IS_LEFT}>{escape(name)}</th>" for name in names)
-    lines = ("".join(f"<td{_IS_LEFT}>{row.get(name, '')}</td>" for name in names) for row in shown)
+    cells = ("".join(f"<td{_IS_LEFT}>{row.get(name, '')}</td>" for name in names) for row in shown)
     more = f"<p>{len(rows) - _MOST_ROWS:,} more rows</p>" if len(rows) > _MOST_ROWS else ""
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{some}</tr>' for some in cells)}</table>{more}"
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,10 +58,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(original := row.get("original"), str) and isinstance(text := row.get("text"), str):
         texts = marked(original, text, row.get("edits") or (), _MOST_CHARACTERS)
         cells["original"], cells["text"] = (
-            Markup(
-                str(one).replace("<del>", f'<del style="{_WENT}">').replace("<ins>", f'<ins style="{_CAME}">')
-            )
-            for one in texts
+            Markup(one.replace("<del>", _WENT).replace("<ins>", _CAME)) for one in map(str, texts)
         )
     return cells
 
@@ -69,8 +66,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     if value is None:
         return "–"
-    shown = f"{value:.4g}" if isinstance(value, float) else visible_line(value)
-    return escape(shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS] + "…")
+    return escape(line(f"{value:.4g}" if isinstance(value, float) else value, 2 * _MOST_CHARACTERS))
 
 
 def store_html(store: Store) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from augment_cli.contract.reasons import in_words
 from augment_cli.errors import UsageError, require
 from augment_cli.errors.visible import visible_line
 from augment_cli.pages import drawing, layout
-from augment_cli.pages.facts import Example, Notice, StageFacts, facts_of, notices_of, stages_of
+from augment_cli.pages.facts import Notice, StageFacts, facts_of, notices_of, stages_of
 from augment_cli.pages.figures import Figures, as_png, figures_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_read, stats
@@ -48,7 +48,11 @@ def write_report(
     stages = [facts_of(store, name, _EXAMPLES[0]) for name in names]
     notices = notices_of(store, stages)
     figures = figures_of(store, stages)
-    text = _fitting(store, stages, notices, seconds or {}, figures)
+
+    def page(shown: Sequence[StageFacts]) -> str:
+        return render(store, shown, notices, seconds or {}, figures, len(stages) - len(shown))
+
+    text = _fitting(stages, page)
     write_atomically(out, text.encode(), out.absolute().parent)
     return {
         "path": str(out),
@@ -59,26 +63,19 @@ def write_report(
     }
 
 
-def _fitting(
-    store: Store,
-    stages: Sequence[StageFacts],
-    notices: Sequence[Notice],
-    seconds: Mapping[str, float],
-    figures: Figures,
-) -> str:
+def _fitting(stages: Sequence[StageFacts], page: Callable[[Sequence[StageFacts]], str]) -> str:
     """The page below its limit: with fewer examples, without any, at last without some of the stages."""
-    text = ""
     for count in (*_EXAMPLES, 0):
         shown = [
             dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
             for one in stages
         ]
-        text = render(store, shown, notices, seconds, figures)
+        text = page(shown)
         if len(text.encode()) <= LIMIT:
-            return text
+            break
     while len(shown) > 1 and len(text.encode()) > LIMIT:  # hundreds of stages
         shown = shown[: len(shown) // 2]
-        text = render(store, shown, notices, seconds, figures, len(stages) - len(shown))
+        text = page(shown)
     return text
 
 
@@ -124,13 +121,14 @@ def render(
         layout.template("report.html"),
         f"{TITLE}{store.path.name}",
         values,
-        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
+        filters={
+            "visible": lambda value: layout.line(value, 2 * _MOST_CHARACTERS),
+            "marked": lambda one: layout.marked(one.original, one.text, one.edits, _MOST_CHARACTERS),
+            "percent": lambda share: "–" if share is None or share != share else f"{100 * share:.1f} %",
+            "in_words": in_words,
+        },
         script="".join(map(layout.template, ("reading.js", "report.js", "map.js"))),
     )
-
-
-def _marked(example: Example) -> tuple[Markup, Markup]:
-    return layout.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
 
 
 def _strips(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> Markup | None:
@@ -141,20 +139,10 @@ def _strips(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> 
     return drawing.strips(series, 0.0, 1.0, says) if series else None
 
 
-def _shown(value: object) -> str:
-    """Text of a corpus within a line; escaping is the template's."""
-    text = visible_line(value)
-    return text if len(text) <= 2 * _MOST_CHARACTERS else text[: 2 * _MOST_CHARACTERS] + "…"
-
-
 def _libraries(store: Store, stages: Sequence[StageFacts]) -> list[str]:
     """The libraries that the stages were made with, each version once."""
     made_with = [store.stage(one.name).settings["libraries"] for one in stages]
     return sorted({f"{name} {version}" for versions in made_with for name, version in versions.items()})
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None or share != share else f"{100 * share:.1f} %"
 
 
 def _headline(store: Store, stages: Sequence[StageFacts]) -> str:
@@ -173,13 +161,11 @@ def _bar(one: StageFacts) -> Markup:
 
 def _picture(stages: Sequence[StageFacts], cosines: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
     """Positives against negatives by their cosine to the anchor; None without scores."""
-    positive = [cosines[one.name] for one in stages if one.is_positive and one.name in cosines]
-    negative = [cosines[one.name] for one in stages if one.is_negative and one.name in cosines]
-    series = [
-        (name, np.concatenate(values))
-        for name, values in (("positives", positive), ("negatives", negative))
-        if values
-    ]
+    found = {
+        name: [cosines[one.name] for one in stages if one.label == label and one.name in cosines]
+        for name, label in (("positives", "same"), ("negatives", "other"))
+    }
+    series = [(name, np.concatenate(values)) for name, values in found.items() if values]
     if not series:
         return None
     says = "; ".join(f"{name}: median {np.median(values):.2f}" for name, values in series)

@@ -18,9 +18,11 @@ from rich.table import Table
 from rich.text import Text
 
 from augment_cli.errors.visible import visible_json, visible_line
+from augment_cli.pages import layout
 from augment_cli.reports import report
-from augment_cli.reports.choosing import can_be_unchanged, typical_rows
+from augment_cli.reports.choosing import typical_rows
 from augment_cli.reports.comparison import lines_on_easy
+from augment_cli.reports.soundness import command_for, commands_behind, left_over
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 
@@ -70,12 +72,9 @@ def size(count: int | None) -> str:
     """A number of bytes for people, in powers of 1000."""
     if count is None:
         return ""
-    value = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
+    power = min((len(str(count)) - 1) // 3, 4)
+    value = count / 1000**power
+    return f"{value:.{int(power > 0 and value < 100)}f} {('B', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
 def duration(seconds: float) -> str:
@@ -97,19 +96,13 @@ def show_run(store: Store, results: Sequence[StageResult]) -> None:
     found = [result.stage for result in results if result.stage not in seconds]
     made = {*seconds, *map(_made_with, seconds)}
     entries = [entry for entry in report.status(store) if entry["stage"] in made]
-    if entries:
+    rows = []
+    for entry in entries:
+        took = f"{seconds[entry['stage']]:.1f}" if entry["stage"] in seconds else ""
+        rows.append((entry["stage"], f"{entry['rows']:,}", share(entry), took, size(entry["bytes"])))
+    if rows:
         numbers = ("rows", "changed", "seconds", "size")
-        cells = [
-            (
-                entry["stage"],
-                f"{entry['rows']:,}",
-                share(entry),
-                f"{seconds[entry['stage']]:.1f}" if entry["stage"] in seconds else "",
-                size(entry["bytes"]),
-            )
-            for entry in entries
-        ]
-        show_table(("stage", *numbers), cells, numbers)
+        show_table(("stage", *numbers), rows, numbers)
     if found:
         intro = "Already there" if entries else "Nothing to do, already there with these settings"
         say_line(f"{intro}: {', '.join(dict.fromkeys(found))}")
@@ -149,9 +142,7 @@ def show_verdicts(entries: Sequence[dict[str, Any]]) -> None:
     counts = ("read", "good", "awkward", "wrong")
     rows = []
     for entry in entries:
-        interval = ""
-        if entry["wrong_low"] is not None:
-            interval = f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}"
+        interval = f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}" if entry["read"] else ""
         numbers = [entry[name] for name in counts]
         rows.append((entry["stage"], *numbers, interval, entry["unread"], entry["stale"] or ""))
     right = (*counts, "wrong, 95 %", "unread")
@@ -186,17 +177,15 @@ def show_stats(entry: dict[str, Any]) -> None:
             continue
         if key == "bytes":
             value = size(value)
-        if key in ("difficulty", "diversity"):
+        elif key in ("difficulty", "diversity"):
             value = value["words"]
-        if key == "parameters":
-            value = {name: report.short(number) for name, number in value.items()}
-        if isinstance(value, dict):
-            value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
-        if isinstance(value, float):
-            value = f"{value:.4f}"
-        if isinstance(value, bool):
+        elif isinstance(value, dict):
+            value = ", ".join(f"{name} {number}" for name, number in report.short(value).items()) or "none"
+        elif isinstance(value, bool):
             value = "yes" if value else "no"
-        table.add_row(cell(key.replace("_", " ")), f"{value:,}" if isinstance(value, int) else cell(value))
+        elif isinstance(value, int | float):
+            value = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+        table.add_row(cell(key.replace("_", " ")), cell(value))
     console().print(table)
 
 
@@ -205,20 +194,19 @@ def show_comparison(entries: Sequence[dict[str, Any]]) -> None:
     """Augmentations side by side, a row each."""
     forms = {
         "changed_share": ("changed", lambda value: f"{100 * value:.1f} %"),
-        "edits_per_changed_row": ("edits", lambda value: f"{value:.2f}"),
-        "length_ratio": ("length", lambda value: f"{value:.3f}"),
-        "sentences_per_second": ("sentences/s", lambda value: f"{value:,.0f}"),
-        "cosine": ("cosine", lambda value: f"{value:.3f}"),
-        "perplexity_difference": ("perplexity", lambda value: f"{value:+.1f}"),
+        "edits_per_changed_row": ("edits", "{:.2f}".format),
+        "length_ratio": ("length", "{:.3f}".format),
+        "sentences_per_second": ("sentences/s", "{:,.0f}".format),
+        "cosine": ("cosine", "{:.3f}".format),
+        "perplexity_difference": ("perplexity", "{:+.1f}".format),
     }
-    shown = [key for key in forms if any(entry[key] is not None for entry in entries)]
-    said = ("stage", "meaning", "label")
+    said = {name: (name, str) for name in ("stage", "meaning", "label")}
+    shown = {key: one for key, one in forms.items() if any(entry[key] is not None for entry in entries)}
     rows = [
-        [entry[name] for name in said]
-        + ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
+        ["" if entry[key] is None else form(entry[key]) for key, (_, form) in (said | shown).items()]
         for entry in entries
     ]
-    right = [forms[key][0] for key in shown]
+    right = [name for name, _ in shown.values()]
     show_table((*said, *right), rows, right)
     for entry in entries:
         if "difficulty" in entry:
@@ -232,7 +220,14 @@ def show_comparison(entries: Sequence[dict[str, Any]]) -> None:
 
 def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     """Rows of a stage; of an augmentation, the original and the result with the changed words marked."""
-    rows = [_plain(row) for row in rows]
+    # Raw bytes as text, so that they can be printed and be JSON.
+    rows = [
+        {
+            key: value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+            for key, value in row.items()
+        }
+        for row in rows
+    ]
     if as_json:
         print_json(rows)
         return
@@ -245,15 +240,12 @@ def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
             out.print(visible_line(cut_long_tokens(line)), markup=False, soft_wrap=True)
             continue
         before, after = marked(row["original"], row.get("edits") or [])
-        if "edits" not in row and row["text"] is not None:
+        if row["text"] is None:
+            after = Text(visible_line(f"unchanged: {row['reason']}"), "yellow")
+        elif "edits" not in row:
             after = Text(visible_line(cut_long_tokens(row["text"])))
         out.print(Text.assemble((f"{row['row_id']:>9}  ", "dim"), before), soft_wrap=True)
-        if row["text"] is None:
-            out.print(
-                Text.assemble(("        →  ", "dim"), (visible_line(f"unchanged: {row['reason']}"), "yellow"))
-            )
-        else:
-            out.print(Text.assemble(("        →  ", "dim"), after), soft_wrap=True)
+        out.print(Text.assemble(("        →  ", "dim"), after), soft_wrap=True)
         if numbers := row.get("scores"):
             known = ", ".join(f"{key} {value:g}" for key, value in numbers.items() if value is not None)
             out.print(Text(f"           {known}", "dim"), soft_wrap=True)
@@ -261,20 +253,11 @@ def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
 
 def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:
     """Original and augmented text with the changed words in [brackets], red and green on a terminal."""
-    before, after, position = Text(), Text(), 0
-    for edit in edits:
-        kept = visible_line(cut_long_tokens(original[position : edit["start"]]))
-        removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
-        before.append(kept)
-        after.append(kept)
-        if removed:
-            before.append(f"[{visible_line(cut_long_tokens(removed))}]", "red")
-        if new:
-            after.append(f"[{visible_line(cut_long_tokens(new))}]", "bold green")
-        position = edit["end"]
-    kept = visible_line(cut_long_tokens(original[position:]))
-    before.append(kept)
-    after.append(kept)
+    before, after = Text(), Text()
+    for pieces in layout.pieces(original, edits):
+        kept, removed, new = (visible_line(cut_long_tokens(piece)) for piece in pieces)
+        before.append(kept).append(f"[{removed}]" if removed else "", "red")
+        after.append(kept).append(f"[{new}]" if new else "", "bold green")
     return before, after
 
 
@@ -285,19 +268,6 @@ _LONG_TOKEN = re.compile(r"[^\s\u0e00-\U0010ffff]{61,}")
 def cut_long_tokens(text: str) -> str:
     """A text for the screen: of a token of more than 60 characters, its first 40 and how many there are."""
     return _LONG_TOKEN.sub(lambda match: f"{match[0][:40]}…({len(match[0]):,} characters)", text)
-
-
-def say_no_row_fits(stage: str, where: str | None, contains: str | None) -> None:
-    """That there is nothing to show, and what was asked for."""
-    given = {"where": where, "contains": contains}
-    asked = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given.items() if value)
-    say_line(f"{stage}: no row fits {asked}" if asked else f"{stage}: no row to show")
-
-
-def say_what_is_left_out(store: Store, stage: str, shown: int) -> None:
-    """Where fewer rows were shown than asked for, that there are unchanged ones too."""
-    if can_be_unchanged(store, stage) and shown < store.stage(stage).rows:
-        console().print("Only changed rows are shown; --unchanged shows the others too.", style="dim")
 
 
 @contextlib.contextmanager
@@ -368,9 +338,81 @@ def show_plan(entries: Sequence[dict[str, Any]]) -> None:
     show_table(("stage", "", *right), rows, right)
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with raw bytes as text, so that it can be printed and be JSON."""
-    return {
-        key: value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-        for key, value in row.items()
-    }
+def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, settings: bool) -> None:
+    """A line a stage: rows, size, whether it is ready, and the command that helps where it is not."""
+    entries = report.status(store, corpus)
+    for line in left_over(store):
+        print(visible_line(line), file=sys.stderr)
+    if as_json:
+        print_json(entries)
+        return
+    rows: list[tuple[str, ...]] = []
+    for entry in entries:
+        done = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
+        numbers = (done, share(entry), size(entry["bytes"]))
+        if settings:
+            parts = f"{entry['parts']}/{entry['expected_parts']}" + " unfinished" * (not entry["complete"])
+            rows.append((entry["stage"], parts, *numbers, _settings_of(entry)))
+        else:
+            rows.append((entry["stage"], *numbers, _state_of(entry)))
+    right = ("parts", "rows", "changed", "size") if settings else ("rows", "changed", "size")
+    show_table(("stage", *right, "settings" if settings else "state"), rows, right)
+    if any(entry["rows_in_work"] for entry in entries):
+        say_line("+: rows of parts that are not finished; the same command resumes them.")
+    for entry in entries:
+        if entry["missing_parts"] and not entry["behind"]:
+            command = _again(store, entry, resumes=not entry["differs"])
+            say_line(f"{entry['stage']} lacks the parts {entry['missing_parts']}{command}")
+        if not entry["behind"] and entry["differs"]:
+            line = f"{entry['stage']} cannot be reused: made with {entry['differs']}{_again(store, entry)}"
+            say_line(line, "yellow")
+        if settings and entry["behind"]:
+            say_line(f"{entry['stage']} {entry['behind']}")
+    show_behind(store)
+
+
+def _state_of(entry: dict[str, Any]) -> str:
+    """Whether a stage is ready; of an augmentation also the options that it needs to be asked for with."""
+    if entry["behind"]:
+        return "behind"
+    if not entry["complete"]:
+        return f"unfinished: {entry['parts']} of {entry['expected_parts']} parts"
+    if entry["differs"]:
+        return "cannot be reused"
+    return f"ready, made with {entry['options']}" if entry["options"] else "ready"
+
+
+def _settings_of(entry: dict[str, Any]) -> str:
+    known = entry["parameters"] | {key: entry[key] for key in ("seed", "fingerprint")}
+    shown = {key: value for key, value in known.items() if value is not None and value is not False}
+    return ", ".join(f"{key}={report.short(value)}" for key, value in shown.items())
+
+
+def _again(store: Store, entry: dict[str, Any], resumes: bool = False) -> str:
+    """The command that makes a stage, where the manifest has it and one does."""
+    words = command_for(store, entry["stage"], resumes) if entry["stage"] in store.stages() else []
+    return f"; {shlex.join(words)}" if words else ""
+
+
+def show_parts(store: Store, results: Sequence[StageResult]) -> None:
+    """Of each stage that a task of an array worked on whether it made something, and what is missing."""
+    took = {result.stage: result.seconds for result in results if result.was_made}
+    entries = {entry["stage"]: entry for entry in report.status(store)}
+    for name in dict.fromkeys(result.stage for result in results):
+        entry = entries[name]
+        done = f"its parts are made in {took[name]:.1f} s" if name in took else "its parts were there already"
+        missing = entry["missing_parts"]
+        whole = f"still missing: {missing}" if missing else "the stage is complete"
+        say_line(f"{name}: {done}; {entry['parts']} of {entry['expected_parts']} parts are there, {whole}")
+
+
+def show_behind(store: Store) -> None:
+    """The commands that make what is behind, in their order; nothing where nothing is."""
+    if commands := commands_behind(store):
+        say_line(
+            "Behind since files were appended; these commands make it, in this order "
+            f"(augment-cli run --behind --store {shlex.quote(str(store.path))} runs them):",
+            "yellow",
+        )
+        for words in commands:
+            say_line(f"  {shlex.join(words)}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
 
 from augment_cli.errors import UsageError, needed
 from augment_cli.errors.visible import visible
@@ -52,52 +50,44 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         task_categories=["sentence-similarity"],
         tags=["contrastive-learning", "data-augmentation"],
         size_categories=[_size(store.rows)],
-        configs=[_configuration(stage) for stage in stages],
+        configs=[
+            {"config_name": stage.name, "data_files": f"{stage.name}/*.parquet"}
+            | ({"default": True} if stage.name == "corpus" else {})
+            for stage in stages
+        ],
     )
+    others = sorted({stage.name.split("/")[0] for stage in finished} - {stage.name for stage in stages})
+    folders = f"The folders {', '.join(f'`{name}`' for name in others)} are what these were made with.\n\n"
     rows = [
         f"| `{stage.name}` | {_plain(kind_of(stage).describe(stage))} | {stage.rows:,} | {_settings(stage)} |"
         for stage in stages
     ]
-    body = [
-        _MARK,
-        f"# {_plain(title)}",
-        "",
-        f"Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an "
-        "augmentation changed nothing, and `reason` says why. `edits` are replacements on the original, "
-        "in Unicode code points, half-open.",
-        "",
-        "| stage | what | rows | settings |",
-        "|---|---|---:|---|",
-        *rows,
-        "",
-        *_others(sorted({stage.name.split("/")[0] for stage in finished} - {stage.name for stage in stages})),
-        "```python",
-        "import datasets",
-        f'datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})',
-        "```",
-        "",
-    ]
-    return "\n".join(["---", data.to_yaml(), "---", *body])
+    table = "\n".join(rows)
+    return f"""\
+---
+{data.to_yaml()}
+---
+{_MARK}
+# {_plain(title)}
 
+Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an augmentation \
+changed nothing, and `reason` says why. `edits` are replacements on the original, in Unicode code points, \
+half-open.
 
-def _others(names: Sequence[str]) -> Iterable[str]:
-    if names:
-        yield f"The folders {', '.join(f'`{name}`' for name in names)} are what these were made with."
-        yield ""
+| stage | what | rows | settings |
+|---|---|---:|---|
+{table}
 
-
-def _configuration(stage: Stage) -> dict[str, Any]:
-    found = {"config_name": stage.name, "data_files": f"{stage.name}/*.parquet"}
-    return found | ({"default": True} if stage.name == "corpus" else {})
+{folders if others else ""}```python
+import datasets
+datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})
+```
+"""
 
 
 def _settings(stage: Stage) -> str:
-    values: dict[str, Any] = {
-        key: short(value) for key, value in stage.settings["parameters"].items() if value is not None
-    }
-    if stage.settings["seed"] is not None:
-        values["seed"] = stage.settings["seed"]
-    return _plain(", ".join(f"{key}={value}" for key, value in values.items()))
+    values = stage.settings["parameters"] | {"seed": stage.settings["seed"]}
+    return _plain(", ".join(f"{key}={short(value)}" for key, value in values.items() if value is not None))
 
 
 def _plain(text: str) -> str:

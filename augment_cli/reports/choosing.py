@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,32 +67,32 @@ def choose_rows(
         kept &= _contains(store, stage, choice.contains)
     if choice.only_changed and can_be_unchanged(store, stage):
         kept &= column_of(store, stage, "reason").is_null().to_numpy()
-    if column is not None and choice.sort is not None:
-        values = numbers[column]
+    if column is not None:
+        values = -numbers[column] if choice.sort != column else numbers[column]
         rows = np.flatnonzero(kept & ~np.isnan(values))
-        ranked = np.argsort(-values[rows] if choice.sort.startswith("-") else values[rows], kind="stable")
-        chosen = rows[ranked][:count]
+        chosen = rows[np.argsort(values[rows], kind="stable")][:count]
     else:
         rows, generator = np.flatnonzero(kept), np.random.default_rng(seed)
         if choice.most_row_groups:
-            rows = _of_few_groups(rows, _row_groups(store, stage), choice.most_row_groups, generator)
+            rows = _of_few_groups(store, stage, rows, choice.most_row_groups, generator)
         chosen = np.sort(generator.permutation(rows)[:count])
     return _rows_at(store, stage, scores, chosen)
 
 
-def _row_groups(store: Store, stage: str) -> np.ndarray:
-    """Where the row groups of a stage begin, as int64 positions among the rows that are finished."""
-    first, begins = 0, list[int]()
-    for _, part in sorted(store.stage(stage).parts.items()):
-        begins.extend(range(first, first + part.rows, ROW_GROUP_ROWS))
+def _finished(store: Store, stage: str) -> Iterator[tuple[int, int, int]]:
+    """Each finished part of a stage: its number, its first row among the finished ones, its rows."""
+    first = 0
+    for index, part in sorted(store.stage(stage).parts.items()):
+        yield index, first, part.rows
         first += part.rows
-    return np.array(begins)
 
 
 def _of_few_groups(
-    rows: np.ndarray, begins: np.ndarray, most: int, generator: np.random.Generator
+    store: Store, stage: str, rows: np.ndarray, most: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Those of some rows that lie in `most` random row groups, of the groups that have any."""
+    parts = _finished(store, stage)
+    begins = [begin for _, first, count in parts for begin in range(first, first + count, ROW_GROUP_ROWS)]
     groups = np.searchsorted(begins, rows, side="right")
     filled = np.unique(groups)
     if len(filled) <= most:
@@ -112,11 +111,11 @@ def _is_beside_corpus(store: Store, stage: str) -> bool:
 
 
 def _check_sizes(store: Store, stage: str) -> None:
-    for index, part in sorted(store.stage(stage).parts.items()):
+    for index, _, rows in _finished(store, stage):
         path = store.part_path(stage, index)
-        if (rows_there := describe(store.verified_path(stage, index))[0]) != part.rows:
+        if (rows_there := describe(store.verified_path(stage, index))[0]) != rows:
             raise BadInputError(
-                f"{path}: has {rows_there:,} rows, the manifest says {part.rows:,}; make the stage anew"
+                f"{path}: has {rows_there:,} rows, the manifest says {rows:,}; make the stage anew"
             )
 
 
@@ -160,9 +159,8 @@ def _contains(store: Store, stage: str, text: str) -> np.ndarray:
 def _rows_at(store: Store, stage: str, scores: str | None, chosen: np.ndarray) -> list[dict[str, Any]]:
     """Rows of a stage by position, in that order, with the original and the scores beside."""
     rows: dict[int, dict[str, Any]] = {}
-    first = 0
-    for index, part in sorted(store.stage(stage).parts.items()):
-        inside = (np.sort(chosen[(chosen >= first) & (chosen < first + part.rows)]) - first).tolist()
+    for index, first, count in _finished(store, stage):
+        inside = (np.sort(chosen[(chosen >= first) & (chosen < first + count)]) - first).tolist()
         if inside:
             table = store.read_rows(stage, index, inside)
             if {"row_id", "text"} <= set(table.column_names) and _is_beside_corpus(store, stage):
@@ -174,7 +172,6 @@ def _rows_at(store: Store, stage: str, scores: str | None, chosen: np.ndarray) -
                 for entry, numbers in zip(entries, beside, strict=True):
                     entry["scores"] = numbers
             rows |= dict(zip([first + position for position in inside], entries, strict=True))
-        first += part.rows
     return [rows[position] for position in chosen.tolist()]
 
 
@@ -186,11 +183,9 @@ def quantiles(store: Store, stage: str) -> dict[str, dict[str, float]]:
         values = numbers_of(store, stage, [name])[name]
         known = values[~np.isnan(values)]
         if len(known):
-            shares = np.quantile(known, QUANTILES)
-            entries[name] = {
-                f"{100 * share:g}%": round(float(value), 4)
-                for share, value in zip(QUANTILES, shares, strict=True)
-            } | {"null": int(len(values) - len(known))}
+            found = zip(QUANTILES, np.quantile(known, QUANTILES).tolist(), strict=True)
+            entries[name] = {f"{100 * share:g}%": round(value, 4) for share, value in found}
+            entries[name]["null"] = len(values) - len(known)
     return entries
 
 
@@ -214,9 +209,7 @@ def signs_of(original: str, text: str) -> list[str]:
         found.append(f"“{word}” twice in a row")
     if _negations(text) >= _negations(original) + 3:
         found.append("three negations more")
-    if any(_unpaired(text, *pair) and not _unpaired(original, *pair) for pair in _PAIRS):
-        found.append("a bracket or quotation mark without its partner")
-    if text.count('"') % 2 and not original.count('"') % 2:
+    if _unpaired(text) - _unpaired(original):
         found.append("a bracket or quotation mark without its partner")
     if _SPACE_BEFORE_MARK.search(text) and not _SPACE_BEFORE_MARK.search(original):
         found.append("a space before a punctuation mark")
@@ -230,22 +223,21 @@ def signs_of(original: str, text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+_KINDS = {
+    "“not” twice in a row": "put “not” twice in a row",
+    "twice in a row": "have a word twice in a row",
+    "has lost a letter": "lose letters of a word",
+    " words left of ": f"keep {_SHORT} words or fewer",
+    "three negations more": "have three negations more than the original",
+    "a bracket or quotation mark without its partner": "have an unpaired bracket or quotation mark",
+    "a space before a punctuation mark": "have a space before a punctuation mark",
+    "begins with a small letter": "begin with a small letter",
+}
+
+
 def kind_of(sign: str) -> str:
     """A sign without what is particular to its sentence, to be counted."""
-    if sign.startswith("“not”"):
-        return "put “not” twice in a row"
-    if sign.endswith("twice in a row"):
-        return "have a word twice in a row"
-    if sign.endswith("has lost a letter"):
-        return "lose letters of a word"
-    if " words left of " in sign:
-        return f"keep {_SHORT} words or fewer"
-    return {
-        "three negations more": "have three negations more than the original",
-        "a bracket or quotation mark without its partner": "have an unpaired bracket or quotation mark",
-        "a space before a punctuation mark": "have a space before a punctuation mark",
-        "begins with a small letter": "begin with a small letter",
-    }.get(sign, sign)
+    return next((kind for words, kind in _KINDS.items() if words in sign), sign)
 
 
 def is_noise(augmentation: str) -> bool:
@@ -258,28 +250,23 @@ def _lost_letter(original: str, text: str) -> str:
     if original.isascii():
         return ""
     words, known = set(_WORD.findall(text)), set(_WORD.findall(original))
-    for word in sorted(known - words):
-        bare = "".join(letter for letter in word if letter.isascii())
-        if bare != word and len(bare) > 1 and bare in words - known:
-            return word
-    return ""
+    bare = {word: word.encode("ascii", "ignore").decode() for word in sorted(known - words)}
+    return next((word for word, left in bare.items() if len(left) > 1 and left in words - known), "")
 
 
 def _new_repetition(original: str, text: str) -> str:
-    known = Counter(found[1].lower() for found in _TWICE.finditer(original))
-    for found in _TWICE.finditer(text):
-        word = found[1].lower()
-        if word not in known and word not in _ENGLISH_TWICE and not word.isdigit():
-            return word
-    return ""
+    before, after = ([found[1].lower() for found in _TWICE.finditer(some)] for some in (original, text))
+    known = {*before, *_ENGLISH_TWICE}
+    return next((word for word in after if word not in known and not word.isdigit()), "")
 
 
 def _negations(text: str) -> int:
     return len(re.findall(r"\bnot\b|n['’]t\b|\bnever\b", text, re.IGNORECASE))
 
 
-def _unpaired(text: str, opening: str, closing: str) -> bool:
-    return text.count(opening) != text.count(closing)
+def _unpaired(text: str) -> set[str]:
+    odd = {opening for opening, closing in _PAIRS if text.count(opening) != text.count(closing)}
+    return odd | {'"'} if text.count('"') % 2 else odd
 
 
 _LOOKED_AT = 300
@@ -290,13 +277,9 @@ SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a li
 def typical_rows(store: Store, stage: str, count: int) -> list[dict[str, Any]]:
     """Changed rows of a random sample that are easy to read and changed as much as its median row."""
     rows = choose_rows(store, stage, _LOOKED_AT, 0, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
-    if not rows:
-        return []
     amounts = [amount_of_change(row["original"], row["text"], row.get("edits") or ()) for row in rows]
-    usual = float(np.median(amounts))
-    ranked = sorted(
-        range(len(rows)), key=lambda place: (_flaws(rows[place]), abs(amounts[place] - usual), place)
-    )
+    usual = float(np.median(amounts)) if rows else 0.0
+    ranked = sorted(range(len(rows)), key=lambda place: (_flaws(rows[place]), abs(amounts[place] - usual)))
     return [rows[place] for place in sorted(ranked[:count])]
 
 
@@ -313,9 +296,5 @@ def _flaws(row: Mapping[str, Any]) -> int:
     original, text = row["original"], row["text"]
     is_plain = original[:1].isupper() and original.endswith((".", "?", "!"))
     odd_marks = sum(not (letter.isalpha() or letter in " ,.'?!") for letter in original)
-    return (
-        (not SHORTEST <= len(original) <= _LONGEST)
-        + (not is_plain)
-        + min(odd_marks, 3)
-        + 2 * len(signs_of(original, text))
-    )
+    is_long = not SHORTEST <= len(original) <= _LONGEST
+    return is_long + (not is_plain) + min(odd_marks, 3) + 2 * len(signs_of(original, text))

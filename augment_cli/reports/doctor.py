@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -52,8 +53,7 @@ _GET = {
 def examine(store: Path) -> list[dict[str, Any]]:
     """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
     entries = [_packages("ingest, fit", _NEEDS["tfidf"]), _need("parse", "parses")]
-    for name in augmentations.names():
-        entries.append(_augmentation(name))
+    entries += map(_augmentation, augmentations.names())
     entries += [_packages(what, packages, _GET.get(what, "")) for what, packages in _OTHERS.items()]
     return [*entries, _tables(), _room(store)]
 
@@ -77,23 +77,12 @@ def _tables() -> dict[str, Any]:
 
 def _need(what: str, need: str) -> dict[str, Any]:
     entry = _packages(what, _NEEDS[need])
-    if need == "parses":
-        try:
+    with contextlib.suppress(MissingError):
+        if need == "parses":
             shipped_pipeline()
-        except MissingError:
-            get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
-            return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
-    return entry
-
-
-def _missing_model(name: str) -> str | None:
-    """What an augmentation's default model lacks on this machine, or None."""
-    descriptor = augmentations.get(name)
-    try:
-        descriptor.uses(descriptor.parameters(), Resources(0, 0))
-    except UserError as error:
-        return str(error).partition(": ")[0].removeprefix("--")
-    return None
+        return entry
+    get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+    return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
 
 
 def _augmentation(name: str) -> dict[str, Any]:
@@ -112,8 +101,11 @@ def _augmentation(name: str) -> dict[str, Any]:
         checked.append({"missing": ["word vectors"], "get": get})
     missing = [package for entry in checked for package in entry["missing"]]
     lines = [entry["get"] for entry in checked if entry["get"]]
-    if "model" in needs and not missing and (model := _missing_model(name)) is not None:
-        missing = [model]
+    try:
+        if "model" in needs and not missing:
+            descriptor.uses(descriptor.parameters(), Resources(0, 0))
+    except UserError as error:
+        missing = [str(error).partition(": ")[0].removeprefix("--")]
         lines = [f"augment-cli {name} --allow-download, or name the folder of a model"]
     return _entry(name, missing, lines[0] if lines else None)
 

@@ -90,12 +90,8 @@ def _as_ranges(numbers: Collection[int]) -> str:
 def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
     """The entry of a stage of which no part is finished, so that the manifest does not know it."""
     settings: dict[str, Any] = {"stage": name, "parameters": {}, "seed": None, "fingerprint": None}
-    return _status_of(Stage(settings, len(store.parts), {}, name=name)) | {
-        "differs": None,
-        "behind": None,
-        "options": "",
-        "rows_in_work": rows,
-    }
+    nothing = {"differs": None, "behind": None, "options": ""}
+    return _status_of(Stage(settings, len(store.parts), {}, name=name)) | nothing | {"rows_in_work": rows}
 
 
 def _status_of(stage: Stage) -> dict[str, Any]:
@@ -110,9 +106,7 @@ def _status_of(stage: Stage) -> dict[str, Any]:
         "changed": None,
         "rows_asked": stage.rows,
         "bytes": stage.bytes,
-        "parameters": stage.settings["parameters"],
-        "seed": stage.settings["seed"],
-        "fingerprint": stage.settings["fingerprint"],
+        **{key: stage.settings[key] for key in ("parameters", "seed", "fingerprint")},
     }
     if is_augmentation(stage):
         parts = _statistics_of(stage)
@@ -127,14 +121,12 @@ def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
         values = part.statistics
         lacks = [key for key in ("changed", "edits", "reasons", "sums") if values.get(key) is None]
         if is_augmentation(stage) and (lacks or not 0 <= values["changed"] <= part.rows):
+            wrong = (
+                f"lacks its statistics {', '.join(lacks)}" if lacks else "counts more changed rows than rows"
+            )
             raise BadInputError(
-                f"stage {stage.name!r}, part {index}: the manifest "
-                + (
-                    f"lacks its statistics {', '.join(lacks)}"
-                    if lacks
-                    else "counts more changed rows than rows"
-                )
-                + f"; restore it from a copy, or remove the stage with `augment-cli remove {stage.name}`"
+                f"stage {stage.name!r}, part {index}: the manifest {wrong}; restore it from a copy, or "
+                f"remove the stage with `augment-cli remove {stage.name}`"
             )
     return [part.statistics for part in stage.parts.values()]
 
@@ -155,13 +147,10 @@ def stats(store: Store, name: str) -> dict[str, Any]:
         if kind_of(stage).has_numbers:
             entry |= quantiles(store, name)
         return entry
-    edits = sum(part["edits"] for part in parts)
+    edits, sums = sum(part["edits"] for part in parts), _sum_counts(parts, "sums")
     entry["changed_share"] = entry["changed"] / max(entry["rows_asked"], 1)
     entry["reasons"] = _sum_counts(parts, "reasons")
-    entry["edits"] = edits
-    entry["edits_per_changed_row"] = edits / max(entry["changed"], 1)
-    sums = _sum_counts(parts, "sums")
-    entry |= sums
+    entry |= {"edits": edits, "edits_per_changed_row": edits / max(entry["changed"], 1), **sums}
     if "replaced" in sums and "tokens" in sums:
         entry["replaced_share"] = sums["replaced"] / max(sums["tokens"], 1)
         entry["beta"] = stage.settings["parameters"].get("beta")
@@ -183,12 +172,8 @@ def short(value: Any) -> Any:
     return f"{value[:12]}…" if is_digest else value
 
 
-def what_there_is() -> list[dict[str, Any]]:
-    """Every augmentation: what it makes, with which label, what it needs, and where it comes from."""
-    return [_entry_of(name) for name in augmentations.names()]
-
-
-def _entry_of(name: str) -> dict[str, Any]:
+def what_is(name: str) -> dict[str, Any]:
+    """An augmentation: what it makes, with which label, what it needs, and where it comes from."""
     try:
         descriptor = augmentations.get(name)
     except UsageError as error:

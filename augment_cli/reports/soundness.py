@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,15 @@ _TOKEN_IDS = pa.schema(
 )
 
 
-def _check_tokens(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    return exact_columns(table, _TOKEN_IDS) or other_rows(store, index, table) or wrong_ids(table["ids"])
-
-
 # Token ids, a cache of the trainer's, which is a package beside this one.
-_TOKENS = StageKind("tokens", {"tokens": _TOKEN_IDS}, check=_check_tokens, goes_by_part=lambda settings: True)
+_TOKENS = StageKind(
+    "tokens",
+    {"tokens": _TOKEN_IDS},
+    check=lambda store, stage, index, table: (
+        exact_columns(table, _TOKEN_IDS) or other_rows(store, index, table) or wrong_ids(table["ids"])
+    ),
+    goes_by_part=lambda settings: True,
+)
 
 
 @cache
@@ -71,8 +74,11 @@ def behind(store: Store, name: str) -> str | None:
 
 def commands_behind(store: Store) -> list[list[str]]:
     """The commands that make all that is behind, in the order in which they are to be run, as words."""
-    found = [command_for(store, name) for name in store.stages() if store.made_before(name) is not None]
-    return [list(words) for words in dict.fromkeys(tuple(words) for words in found if words)]
+    return _once(command_for(store, name) for name in store.stages() if store.made_before(name) is not None)
+
+
+def _once(commands: Iterable[list[str]]) -> list[list[str]]:
+    return [list(words) for words in dict.fromkeys(map(tuple, commands)) if words]
 
 
 def command_for(store: Store, name: str, resumes: bool = False) -> list[str]:
@@ -105,8 +111,7 @@ def _remaking(store: Store, name: str) -> list[list[str]]:
         and not goes_by_part(store, other)
         for words in _remaking(store, other)
     ]
-    own = [command_for(store, name)]
-    return [list(words) for words in dict.fromkeys(map(tuple, [*first, *own])) if words]
+    return _once([*first, command_for(store, name)])
 
 
 _LOOKS = 3  # at a store that others write to
@@ -114,13 +119,12 @@ _LOOKS = 3  # at a store that others write to
 
 def verify(store: Store) -> list[str]:
     """Recount and re-read every part of a store; nothing is said of what another run is writing."""
-    problems, owner = _problems(store), writer_of(store.work / "lock")
-    for _ in range(_LOOKS if problems else 0):
-        fresh = Store.open(store.path)
+    for _ in range(1 + _LOOKS):
+        problems, owner = _problems(store), writer_of(store.work / "lock")
+        fresh = Store.open(store.path) if problems else store
         if [*map(fresh.stage, fresh.stages())] == [*map(store.stage, store.stages())]:
             break
         store = fresh  # a run has ended meanwhile, or committed a part
-        problems, owner = _problems(store), writer_of(store.work / "lock")
     if problems and owner not in (None, str(os.getpid())):
         raise MixError(
             f"{store.path}: another run (process {owner}) is writing to this store, and some files are not "
@@ -202,10 +206,8 @@ def _broken_promises(store: Store, stage: Stage, index: int, table: pa.Table) ->
 
 
 def _strangers(folder: Path, known: set[str]) -> list[str]:
-    if not folder.is_dir():
-        return []
-    strangers = sorted(entry for entry in folder.iterdir() if entry.name not in known)
-    return [f"{path}: not in the manifest; move it away" for path in strangers]
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [f"{path}: not in the manifest; move it away" for path in found if path.name not in known]
 
 
 def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None = None) -> str | None:
@@ -224,9 +226,7 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
             for key, value in stored["inputs"].items()
         }
     current |= kind.today(store, stage, corpus)
-    for key, old, new in differences(stored, current):
-        return f"{key} = {old}, now {new}"
-    return None
+    return next((f"{key} = {old}, now {new}" for key, old, new in differences(stored, current)), None)
 
 
 def _installed(library: str) -> str | None:

@@ -43,7 +43,7 @@ class StageSign:
     advice: str  # what it means, and what to do
 
     @classmethod
-    def of_rows(cls, words: str, count: int, rows: Sequence[object], advice: str) -> StageSign:
+    def of_rows(cls, words: str, count: int, rows: Collection[object], advice: str) -> StageSign:
         """A sign whose percentage is the share of the changed rows that have it."""
         return cls(words, count / len(rows), count / len(rows), advice)
 
@@ -56,13 +56,13 @@ def signs_of_stage(rows: Sequence[Row], corpus: Iterable[str] = ()) -> list[Stag
 
 def clauses_lost(before: Collection[int], after: Collection[int]) -> StageSign | None:
     """Whether results have fewer clauses than their originals, by the counts of both."""
-    share = float(np.mean(np.asarray(after) < np.asarray(before))) if len(before) else 0.0
-    if len(before) < _LEAST or share <= _FEWER_CLAUSES:
+    count = int(np.sum(np.asarray(after) < np.asarray(before)))
+    if len(before) < _LEAST or count <= _FEWER_CLAUSES * len(before):
         return None
-    return StageSign(
+    return StageSign.of_rows(
         "have fewer clauses than their originals",
-        share,
-        share,
+        count,
+        before,
         "A positive has to say all that its original says: read some, and leave the stage out or filter it "
         "(`pack --min-positive`) where a statement is gone.",
     )
@@ -83,11 +83,14 @@ def made_of_titles(originals: Sequence[str]) -> StageSign | None:
 
 
 def _one_pair(rows: Sequence[Row]) -> StageSign | None:
-    pairs: Counter[tuple[str, str]] = Counter()
-    for original, _, edits in rows:
-        for edit in edits:
-            before, after = original[edit["start"] : edit["end"]], edit["replacement"]
-            pairs[before.strip(" .,;").lower(), after.strip(" .,;").lower()] += 1
+    pairs = Counter(
+        tuple(
+            some.strip(" .,;").lower()
+            for some in (original[edit["start"] : edit["end"]], edit["replacement"])
+        )
+        for original, _, edits in rows
+        for edit in edits
+    )
     exchanged = {pair: count for pair, count in pairs.items() if all(pair) and pair[0] != pair[1]}
     total = sum(exchanged.values())
     # Words of grammar are in every sentence, and so are their exchanges: "is" for "was".
@@ -129,8 +132,7 @@ def _one_opening(rows: Sequence[Row]) -> StageSign | None:
 
 def _unlike_numbers(rows: Sequence[Row], corpus: Iterable[str]) -> Iterable[StageSign]:
     """Of years, and of other numbers, those that were put in against those that the sentences have."""
-    known = Counter[str]()
-    drawn = Counter[str]()
+    known, drawn = Counter[str](), Counter[str]()
     for original, text, _ in rows:
         mine = Counter(_NUMBER.findall(original))
         known.update(mine)
@@ -176,15 +178,11 @@ def _outside(known: np.ndarray, drawn: np.ndarray) -> float:
 
 def _vanished(rows: Sequence[Row]) -> StageSign | None:
     """Characters that no result keeps, though it has the rest of the words that they stood in."""
-    had: Counter[str] = Counter()
-    kept: Counter[str] = Counter()
-    for original, text, _ in rows:
-        had.update(set(original))
-        kept.update(set(original) & set(text))
-    gone = {letter for letter, count in had.items() if count >= _LEAST_LOST and not kept[letter]}
+    had = Counter(letter for original, _, _ in rows for letter in set(original))
+    kept = {letter for original, text, _ in rows for letter in set(original) & set(text)}
+    gone = {letter for letter, count in had.items() if count >= _LEAST_LOST and letter not in kept}
     without = str.maketrans("", "", "".join(gone))
-    broken: Counter[str] = Counter()
-    count = 0
+    broken, count = Counter[str](), 0
     for original, text, _ in rows:
         new = set(text.split()) - set(original.split())
         found = {

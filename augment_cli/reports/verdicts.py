@@ -9,29 +9,31 @@ spellings of its path, are no further readers, whom `judge` tells apart.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE, judged_by
 from augment_cli.augmentations.labels import label_of
 from augment_cli.contract.augmentation import Resources, entailment_of
 from augment_cli.errors import BadInputError, UsageError, UserError
+from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.vectors.texts import rows_by_part
 
+Key = TypeVar("Key")
 VERDICTS = ("good", "awkward", "wrong")
 _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 _DIGEST, _DIGEST_LETTERS = re.compile(r"[0-9a-f]{64}"), 12
@@ -82,17 +84,10 @@ def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgemen
         raise UsageError(
             f"{store.path}: {stage!r} is not an augmentation's stage; `augment-cli status` lists all"
         )
-    places = [
-        (part, row)
-        for part in sorted(record.parts)
-        for row in np.flatnonzero(
-            pc.is_valid(store.read_part(stage, part, ["text"])["text"]).to_numpy()
-        ).tolist()
-    ]
-    if not places:
+    rows = choose_rows(store, stage, count, seed, Choice(only_changed=True))
+    if not rows:
         raise UsageError(f"{store.path}: stage {stage!r} has no changed row to read")
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(places))[:count]).tolist()
-    settings, judgements = record.settings, list[Judgement]()
+    settings = record.settings
     common: dict[str, Any] = {
         "stage": stage,
         "verdict": None,
@@ -102,15 +97,7 @@ def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgemen
         "version": settings["version"],
         "resources": digests_in(settings["parameters"]),
     }
-    for part in sorted({places[number][0] for number in chosen}):
-        rows = [places[number][1] for number in chosen if places[number][0] == part]
-        changed = store.read_rows(stage, part, rows, ["row_id", "text"]).to_pylist()
-        originals = store.read_rows("corpus", part, rows, ["text"])["text"].to_pylist()
-        judgements += [
-            Judgement(**common, row_id=row["row_id"], original=original, text=row["text"])
-            for row, original in zip(changed, originals, strict=True)
-        ]
-    return judgements
+    return [Judgement(**common, **{key: row[key] for key in ("row_id", "original", "text")}) for row in rows]
 
 
 def write(path: Path, judgements: Sequence[Judgement]) -> None:
@@ -147,18 +134,12 @@ def read_all(paths: Iterable[Path]) -> list[Judgement]:
             raise BadInputError(
                 f"{path}: cannot be read ({error.strerror}); name a file of `augment-cli judge`"
             ) from error
-        try:
-            saved = msgspec.json.decode(data, type=_Saved)
-        except (msgspec.MsgspecError, RecursionError):
-            pass
-        else:
-            judgements += saved.judgements
+        with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+            judgements += msgspec.json.decode(data, type=_Saved).judgements
             continue
         for number, line in enumerate(data.splitlines(), 1):
-            if not line.strip():
-                continue
             try:
-                judgements.append(msgspec.json.decode(line, type=Judgement))
+                judgements += [msgspec.json.decode(line, type=Judgement)] if line.strip() else []
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise BadInputError(
                     f"{path}, line {number}: {error}; a verdict is one of {', '.join(VERDICTS)}, or null"
@@ -177,11 +158,8 @@ def wilson(successes: float, count: int) -> tuple[float, float]:
 
 def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
     """Counts for each stage, in order of first appearance."""
-    groups: dict[tuple[str, str], list[Judgement]] = {}
-    for judgement in judgements:
-        groups.setdefault((judgement.maker, judgement.stage), []).append(judgement)
     entries = []
-    for (maker, stage), group in groups.items():
+    for (maker, stage), group in _grouped(judgements, lambda one: (one.maker, one.stage)).items():
         counts = {verdict: sum(one.verdict == verdict for one in group) for verdict in VERDICTS}
         number = sum(counts.values())
         low, high = wilson(counts["wrong"], number) if number else (None, None)
@@ -193,6 +171,13 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
             | {"stale": "; ".join(stale) or None}
         )
     return entries
+
+
+def _grouped(judgements: Iterable[Judgement], key: Callable[[Judgement], Key]) -> dict[Key, list[Judgement]]:
+    groups = defaultdict[Key, list[Judgement]](list)
+    for one in judgements:
+        groups[key(one)].append(one)
+    return groups
 
 
 def why_stale(judgement: Judgement) -> str | None:
@@ -245,20 +230,16 @@ def read_elsewhere(store: Store, judgements: Iterable[Judgement]) -> dict[str, s
     """Why judgements say nothing of a store's stages, by stage; stages with the same rows left out."""
     # Equal fingerprints prove it. Where they differ, as after an append, the texts decide: a row that reads
     # as it did then was judged, whatever else has changed.
-    groups: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        groups.setdefault(one.stage, []).append(one)
-    found = {stage: _why(store, stage, group) for stage, group in groups.items()}
-    return {stage: why for stage, why in found.items() if why}
+    groups = _grouped(judgements, lambda one: one.stage)
+    return {stage: why for stage, group in groups.items() if (why := _why(store, stage, group))}
 
 
 def check_rows(store: Store, judgements: Iterable[Judgement]) -> None:
     """Refuse judgements that say they are of a stage of this store, on rows that it does not have."""
-    groups: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        if one.fingerprint and one.stage in store.stages() and _is_of(store, one):
-            groups.setdefault(one.stage, []).append(one)
-    for stage, group in groups.items():
+    here = [
+        one for one in judgements if one.fingerprint and one.stage in store.stages() and _is_of(store, one)
+    ]
+    for stage, group in _grouped(here, lambda one: one.stage).items():
         texts = _texts(store, stage, [one.row_id for one in group])
         for one in group:
             original, text = texts.get(one.row_id, (None, None))
@@ -272,25 +253,20 @@ def check_rows(store: Store, judgements: Iterable[Judgement]) -> None:
 def _why(store: Store, stage: str, group: Sequence[Judgement]) -> str:
     if stage not in store.stages():
         return "there is no such stage" if any(one.fingerprint for one in group) else ""
-    others = [one for one in group if not _is_of(store, one)]
     texts = _texts(store, stage, [one.row_id for one in group])
-    own = [one for one in group if _is_of(store, one)]
+    own, others = ([one for one in group if _is_of(store, one) == is_own] for is_own in (True, False))
     if missing := sum(texts.get(one.row_id, (None, None))[1] is None for one in own):
         return f"{missing} of {len(group)} rows are not among its changed ones"
-    unknown = [one for one in others if one.text is None]
-    if unknown:
-        return f"{len(unknown)} of {len(group)} rows were read with another fingerprint"
+    if unknown := sum(one.text is None for one in others):
+        return f"{unknown} of {len(group)} rows were read with another fingerprint"
     changed = sum(texts.get(one.row_id) != (one.original, one.text) for one in others)
     return f"{changed} of {len(group)} rows read otherwise there" if changed else ""
 
 
 def _is_of(store: Store, one: Judgement) -> bool:
     """Whether what a judgement notes of its store and stage is what they are; pages note the first digits."""
-    pairs = (
-        (one.store, store.stage("corpus").settings["fingerprint"]),
-        (one.fingerprint, store.stage(one.stage).settings["fingerprint"]),
-    )
-    return all(actual.startswith(noted) for noted, actual in pairs)
+    noted = (("corpus", one.store), (one.stage, one.fingerprint))
+    return all(store.stage(name).settings["fingerprint"].startswith(some) for name, some in noted)
 
 
 def _texts(store: Store, stage: str, rows: Sequence[int]) -> dict[int, tuple[str | None, str | None]]:
@@ -362,36 +338,14 @@ def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None
     return _SAYS.get((label, judgement.verdict or ""))
 
 
-def kappa_of(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """Cohen's kappa of two readers: how much more often they agree than by chance, 1 where always."""
-    # None where there is no pair, or both always say the same one thing.
-    counts = Counter(pairs)
-    total = sum(counts.values())
-    if not total:
-        return None
-    first, second = Counter[str](), Counter[str]()
-    for (one, other), count in counts.items():
-        first[one] += count
-        second[other] += count
-    alike = sum(count for (one, other), count in counts.items() if one == other) / total
-    chance = sum(count * second[verdict] for verdict, count in first.items()) / total**2
-    return (alike - chance) / (1 - chance) if chance < 1 else None
-
-
 def _measures(confusion: dict[str, dict[str, int]]) -> dict[str, float | None]:
-    pairs = [
-        (people, SAME if judge == "same" else DIFFERENT)
-        for people, row in confusion.items()
-        for judge in JUDGE[:3]
-        for _ in range(row[judge])
-    ]
-    if not pairs:
+    """How often both agree, and Cohen's kappa: how much more often than by chance, 1 where always."""
+    # What a judge calls neither is different, too.
+    counts = np.array([[row["same"], row["other"] + row["neither"]] for row in confusion.values()])
+    total, alike = int(counts.sum()), int(np.trace(counts))
+    if not total:
         return dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "kappa"))
-    alike = sum(people == judge for people, judge in pairs)
-    low, high = wilson(alike, len(pairs))
-    return {
-        "accuracy": alike / len(pairs),
-        "accuracy_low": low,
-        "accuracy_high": high,
-        "kappa": kappa_of(pairs),
-    }
+    low, high = wilson(alike, total)
+    chance = int(counts.sum(0) @ counts.sum(1)) / total**2  # 1 where both always say the same one thing
+    kappa = (alike / total - chance) / (1 - chance) if chance < 1 else None
+    return {"accuracy": alike / total, "accuracy_low": low, "accuracy_high": high, "kappa": kappa}

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.resources import shipped
-from augment_cli.store.files import sha256_of_json
+from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.parquet import read_parquet
 from augment_cli.text.spans import offsets_from_lengths, ranges
 
@@ -182,6 +182,4 @@ def load_wordnet() -> WordNet:
 @lru_cache(maxsize=1)
 def wordnet_digest() -> str:
     """SHA-256 of the tables' contents, for the fingerprint of what is made with them."""
-    from augment_cli.store.files import sha256_of_file
-
     return sha256_of_json([sha256_of_file(shipped(f"wordnet/{name}.parquet")) for name in _TABLES])

@@ -14,34 +14,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from augment_cli import augmentations
+from augment_cli import ingest as ingesting
 from augment_cli.contract.parameters import declared
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, UsageError, UserError
-from augment_cli.ingest import (
-    STDIN,
-    IngestOptions,
-    IngestReport,
-    append,
-    check_appendable,
-    checks,
-    corpus_settings,
-    find_files,
-    ingest,
-    memory,
-    report_of,
-    what_was_appended,
-)
-from augment_cli.ingest.options import (
-    GIVEN,
-    begin_all,
-    check_columns,
-    given_settings,
-    make_given,
-    refuse_other_options,
-    roles_of,
-    stored_options,
-)
+from augment_cli.ingest import IngestOptions, IngestReport, checks, memory
+from augment_cli.ingest import options as reading
 from augment_cli.process.reporter import Reporter, Silent
 from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import some_texts
@@ -239,16 +218,16 @@ class CorpusSteps(StoreSteps):
                 raise
             finally:
                 self.store.clean_work(memory.FOLDER)
-        check_columns(self.store, options, _TAKEN)
+        reading.check_columns(self.store, options, _TAKEN)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
-                refuse_other_options(self.store, options)
+                reading.refuse_other_options(self.store, options)
                 self._give_pairs(options)
-                report_of(self.store).check_stored(max_rejects, str(self.store.path))
+                ingesting.report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 if not self.is_shared:  # each of many tasks would say it
                     self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
-            of_sample = corpus_settings(find_files([SAMPLE]), options)
+            of_sample = ingesting.corpus_settings(ingesting.find_files([SAMPLE]), options)
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
         if self.is_shared:
@@ -263,17 +242,19 @@ class CorpusSteps(StoreSteps):
                 raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
         chosen, make_room = corpus or [SAMPLE], None
-        if STDIN not in chosen:
+        if ingesting.STDIN not in chosen:
             both = ["corpus", "rejects"]
             if self.must_make_room(
-                both, lambda: corpus_settings(find_files(chosen), options), self._was_refused(max_rejects)
+                both,
+                lambda: ingesting.corpus_settings(ingesting.find_files(chosen), options),
+                self._was_refused(max_rejects),
             ):
                 # Once all is read, so that nothing is lost.
                 make_room = functools.partial(self.remove, both)
         elif self.overwrites:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
         with self.timed("corpus", None) as progress:
-            report = ingest(
+            report = ingesting.ingest(
                 self.store, chosen, options, strict=strict, progress=progress, make_room=make_room
             )
         self._give_pairs(options)  # in any case: whoever goes on with what is left has them
@@ -287,10 +268,10 @@ class CorpusSteps(StoreSteps):
         """Whether the corpus that is there is what a refused reading left, and nothing was made of it."""
         others = [self.store.stage(name).settings["stage"] for name in self.store.stages()]
         both = ("corpus", "rejects")  # a removal may have ended between the two
-        if self.is_shared or not all(map(self.store.has, both)) or {*others} - {*both, GIVEN}:
+        if self.is_shared or not all(map(self.store.has, both)) or {*others} - {*both, reading.GIVEN}:
             return False
         try:
-            report_of(self.store).check(max_rejects)
+            ingesting.report_of(self.store).check(max_rejects)
         except IncompleteError:
             return True
         return False
@@ -314,25 +295,27 @@ class CorpusSteps(StoreSteps):
             )
         if self.overwrites:
             raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
-        check_appendable(self.store)
-        check_columns(self.store, options, _TAKEN)
-        refuse_other_options(self.store, options)
-        begin_all(self.store, options)
-        reading = stored_options(self.store)
-        if reading.line_breaks == "reject":  # or nothing was recorded; each appended part has its own
-            reading = dataclasses.replace(reading, line_breaks=options.line_breaks)
+        ingesting.check_appendable(self.store)
+        reading.check_columns(self.store, options, _TAKEN)
+        reading.refuse_other_options(self.store, options)
+        reading.begin_all(self.store, options)
+        as_before = reading.stored_options(self.store)
+        if as_before.line_breaks == "reject":  # or nothing was recorded; each appended part has its own
+            as_before = dataclasses.replace(as_before, line_breaks=options.line_breaks)
         if texts is not None:
-            corpus = [memory.spool(self.store, texts, reading)]
+            corpus = [memory.spool(self.store, texts, as_before)]
         try:
             before = len(self.store.parts)
             with self.timed("corpus", None) as progress:
-                report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
+                report = ingesting.append(
+                    self.store, corpus or [], as_before, strict=strict, progress=progress
+                )
         finally:
             self.store.clean_work(memory.FOLDER)
-        self.reporter.say(what_was_appended(self.store, report, before))
+        self.reporter.say(ingesting.what_was_appended(self.store, report, before))
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
-            if made_by["stage"] == GIVEN:
+            if made_by["stage"] == reading.GIVEN:
                 self._make_given(name, made_by["parameters"]["kind"])
         report.check(max_rejects, str(self.store.path), appended=True)
         if len(self.store.parts) > before:
@@ -356,15 +339,15 @@ class CorpusSteps(StoreSteps):
 
     def _give_pairs(self, options: IngestOptions) -> None:
         """Make the stages of the columns that hold the user's own positives and negatives."""
-        for column, role in roles_of(options).items():
-            self.make_room([column], functools.partial(given_settings, self.store, column, role))
-        begin_all(self.store, options)
-        for column, role in roles_of(options).items():
+        for column, role in reading.roles_of(options).items():
+            self.make_room([column], functools.partial(reading.given_settings, self.store, column, role))
+        reading.begin_all(self.store, options)
+        for column, role in reading.roles_of(options).items():
             self._make_given(column, role)
 
     def _make_given(self, column: str, role: str) -> None:
         with self.timed(column, None) as progress:
-            counted = make_given(self.store, column, role)
+            counted = reading.make_given(self.store, column, role)
             progress(self.store.rows)
         if joined := counted.pop(checks.JOINED, 0):
             self._say_joined(joined, f"of {column}")

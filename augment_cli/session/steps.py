@@ -10,26 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
+from augment_cli import pack as packing
 from augment_cli.answers import generate as generating
 from augment_cli.answers import read as reading
 from augment_cli.answers.client import check_endpoint
 from augment_cli.answers.templates import find_template
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.parameters import MOST_DRAWS
-from augment_cli.contract.vector_parameters import CombineParameters
+from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.languages import against, registered
-from augment_cli.pack import (
-    PACK_STAGE,
-    PackOptions,
-    check_cost,
-    cost_of,
-    cost_of_filters,
-    costs_of_parts,
-    pack,
-    pack_settings,
-    sides_of,
-)
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun, make_run, some_texts
@@ -46,14 +36,7 @@ from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, mined_names
-from augment_cli.vectors.stages import (
-    CORPUS_STAGE,
-    EmbedParameters,
-    as_stored,
-    chosen_set,
-    vectors_name,
-    wanted,
-)
+from augment_cli.vectors.stages import CORPUS_STAGE, as_stored, chosen_set, vectors_name, wanted
 
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 
@@ -185,8 +168,8 @@ class Session(CorpusSteps):
             self.parse(name=run.parses)
         for note in () if self.is_shared else run.notes(self.store):
             if note not in self._said:
-                self._said.add(note)
                 self.reporter.say(note)
+            self._said.add(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
         self.check_parts(parts)
@@ -225,9 +208,7 @@ class Session(CorpusSteps):
         parameters = parameters or EmbedParameters()
         self.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
-        with self.timed(work.stage, work.rows) as progress:
-            embedding.finish(self.store, work, self.engine, progress)
-        return work.stage
+        return self._finished(embedding, work)
 
     def combine(self, sets: Sequence[str], name: str, parameters: CombineParameters | None = None) -> str:
         """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood."""
@@ -260,9 +241,12 @@ class Session(CorpusSteps):
         stage = scoring.scores_name(of, name)
         self.make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
+        return self._finished(scoring, work)
+
+    def _finished(self, room: Any, work: Any) -> str:
         with self.timed(work.stage, work.rows) as progress:
-            scoring.finish(self.store, work, self.engine, progress)
-        return work.stage
+            room.finish(self.store, work, self.engine, progress)
+        return str(work.stage)
 
     def mine(
         self,
@@ -299,33 +283,37 @@ class Session(CorpusSteps):
                 with self.keeping():
                     self.embed(of, alike, name)
 
-    def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
+    def pack(
+        self, options: packing.PackOptions, stage: str = packing.PACK_STAGE, dry_run: bool = False
+    ) -> list[str]:
         """Make the table that sentence-transformers trains on; say what each filter and each column costs."""
         # Vectors that filters or scores need and that are missing are made before it, but not in a dry run,
         # which stops when it has said what the filters cost.
         if options.compared:
             options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
         if dry_run:
-            self.reporter.say(check_cost(self.store, options, cost_of_filters(self.store, options)))
+            self.reporter.say(
+                packing.check_cost(self.store, options, packing.cost_of_filters(self.store, options))
+            )
             return []
         if options.compared:
             own = [name for name in options.compared if not is_mined(self.store, name)]
             self.embed_missing((CORPUS_STAGE, *own), None, options.vectors)
-        first, *further = sides = sides_of(options, stage)
+        first, *further = sides = packing.sides_of(options, stage)
         for name, one in sides.items():
-            settings = functools.partial(pack_settings, self.store, one)
+            settings = functools.partial(packing.pack_settings, self.store, one)
             if options.is_filtered and self.must_make_room([name], settings):  # before anything is deleted
-                check_cost(self.store, options, cost_of_filters(self.store, options))
+                packing.check_cost(self.store, options, packing.cost_of_filters(self.store, options))
             self.make_room([name], settings)
         with self.timed(first, self.store.rows) as progress:
-            pack(self.store, options, stage, self.engine, progress)
+            packing.pack(self.store, options, stage, self.engine, progress)
         results = self.results
         results += [dataclasses.replace(results[-1], stage=name) for name in further]
         parts = [part for name in sides for part in self.store.stage(name).parts.values()]
-        if options.is_filtered and (costs := costs_of_parts(options, parts)):
-            self.reporter.say(check_cost(self.store, options, costs))
+        if options.is_filtered and (costs := packing.costs_of_parts(options, parts)):
+            self.reporter.say(packing.check_cost(self.store, options, costs))
         for name in sides:
-            if cost := cost_of(self.store, name):
+            if cost := packing.cost_of(self.store, name):
                 tell = self.reporter.say if self.store.stage(name).rows else self.reporter.warn
                 tell(cost)
         return list(sides)

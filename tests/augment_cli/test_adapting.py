@@ -128,15 +128,12 @@ def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(tmp_path, error,
     assert not (tmp_path / "run").exists()
 
 
-def test_a_wrong_setting_is_named_as_in_python(tmp_path):
+def test_a_wrong_setting_is_named_as_in_python_and_so_are_texts_in_the_place_of_the_encoder(tmp_path):
     with pytest.raises(UsageError, match="settings='step=4'"):
         augment_cli.adapt("static", TEXTS, out=tmp_path / "run", settings="step=4")
-
-
-@pytest.mark.parametrize("given", [(TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)])
-def test_texts_in_the_place_of_the_encoder(given):
-    with pytest.raises(UsageError, match="the encoder comes first"):
-        augment_cli.adapt(*given)
+    for given in ((TEXTS, "static"), ("mine.csv", "static"), (pl.DataFrame(),)):
+        with pytest.raises(UsageError, match="the encoder comes first"):
+            augment_cli.adapt(*given)
 
 
 def test_a_folder_with_the_run_of_another_encoder(tmp_path):
@@ -204,12 +201,9 @@ def test_a_short_name_is_known_wherever_an_encoder_is_named(name, tmp_path, monk
     assert augment_cli.load_encoder(name).encode(["The river flows."]).shape[0] == 1
 
 
-def test_a_table_in_memory_is_named_as_its_owner_does():
+def test_what_cannot_be_compared_is_named_as_its_owner_does():
     with pytest.raises(UsageError, match=r"^texts: has no column 'label'"):
         augment_cli.evaluate("static", "static", pl.DataFrame({"text": TEXTS}))
-
-
-def test_what_has_no_encode_is_no_encoder():
     with pytest.raises(UsageError, match="int: not an encoder"):
         augment_cli.evaluate(3, "static", pl.DataFrame({"text": ["a"], "label": ["b"]}))
 
@@ -218,10 +212,8 @@ def test_what_has_no_encode_is_no_encoder():
     ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "keep the start for search")]
 )
 def test_the_verdict_says_what_gains_and_what_loses(found, said):
-    scores = {
-        "half_neighbours": {"before": 0.2, "best": 0.3},
-        "found_by_half": {"before": 0.9, "best": found},
-    }
+    scores = {"half_neighbours": {"before": 0.2, "best": 0.3}}
+    scores["found_by_half"] = {"before": 0.9, "best": found}
     assert said in in_words("better", scores)
     assert "30.0 are found by either half of a text's words (20.0 before)" in in_words("better", scores)
     assert in_words("same", scores) == ""

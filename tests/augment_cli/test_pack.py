@@ -10,17 +10,9 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.pack import (
-    PackOptions,
-    choose,
-    cost_of,
-    cost_of_filters,
-    export,
-    pack,
-    read_pack_recipe,
-    reserved,
-)
-from augment_cli.pack.export import training_lines
+from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
+from augment_cli.pack.export import export, reserved, training_lines
+from augment_cli.pack.options import choose, read_pack_recipe
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run
@@ -73,18 +65,9 @@ def test_several_positives_give_rows_several_negatives_columns(mixed):
     assert len(rows) == 60 + 40
     statistics = [part.statistics for part in mixed.stage("pack").parts.values()]
     assert sum(part["dropped"] for part in statistics) == 20
-
-
-def test_inspect_reads_rows_of_a_stage_with_row_groups_of_any_size(mixed):
-    rows = packed(mixed, choose(mixed, ["corpus", "uda"], ["una"]))  # a row group for each positive
-    assert len(rows) == 100
-    for seed in range(5):
-        assert all(row in rows for row in choose_rows(mixed, "pack", 10, seed))
+    # A row group for each positive is read as any other.
+    assert all(row in rows for seed in range(5) for row in choose_rows(mixed, "pack", 10, seed))
     assert choose_rows(mixed, "pack", 1_000) == rows
-
-
-def test_without_positives_the_anchor_is_its_own(store):
-    assert choose(store) == PackOptions(("corpus",), ("una", "una.1"))
 
 
 def test_progress_counts_sentences_whatever_is_written_of_each(mixed):
@@ -244,6 +227,7 @@ def test_jsonl_out(mixed, command):
 
 
 def test_what_cannot_be_packed_is_refused(store):
+    assert choose(store) == PackOptions(("corpus",), ("una", "una.1"))  # the anchor is its own positive
     wrong = [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"negatives": []}, {"unchanged": "keep"}]
     for options in [*wrong, {"split": 1.0}, {"split": -0.5}]:
         with pytest.raises(UsageError):

@@ -174,6 +174,12 @@ def test_the_address_stands_in_one_place(monkeypatch):
     monkeypatch.setattr(errors, "metadata", lambda name: package)
     assert errors.issue_tracker() == addresses["Issues"].strip()
 
+    def missing(name):  # a checkout that nobody installed
+        raise errors.PackageNotFoundError(name)
+
+    monkeypatch.setattr(errors, "metadata", missing)
+    assert errors.issue_tracker() == "the address in setup.cfg"
+
 
 def test_an_internal_error_names_it(monkeypatch, capsys):
     package = Message()
@@ -187,14 +193,6 @@ def test_an_internal_error_names_it(monkeypatch, capsys):
     with pytest.raises(typer.Exit):
         command()
     assert "https://example.org/here" in capsys.readouterr().err
-
-
-def test_a_checkout_that_is_not_installed(monkeypatch):
-    def missing(name):
-        raise errors.PackageNotFoundError(name)
-
-    monkeypatch.setattr(errors, "metadata", missing)
-    assert errors.issue_tracker() == "the address in setup.cfg"
 
 
 COMMANDS = {"augment-train": "train", "augment-eval": "evaluate", "augment-data": "fetch"}
@@ -227,9 +225,7 @@ def call(request, tmp_path):
         program = program or f"from augment_cli.__main__ import {COMMANDS[command]}; {COMMANDS[command]}()"
         source = work.parent / command
         source.write_text(f"import sys\n{found}\n{program}\n")
-        environment = {
-            name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DATA")
-        }
+        environment = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONPATH", "DATA"}}
         return subprocess.run(
             [sys.executable, source, *map(str, arguments)],
             cwd=work, env=environment, capture_output=True, text=True, timeout=300,

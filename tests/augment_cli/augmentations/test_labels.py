@@ -8,7 +8,8 @@ from augment_cli.augmentations.labels import entailment_of_stage, row_labels
 from augment_cli.contract.augmentation import LABEL_COLUMN, LABELS, entailment_of, meaning_of
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pack import choose, left_out, pack
+from augment_cli.pack import pack
+from augment_cli.pack.options import choose, left_out
 from augment_cli.runs.run import make_run
 from augment_cli.store import parquet
 from augment_cli.store.settings import Settings

@@ -57,46 +57,21 @@ def test_1_an_error_in_an_augmentation_names_its_file(command, store_folder, mon
     assert "an error in the augmentation of" in result.stderr and "our fault" not in result.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nonsense"],
-        ["una", "--nonsense"],
-        ["una", "--beta", "2"],
-        ["una", "--beta", "x"],
-        ["una", "--radius", "-1"],
-        ["una", "--draws", "0"],
-        ["una", "--limit", "0"],
-        ["una", "--name", "../out"],
-        ["una", "--name", "x/y"],
-        ["una", "--name", "tokens/x/y"],
-        ["pack", "--name", "x/y"],
-        ["fit", "--name", "x/y"],
-        ["parse", "--name", "x/y"],
-        ["una", "--parts", "one"],
-        ["una", "--dry-run", "--corpus", "-"],
-        ["una", "--parts", "5"],
-        ["una", "--backend", "slurm"],
-        ["una", "--backend", "dask"],
-        ["una", "--backend", "ray"],
-        ["ingest", "--format", "xml"],
-        ["ingest", "--part-rows", "1e30"],
-        ["ingest", "--part-rows", str(10**30)],
-        ["ingest", "--limit", str(10**30)],
-        ["ingest", "--max-characters", str(10**30)],
-        ["una", "--draws", str(10**30)],
-        ["una", "--store", "st\udcffre"],
-        ["run", "no-such-recipe"],
-        ["run", "--set", "una.nonsense=1"],
-        ["inspect", "nonsense"],
-        ["remove", "corpus"],
-        ["fit", "--tokenizer", "nonsense"],
-        ["status", "--store"],
-    ],
+WRONG = (
+    "nonsense; una --nonsense; una --beta 2; una --beta x; una --radius -1; una --draws 0; una --limit 0; "
+    "una --name ../out; una --name x/y; una --name tokens/x/y; pack --name x/y; fit --name x/y; "
+    "parse --name x/y; una --parts one; una --dry-run --corpus -; una --parts 5; una --backend slurm; "
+    "una --backend dask; una --backend ray; ingest --format xml; ingest --part-rows 1e30; "
+    "ingest --part-rows HUGE; ingest --limit HUGE; ingest --max-characters HUGE; una --draws HUGE; "
+    "una --store st\udcffre; run no-such-recipe; run --set una.nonsense=1; inspect nonsense; remove corpus; "
+    "fit --tokenizer nonsense; status --store"
 )
-def test_2_usage(command, store_folder, arguments):
+
+
+@pytest.mark.parametrize("typed", WRONG.split("; "))
+def test_2_usage(command, store_folder, typed):
     before = parts_of(store_folder / "store")
-    result = command(*arguments)
+    result = command(*typed.replace("HUGE", str(10**30)).split())
     assert result.returncode == 2, result.stderr
     assert result.stdout == "" and result.stderr and "Traceback" not in result.stderr
     assert parts_of(store_folder / "store") == before
@@ -149,26 +124,13 @@ def test_6_something_missing(command, store_folder):
     assert result.returncode == 6 and "no Dask scheduler answers" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "una --radius 1%",
-        "una --radius 1% --dry-run",
-        "run --dry-run",
-        "fit",
-        "ingest",
-        "inspect una -n 3",
-        "inspect corpus -n 3",
-        "inspect terms",
-        "stats una",
-        "stats tfidf",
-        "stats rejects",
-        "status",
-        "verify",
-        "list",
-        "doctor",
-    ],
+SPEAKING_JSON = (
+    "una --radius 1%; una --radius 1% --dry-run; run --dry-run; fit; ingest; inspect una -n 3; "
+    "inspect corpus -n 3; inspect terms; stats una; stats tfidf; stats rejects; status; verify; list; doctor"
 )
+
+
+@pytest.mark.parametrize("typed", SPEAKING_JSON.split("; "))
 def test_json_is_all_there_is_on_stdout(command, store_folder, typed):
     result = command(*typed.split(), "--json")
     assert result.returncode == 0, result.stderr

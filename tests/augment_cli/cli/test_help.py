@@ -30,27 +30,13 @@ from docs import reference
 from tests.helpers.commands import command_named
 from tests.helpers.places import REPOSITORY
 
-COMMANDS = sorted(
-    words(
-        "ingest fit parse run inspect stats status list verify remove pack doctor card embed score mine "
-        "publish fetch"
-    )
+COMMANDS = words(
+    "card doctor embed fetch fit ingest inspect list mine pack parse publish remove run score stats status "
+    "verify"
 )
 # Of the augmentations one stands for all in the quick suite; these run models, or many commands.
 SLOW = {*augmentations.names(), "run", "parse", "stats", "embed", "score", "mine"} - {"crop"}
-HEAVY = (
-    "msgspec",
-    "numpy",
-    "pyarrow",
-    "polars",
-    "torch",
-    "spacy",
-    "transformers",
-    "nltk",
-    "scipy",
-    "joblib",
-    "dask",
-)
+HEAVY = words("msgspec numpy pyarrow polars torch spacy transformers nltk scipy joblib dask")
 
 
 def test_help_imports_nothing_heavy():
@@ -141,12 +127,8 @@ def test_every_example_works(command, folder, request, tmp_path, name):
     for number, example in enumerate(examples):
         place = tmp_path / str(number)
         shutil.copytree(folder, place)
-        if (name in augmentations.names() and "parses" not in needs) or name in (
-            "run",
-            "fit",
-            "parse",
-            "ingest",
-        ):
+        is_rule = name in augmentations.names() and "parses" not in needs
+        if is_rule or name in ("run", "fit", "parse", "ingest"):
             # These make stages: they start where nothing is there, as in a fresh clone.
             shutil.rmtree(place / "store")
         if "--fit frequent" in example:

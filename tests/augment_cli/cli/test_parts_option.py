@@ -10,7 +10,7 @@ from augment_cli.cli import load_commands
 from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pages.terminal_status import show_status
+from augment_cli.pages.terminal import show_status
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -75,17 +75,12 @@ def test_corpus_and_fit_must_be_there(tmp_path, store_path):
         unfitted.augment(make_run("una", radius=5), parts={0})
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"), [("0", {0}), ("0-3", {0, 1, 2, 3}), ("1,4-5, 7", {1, 4, 5, 7}), ("3-3", {3})]
-)
-def test_part_numbers(text, parts):
-    assert part_numbers(text) == parts
-
-
-@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30])
-def test_what_is_not_a_part_number(text):
-    with pytest.raises(UsageError, match="--parts"):
-        part_numbers(text)
+def test_part_numbers():
+    for text, parts in (("0", {0}), ("0-3", {0, 1, 2, 3}), ("1,4-5, 7", {1, 4, 5, 7}), ("3-3", {3})):
+        assert part_numbers(text) == parts
+    for text in ("", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30):
+        with pytest.raises(UsageError, match="--parts"):
+            part_numbers(text)
 
 
 def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_path, capsys):
@@ -101,19 +96,12 @@ def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, caps
     monkeypatch.setattr("augment_cli.process.reporter.SECONDS_BETWEEN_LINES", 1e9)  # on a slow machine, too
 
     def task(parts):
-        code = load_commands()(
-            ["una", "--radius", "5", "--store", str(store_path), "--parts", parts],
-            prog_name="augment-cli",
-            standalone_mode=False,
-        )
-        assert not code
+        words = ["una", "--radius", "5", "--store", str(store_path), "--parts", parts]
+        assert not load_commands()(words, prog_name="augment-cli", standalone_mode=False)
         return capsys.readouterr()
 
-    said = task("0-3")
-    assert re.fullmatch(
-        r"una: its parts are made in \d+\.\d s; 4 of 6 parts are there, still missing: 4-5\n", said.out
-    )
-    assert said.err == ""
+    said, line = task("0-3"), r"made in \d+\.\d s; 4 of 6 parts are there, still missing: 4-5"
+    assert re.fullmatch(f"una: its parts are {line}\n", said.out) and said.err == ""
     said = task("4-7")  # tasks of four parts each: the last one has fewer
     assert said.out.endswith("; 6 of 6 parts are there, the stage is complete\n")
     assert said.err == "Note: --parts: 6 and higher are left out, as the last part is 5\n"

@@ -55,19 +55,13 @@ def test_from_the_corpus(command, tmp_path):
     assert "␛" in command("inspect", "rejects").stdout or "\\u001b" in command("inspect", "rejects").stdout
 
 
+SLOW = pytest.param("pack", marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["status"],
-        ["stats", "una"],
-        ["stats", "rejects"],
-        ["card"],
-        ["inspect", "una"],
-        pytest.param(["pack"], marks=pytest.mark.slow),
-        ["una"],
-    ],
+    "typed", ["status", "stats una", "stats rejects", "card", "inspect una", SLOW, "una"]
 )
-def test_from_a_forged_manifest(store, command, arguments):
+def test_from_a_forged_manifest(store, command, typed):
     path = store.path / "manifest.json"
     value = json.loads(path.read_bytes())
     for stage in value["stages"].values():
@@ -76,35 +70,25 @@ def test_from_a_forged_manifest(store, command, arguments):
         for part in stage["parts"].values():
             part["statistics"].setdefault("reasons", {})[EVIL] = 1
     path.write_text(json.dumps(sealed(value)))
-    result = command(*arguments, "--store", store.path)
+    result = command(*typed.split(), "--store", store.path)
     check(result)
     assert "Traceback" not in result.stderr
-    if arguments[0] != "card":
-        check(command(*arguments, "--store", store.path, "--json"))
+    if typed != "card":
+        check(command(*typed.split(), "--store", store.path, "--json"))
     else:
         assert not BAD.search((store.path / "README.md").read_text())
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["status", "--store", EVIL],
-        ["una", "--corpus", EVIL],
-        ["una", "--name", EVIL],
-        ["una", "--beta", EVIL],
-        [EVIL],
-        ["una", f"--{EVIL}"],
-        ["run", EVIL],
-        ["run", "default", "--set", f"{EVIL}={EVIL}"],
-        ["ingest", "--format", EVIL],
-        ["paraphrase", "--model", f"./{EVIL}"],
-        ["una", "--parts", EVIL],
-        ["fit", "--tokenizer", EVIL],
-        ["inspect", EVIL],
-    ],
+TYPED = (
+    "status --store EVIL; una --corpus EVIL; una --name EVIL; una --beta EVIL; EVIL; una --EVIL; run EVIL; "
+    "run default --set EVIL=EVIL; ingest --format EVIL; paraphrase --model ./EVIL; una --parts EVIL; "
+    "fit --tokenizer EVIL; inspect EVIL"
 )
-def test_from_an_option(command, arguments):
-    result = command(*arguments)
+
+
+@pytest.mark.parametrize("typed", TYPED.split("; "))
+def test_from_an_option(command, typed):
+    result = command(*(word.replace("EVIL", EVIL) for word in typed.split()))
     check(result)
     assert result.returncode in (2, 4, 6), result.stderr
 

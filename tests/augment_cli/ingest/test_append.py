@@ -12,7 +12,7 @@ import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, report_of
-from augment_cli.pack import choose
+from augment_cli.pack.options import choose
 from augment_cli.process.reporter import Logged
 from augment_cli.reports.card import write_card
 from augment_cli.reports.report import status

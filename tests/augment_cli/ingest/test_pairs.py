@@ -19,7 +19,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
 from augment_cli.ingest.memory import spool
 from augment_cli.ingest.options import make_given
-from augment_cli.pack import choose
+from augment_cli.pack.options import choose
 from augment_cli.process.reporter import Logged
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify, why_not_reused
@@ -184,12 +184,12 @@ def test_a_kill_between_two_columns_leaves_the_second_to_be_seen(tmp_path, monke
             raise KeyboardInterrupt
         return make_given(store, column, role)
 
-    monkeypatch.setattr("augment_cli.session.base.make_given", killed)
+    monkeypatch.setattr("augment_cli.ingest.options.make_given", killed)
     with pytest.raises(KeyboardInterrupt):
         read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["pos"], negative_columns=["neg"])
     store = Store.open(tmp_path / "store")
     assert "neg" in store.stages() and not store.has("neg")
-    monkeypatch.setattr("augment_cli.session.base.make_given", make_given)
+    monkeypatch.setattr("augment_cli.ingest.options.make_given", make_given)
     (tmp_path / "more.csv").write_text("text,pos,neg\ntwo,due,non\n")
     with Session(store.path, Engine(1)) as session:
         session.append([tmp_path / "more.csv"])

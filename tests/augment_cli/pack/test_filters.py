@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import shutil
-import threading
 from collections import Counter
 
 import numpy as np
@@ -18,9 +17,10 @@ import augment_cli
 from augment_cli.contract.pack_options import FILTERS, LAYOUTS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
-from augment_cli.pack.export import _operations_a_second, export
+from augment_cli.pack import PackOptions, cost_of_filters, pack, pack_settings
+from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
+from augment_cli.pack.options import choose
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -213,10 +213,8 @@ def test_each_filter_says_what_it_costs_before_anything_is_written(compared, com
         steps.append(left.sum())
     costs = -np.diff(steps)
     assert (costs > 0).all() and steps[-1] > 0
-    assert (
-        f"{steps[0]} rows without filters; --min-positive 0.5 costs {costs[0]}; --max-negative 0.75 costs "
-        f"{costs[1]}; --margin 0.2 costs {costs[2]}; {steps[-1]} left"
-    ) in result.stderr
+    said = f"costs {costs[0]}; --max-negative 0.75 costs {costs[1]}; --margin 0.2 costs {costs[2]}; "
+    assert f"{steps[0]} rows without filters; --min-positive 0.5 {said}{steps[-1]} left" in result.stderr
     options = choose(store, ["uda"], ["una"], min_positive=0.5, max_negative=0.75, margin=0.2)
     assert cost_of_filters(store, options) == dict(zip(["rows", *FILTERS], [steps[0], *costs], strict=True))
 
@@ -239,13 +237,10 @@ def test_the_packed_stage_has_the_rows_that_were_left_and_its_inputs(path, tmp_p
         assert [json.loads(row["score"]) for row in csv.DictReader(file)] == [row["score"] for row in rows]
 
 
-def test_without_filters_settings_are_those_of_earlier_versions(compared):
-    parameters = pack_settings(Store.open(compared), PackOptions(("uda",), ("una",))).parameters
-    assert parameters.keys() == {"positives", "negatives", "unchanged"}
-
-
-def test_mined_stages_count_as_negatives(compared):
+def test_mined_stages_count_as_negatives_and_settings_without_filters_are_those_of_earlier_versions(compared):
     store = Store.open(compared)
+    parameters = pack_settings(store, PackOptions(("uda",), ("una",))).parameters
+    assert parameters.keys() == {"positives", "negatives", "unchanged"}
     assert choose(store).negatives == ("una", "una.1", "mined-tfidf")
     with pytest.raises(UsageError, match="give it as --negative mined-tfidf"):
         choose(store, ["mined-tfidf"])
@@ -399,13 +394,9 @@ def test_a_part_without_a_row_is_committed_with_those_that_have_some(path):
     ],
 )
 def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(path, tmp_path, loss, options):
+    import sentence_transformers as library
     import torch
     from datasets import load_dataset
-    from sentence_transformers import (
-        SentenceTransformer,
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
     from sentence_transformers.sentence_transformer import losses
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, pre_tokenizers
@@ -418,19 +409,13 @@ def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(path, tmp_
     words = {word: at for at, word in enumerate(["[UNK]", "the", "river", "number", "positive", "mined"])}
     tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+    model = library.SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
     before = [weight.detach().clone() for weight in model.parameters()]
-    arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "run"),
-        max_steps=1,
-        per_device_train_batch_size=8,
-        learning_rate=0.1,
-        use_cpu=True,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
+    quiet = {"use_cpu": True, "save_strategy": "no", "report_to": "none", "disable_tqdm": True}
+    arguments = library.SentenceTransformerTrainingArguments(
+        str(tmp_path / "run"), max_steps=1, per_device_train_batch_size=8, learning_rate=0.1, **quiet
     )
-    trainer = SentenceTransformerTrainer(
+    trainer = library.SentenceTransformerTrainer(
         model=model, args=arguments, train_dataset=data, loss=getattr(losses, loss)(model)
     )
     assert math.isfinite(trainer.train().training_loss)
@@ -450,23 +435,3 @@ def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(path):
             pack(store, options, name)
         costs = cost_of_filters(store, options)
         assert store.stage(name).rows == costs.pop("rows") - sum(costs.values()) > 0
-
-
-def test_the_rate_of_this_machine_does_not_fall_with_what_else_runs_here():
-    alone, over = _operations_a_second(), threading.Event()
-    matrix = np.ones((512, 512), np.float32)
-
-    def work():
-        while not over.is_set():
-            matrix @ matrix
-
-    others = [threading.Thread(target=work) for _ in range(8)]
-    for other in others:
-        other.start()
-    try:
-        disturbed = _operations_a_second()
-    finally:
-        over.set()
-        for other in others:
-            other.join()
-    assert disturbed > alone / 3

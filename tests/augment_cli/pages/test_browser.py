@@ -29,9 +29,8 @@ def opened():
     if browser_path is None:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox"], timeout=_LONGEST
-        )
+        options = {"executable_path": browser_path, "args": ["--no-sandbox"], "timeout": _LONGEST}
+        browser = driver.chromium.launch(**options)
         yield browser
         browser.close()
 
@@ -127,13 +126,11 @@ def test_every_page_fits_its_width_and_does_nothing_that_a_text_says(tmp_path):
         for path in paths:
             for width in (360, 900, 1600):
                 with shown(browser, path.as_uri(), width) as page:
-                    for table in page.locator(
-                        ".wide"
-                    ).all():  # one that scrolls has shadows, a name, the focus
+                    # A table that scrolls has shadows, a name, the focus.
+                    for table in page.locator(".wide").all():
                         assert "gradient" in table.evaluate("one => getComputedStyle(one).backgroundImage")
-                        assert (
-                            table.get_attribute("aria-labelledby") and table.get_attribute("tabindex") == "0"
-                        )
+                        assert table.get_attribute("aria-labelledby")
+                        assert table.get_attribute("tabindex") == "0"
                     assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
                     assert "<script>alert(1)</script>" in page.locator("body").inner_text()
 

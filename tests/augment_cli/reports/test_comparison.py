@@ -22,15 +22,7 @@ from augment_cli.pages import terminal as views
 from augment_cli.pages.report import write_report
 from augment_cli.reports import choosing, comparison
 from augment_cli.reports.card import write_card
-from augment_cli.reports.choosing import (
-    Choice,
-    amount_of_change,
-    choose_rows,
-    is_noise,
-    kind_of,
-    signs_of,
-    typical_rows,
-)
+from augment_cli.reports.choosing import Choice, choose_rows, kind_of, signs_of, typical_rows
 from augment_cli.reports.comparison import Difficulty, difficulty_of, diversity, is_negative
 from augment_cli.reports.doctor import examine
 from augment_cli.reports.soundness import verify
@@ -77,12 +69,12 @@ def test_scorers_see_originals_and_results_in_pairs(several):
     def lengths(texts: list[str]) -> np.ndarray:
         return np.array([len(text) for text in texts])
 
-    (entry,) = comparison.compare(several, ["negation-removal"], encode=letters, perplexity=lengths)
+    _, entry = comparison.compare(several, encode=letters, perplexity=lengths)
     result = several.read("negation-removal")["text"][2].as_py()
     expected = letters([TEXTS[2]])[0] @ letters([result])[0]
     assert entry["cosine"] == pytest.approx(expected)
     assert entry["perplexity_difference"] == len(result) - len(TEXTS[2])
-    assert sorted(calls[:2]) == sorted([TEXTS[2], result])
+    assert {TEXTS[2], result} <= set(calls)
 
 
 def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
@@ -99,7 +91,7 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path):
         names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
         lines = [f"Row {n} of the old river." for n in range(40)]
         store = store_of(tmp_path / str(rows), lines, *names, part_rows=rows)
-        comparison.compare(store, names, rows=10, encode=letters)
+        comparison.compare(store, rows=10, encode=letters)
         # Each original is scored once, though two stages have changed it.
         plain = [text for text in originals if text in set(store.read("corpus")["text"].to_pylist())]
         assert len(plain) == len(set(plain)) == 10
@@ -196,20 +188,8 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
     table = command("stats", "--store", compared.path).stdout
     assert "random-sentence: as easy as random: mean" in table and "word-deletion: " not in table
     copied = shutil.copytree(compared.path, tmp_path / "packed")
-    packed = command(
-        *(
-            "pack",
-            "--negative",
-            "near",
-            "--negative",
-            "random-sentence",
-            "--positive",
-            "word-deletion",
-            "--labels",
-            "kind",
-        ),
-        *("--store", copied),
-    )
+    typed = "pack --negative near --negative random-sentence --positive word-deletion --labels kind"
+    packed = command(*typed.split(), "--store", copied)
     made = " ".join(packed.stdout.split())
     assert packed.returncode == 0, packed.stderr
     assert "random-sentence: as easy as random: mean" in made and "a lower --beta" in made
@@ -219,8 +199,7 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
 
 
 def test_of_a_damaged_part_the_other_numbers_are_said(compared, tmp_path):
-    shutil.copytree(compared.path, tmp_path / "store")
-    store = Store.open(tmp_path / "store")
+    store = Store.open(shutil.copytree(compared.path, tmp_path / "store"))
     part = store.part_path("random-sentence", 0)
     data = bytearray(part.read_bytes())
     data[10:40] = bytes(30)
@@ -301,11 +280,6 @@ def test_any_text_has_a_list_of_signs(original, text):
     assert signs_of(original, original) == []
 
 
-def test_what_is_made_to_be_noisy_is_known():
-    assert all(map(is_noise, ("random-swap", "random-sentence", "word-deletion", "crop", "yoda")))
-    assert not any(map(is_noise, ("una", "synonym", "dn", "paraphrase")))
-
-
 def found(rows, corpus=()):
     signs = signs_of_stage(rows, corpus)
     assert all(0 < sign.rows <= 1 and sign.advice.endswith(".") for sign in signs)
@@ -318,14 +292,9 @@ def changed(original, old, new):
     return original, original[:start] + new + original[start + len(old) :], [edit]
 
 
-def test_a_stage_in_which_nothing_stands_out_has_no_sign():
-    rows = [changed(f"Word{n} left.", f"Word{n}", f"Other{n}") for n in range(200)]
-    assert found(rows) == {}
-    assert found([]) == {}
-
-
 def test_one_pair_of_words_in_many_edits_is_a_sign():
     rows = [changed(f"Word{n} left.", f"Word{n}", f"Other{n}") for n in range(95)]
+    assert found(rows) == found([]) == {}
     rows += [changed("The books fell.", "books", "dictionaries")] * 5
     assert found(rows) == {"of the edits put “dictionaries” for “books”": 0.05}
     # Words of grammar are in every sentence.
@@ -413,17 +382,10 @@ def test_random_rows_of_a_few_row_groups(store, monkeypatch):
     """Three groups of rows, the same ones for a seed; where there are no more groups, nothing changes."""
     monkeypatch.setattr(choosing, "ROW_GROUP_ROWS", 2)
     rows = [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
-    begins = choosing._row_groups(store, "una")
-    groups = np.unique(np.searchsorted(begins, rows, side="right"))
-    assert len(groups) == 3 < len(begins) and len(rows) == 6
+    assert len({row // 2 for row in rows}) == 3 < store.rows // 2 and len(rows) == 6
     assert rows == [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
     assert rows != [row["row_id"] for row in choose_rows(store, "una", 99, 1, Choice(most_row_groups=3))]
     assert choose_rows(store, "una", 4, 0, Choice(most_row_groups=99)) == choose_rows(store, "una", 4)
-
-
-def test_change_counts_what_went_and_what_came():
-    assert amount_of_change("abcd", "aXYd", [edit(1, 3, "XY")]) == 1.0
-    assert amount_of_change("abcd", "abcdef", []) == 0.5
 
 
 def test_the_last_screen_has_examples_the_page_and_three_commands_as_relative_paths(
@@ -458,11 +420,15 @@ def test_the_card_has_a_header_that_yaml_reads(store):
     assert verify(store) == []
 
 
-def test_nothing_in_a_card_is_more_than_text(store):
+def test_nothing_in_a_card_is_more_than_text_and_a_readme_of_somebody_else_is_kept(store):
     with store.lock():
         text = write_card(store, "Rivers\n<script>alert(1)</script> | a & b", "cc0-1.0", "en")
     assert "# Rivers &lt;script&gt;alert(1)&lt;/script&gt; \\| a &amp; b\n" in text
     assert "<script" not in text.split("---", 2)[2]
+    (store.path / "README.md").write_text("mine")
+    with store.lock(), pytest.raises(UsageError, match="was not written by"):
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text() == "mine"
 
 
 def test_a_store_that_was_trained_on_is_published_with_a_card_that_loads(store, tmp_path):
@@ -500,13 +466,6 @@ def begin_cache(store, name):
         table = store.read_part("corpus", index, ["row_id"])
         table = table.append_column(ids, pa.array([[1, 2]] * len(table), ids.type))
         store.commit(store.write_part(name, index, schema, [table], settings))
-
-
-def test_a_readme_of_somebody_else_is_kept(store):
-    (store.path / "README.md").write_text("mine")
-    with store.lock(), pytest.raises(UsageError, match="was not written by"):
-        write_card(store, "Rivers", "cc0-1.0", "en")
-    assert (store.path / "README.md").read_text() == "mine"
 
 
 def without(monkeypatch, *gone):
@@ -564,14 +523,11 @@ def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command,
     said = command("card", "--store", store.path, "--title", "Rivers", "--license", "cc0-1.0")
     assert said.returncode == 0 and "# Rivers" in said.stdout and said.stderr == ""
     left_out = command("card", "--store", store.path, "--title", "Rivers")
-    assert (
-        "without --license the card says 'unknown'" in left_out.stderr
-        and "license: unknown" in left_out.stdout
-    )
+    assert "without --license the card says 'unknown'" in left_out.stderr
+    assert "license: unknown" in left_out.stdout
 
-    from augment_cli.cli import actions as stores
+    from augment_cli.cli import actions
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(stores.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
-    assert stores._asked(None, "--title", "Name of the data set", "x") == "Name of!"
-    assert stores._asked("given", "--title", "Name of the data set", "x") == "given"
+    monkeypatch.setattr(actions.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
+    assert actions._asked(None, "--title", "Name of the data set", "x") == "Name of!"

@@ -1,5 +1,6 @@
 """`status` names what keeps a stage from being reused; each kind of stage is declared once."""
 
+import dataclasses
 import importlib.metadata
 import json
 import re
@@ -52,19 +53,17 @@ def test_the_parts_that_are_missing_are_those_that_parts_takes(store, command):
     assert Store.open(store.path).has("crop")
 
 
-def test_changed_library(store, monkeypatch):
+def test_a_library_that_is_another_or_gone(store, monkeypatch):
     real = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "numpy" else real(name))
     differences = differs(store)
     assert differences["tfidf"] == f'libraries.numpy = "{real("numpy")}", now "0.1"'
     assert differences["una"] == differences["tfidf"] and differences["corpus"] is None
 
-
-def test_library_no_longer_installed(store, monkeypatch):
     def version(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr("augment_cli.reports.soundness.importlib.metadata.version", version)
+    monkeypatch.setattr(importlib.metadata, "version", version)
     assert "now null" in differs(store)["una"]
 
 
@@ -82,21 +81,15 @@ def test_changed_code_version(store, monkeypatch, place, stages):
 
 
 def test_changed_augmentation_version(store, monkeypatch):
-    import dataclasses
-
     monkeypatch.setattr("augment_cli.augmentations.una.una.UNA", dataclasses.replace(UNA, version=99))
     assert differs(store)["una"] == f"version = {UNA.version}, now 99"
 
 
-def test_input_changed_by_one_byte(store, tmp_path, made_store):
+def test_an_input_that_is_another_or_was_made_anew(store, tmp_path, made_store):
     data = bytearray((made_store.parent / "in.txt").read_bytes())
     data[10] ^= 1
     (tmp_path / "in.txt").write_bytes(data)
-    differences = differs(store, [tmp_path / "in.txt"])
-    assert differences["corpus"].startswith("inputs.files = ")
-
-
-def test_a_stage_whose_input_was_made_anew(store):
+    assert differs(store, [tmp_path / "in.txt"])["corpus"].startswith("inputs.files = ")
     store.stage("terms").parts[0] = store.stage("tfidf").parts[0]
     assert differs(store)["una"].startswith("inputs.terms = ")
     assert differs(store)["una"].endswith('now "made anew since"')
@@ -118,11 +111,8 @@ def test_status_is_short_unless_settings_are_asked_for(small, command):
     assert command("crop").returncode == 0
     short = command("status").stdout
     assert re.search(r"una +60 +[0-9.]+ % +[0-9.]+ kB +ready, made with --radius 4 --avoid none", short)
-    assert (
-        re.search(r"crop +60 .* ready\s", short)
-        and "fingerprint" not in short
-        and "term_fragments" not in short
-    )
+    assert re.search(r"crop +60 .* ready\s", short)
+    assert "fingerprint" not in short and "term_fragments" not in short
     whole = command("status", "--settings").stdout
     assert "fingerprint=" in whole and "1/1" in whole and "term_fragments=" in whole
     assert command("ingest", "--corpus", "in.txt", "--part-rows", "30", "--store", "two").returncode == 0
@@ -214,9 +204,7 @@ def test_every_maker_declares_its_kind_and_what_makes_it_today():
         assert kind.maker == maker and isinstance(kind.version(), int)
         assert kind.describe(stage_of(maker)).strip()
 
-
-def test_a_stage_of_another_maker_is_known_by_nothing_but_its_name():
-    kind = soundness.kind_of(stage_of("someone"))
+    kind = soundness.kind_of(stage_of("someone"))  # of which nothing but the name is known
     assert kind.version() is None and kind.describe(stage_of("someone")) == "someone"
     assert not kind.goes_by_part({}) and not kind.has_numbers and kind.is_for_readers(stage_of("someone"))
 

@@ -30,21 +30,14 @@ def test_wilson_is_scipys(successes, count):
 
 def test_a_sample_is_of_changed_rows_and_the_same_for_a_seed(store):
     some = verdicts.sample(store, "una", 5, seed=3)
-    texts = dict(zip(*(store.read("una")[name].to_pylist() for name in ("row_id", "text")), strict=True))
-    originals = dict(
-        zip(*(store.read("corpus")[name].to_pylist() for name in ("row_id", "text")), strict=True)
-    )
+    texts, originals = (store.read(stage)["text"].to_pylist() for stage in ("una", "corpus"))
     assert len({one.row_id for one in some}) == 5
     for one in some:
         assert (one.text, one.original) == (texts[one.row_id], originals[one.row_id])
         assert one.text is not None and one.verdict is None and one.version == UNA.version
         assert one.store == store.stage("corpus").settings["fingerprint"]
     assert verdicts.sample(store, "una", 5, seed=3) == some != verdicts.sample(store, "una", 5, seed=4)
-    changed = sum(text is not None for text in texts.values())
-    assert len(verdicts.sample(store, "una", 10**6)) == changed
-
-
-def test_a_stage_that_no_augmentation_made_is_refused(store):
+    assert len(verdicts.sample(store, "una", 10**6)) == sum(text is not None for text in texts)
     with pytest.raises(UsageError, match="'corpus' is not an augmentation's stage"):
         verdicts.sample(store, "corpus", 5)
 
@@ -182,9 +175,8 @@ def test_what_was_read_in_this_store_is_its_own(store):
     judgements = verdicts.sample(store, "una", 5)
     assert read_elsewhere(store, judgements) == {}
     # A page notes the first digits, and no corpus; a file of long ago notes nothing.
-    assert (
-        read_elsewhere(store, changed(judgements, fingerprint=judgements[0].fingerprint[:12], store="")) == {}
-    )
+    noted = {"fingerprint": judgements[0].fingerprint[:12], "store": ""}
+    assert read_elsewhere(store, changed(judgements, **noted)) == {}
     assert read_elsewhere(store, [Judgement("una", 1, "good"), Judgement("gone", 1, "good")]) == {}
     # After an append the corpus has another fingerprint, and the rows are the same.
     assert read_elsewhere(store, changed(judgements, store="f" * 64)) == {}
@@ -290,11 +282,7 @@ def test_the_command_reads_a_folder_of_files(judged_by_both, command, tmp_path):
     (tmp_path / "read").mkdir()
     ones = list(people(judged_by_both))
     for name, some in (("a", ones[:20]), ("b", ones[20:])):
-        lines = [
-            {field: getattr(one, field) for field in ("stage", "row_id", "verdict", "original", "text")}
-            for one in some
-        ]
-        (tmp_path / "read" / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        verdicts.write(tmp_path / "read" / f"{name}.jsonl", some)
     assert len(read([tmp_path / "read"])) == ROWS
     words = ("judge", "--read", tmp_path / "read", "--compare", "llm-judge", "--store", judged_by_both)
     shown, as_json = command(*words), command(*words, "--json")
@@ -322,5 +310,5 @@ def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, 
 
 
 def test_texts_of_a_model_are_compared_like_others(judged_by_both):
-    (entry,) = compare(Store.open(judged_by_both), ["llm-judge"])
+    entry = {one["stage"]: one for one in compare(Store.open(judged_by_both))}["llm-judge"]
     assert entry["label"] == "neither" and entry["sentences_per_second"] is None

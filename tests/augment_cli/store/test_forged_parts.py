@@ -11,7 +11,7 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import IngestOptions
-from augment_cli.pack import choose
+from augment_cli.pack.options import choose
 from augment_cli.reports.soundness import problems_in, verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -13,7 +13,7 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.pack import read_pack_recipe
+from augment_cli.pack.options import read_pack_recipe
 from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe
 from augment_cli.runs.run import make_run
