@@ -20,7 +20,6 @@ and `augment_cli.additions`, each the name of a module that holds what a file he
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import re
@@ -78,54 +77,23 @@ def module(kind: Kind, name: str) -> ModuleType:
 
 
 def member(kind: Kind, name: str) -> str:
-    """What the function or class of a component is called in its file."""
+    """What a component is called in its file: ``nt_xent``, ``BatchNormHead``, ``SoftNegative``."""
     if kind == "losses":
-        return function_name(name)
-    return class_name(name) + ("Head" if kind == "heads" else "")
-
-
-def _tree(kind: Kind, name: str) -> ast.Module:
-    """A component's source, read without running it, which would load torch."""
-    place = _place(kind, name)
-    if not place.package:
-        return ast.parse(HERE.parent.joinpath(*place.module.split(".")).with_suffix(".py").read_text("utf-8"))
-    try:
-        return ast.parse(place.source())
-    except (ImportError, OSError, SyntaxError, ValueError) as error:
-        where = place.described(_what(kind, name))
-        raise UsageError(f"{where} cannot be read: {error}; mend or uninstall the package") from error
+        return name.replace("-", "_")
+    words = "".join(word.title() for word in re.split("[-_]", name))
+    return words + ("Head" if kind == "heads" else "")
 
 
 def _what(kind: Kind, name: str) -> str:
     return f"{_ONE[kind]} {name!r}"
 
 
-def has_settings(kind: Kind, name: str) -> bool:
-    """Whether a component's file has a class `Settings`."""
-    body = _tree(kind, name).body
-    return any(isinstance(node, ast.ClassDef) and node.name == "Settings" for node in body)
-
-
 @functools.cache  # asked for in every step
 def layout(loss: str) -> str:
     """How negatives reach a loss: ``columns`` or ``pool``, its constant `LAYOUT`."""
-    for node in _tree("losses", loss).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYOUT":
-            return str(ast.literal_eval(node.value))
-    where = _place("losses", loss).module
-    raise UsageError(f'{where}: LAYOUT is missing; write LAYOUT = "columns" or "pool"')
+    return str(module("losses", loss).LAYOUT)
 
 
 def part(name: str) -> ModuleType:
     """A module of `train.methods` or `train.extras`, loaded where a setting asks for what it does."""
     return importlib.import_module(f"train.{name}")
-
-
-def function_name(name: str) -> str:
-    """``nt-xent`` becomes ``nt_xent``."""
-    return name.replace("-", "_")
-
-
-def class_name(name: str) -> str:
-    """``soft_negative`` and ``soft-negative`` become ``SoftNegative``."""
-    return "".join(part.title() for part in re.split("[-_]", name))

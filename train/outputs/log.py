@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib
 import json
 import math
 import os
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from augment_cli.errors import BadInputError, MixError
+from augment_cli.errors import BadInputError, MixError, needed
 from augment_cli.errors.visible import is_unicode
 
 T = TypeVar("T")
@@ -136,6 +137,30 @@ class Log:
             self._board.close()
         if self._tracker is not None:
             self._tracker.close()
+
+
+class Tracker:
+    """One run of Trackio or Weights & Biases, on this machine alone: nothing is sent anywhere."""
+
+    def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
+        with needed(name, otherwise="--set tracker=none"):
+            self._library = importlib.import_module(name)
+        place = folder.absolute()
+        offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
+        run_name = f"{place.parent.name}/{place.name}"
+        self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """The numbers of an event."""
+        numbers = {
+            f"{event}/{key}": value for key, value in values.items() if isinstance(value, (int, float))
+        }
+        if numbers:
+            self._library.log(numbers, step=step)
+
+    def close(self) -> None:
+        """End the run."""
+        self._library.finish()
 
 
 class Quiet:

@@ -73,7 +73,7 @@ def test_symmetric(negatives):
 
 
 def function_of(name):
-    return getattr(components.module("losses", name), components.function_name(name))
+    return getattr(components.module("losses", name), components.member("losses", name))
 
 
 @pytest.mark.parametrize(

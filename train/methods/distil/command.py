@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 import time
 from collections.abc import Mapping
@@ -11,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.errors import UsageError
-from augment_cli.places import as_typed
-from eval.contract.arguments import call, option, taking
-from eval.contract.options import Setting
-from train.methods.distil.settings import Settings
+from eval.contract.arguments import option
+from train.cli import MethodCommand
 
 _EXAMPLES = """
 a table of MiniLM's own vocabulary, whitened and weighted by the corpus's own counts:
@@ -25,8 +23,6 @@ then fitted to the teacher's vectors of sentences:
 a small one of the words of a domain:
   python -m train distil --store store --out runs/static --vocabulary learned --size 8000 --words 2000
 """
-
-
 _PRECISIONS = ("auto", "fp32", "bf16")
 
 
@@ -43,25 +39,42 @@ class Arguments:
     values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
 
 
-def main(arguments: list[str]) -> None:
-    """Distil, and say how long it took."""
-    typed = as_typed(f"python -m train distil {shlex.join(arguments)}")
+@dataclass(frozen=True)
+class Settings:
+    """How to distil."""
 
-    def distilling(args: Arguments) -> None:
-        """Make a static encoder from a teacher, in the time that counting a corpus takes."""
-        _distil(args, Settings(**args.values), typed)
+    vocabulary: str = parameter(
+        "own",
+        "own: the teacher's tokens; learned: WordPiece, learned from the corpus",
+        choices=("own", "learned"),
+    )
+    size: int = parameter(
+        0, "most tokens, the most frequent ones; or pieces to learn (0: all; 30,000)", minimum=0
+    )
+    words: int = parameter(
+        0, "whole words of the corpus to add, the most frequent ones that are no tokens yet", minimum=0
+    )
+    dimension: int = parameter(256, "length of a vector (0: the teacher's)", minimum=0)
+    # `zipf`: Yokoi et al. 2024. With `regress` the principal directions are those of the teacher's sentences.
+    postprocess: str = parameter(
+        "zipf",
+        "of the tokens' vectors: zipf (whitening by the tokens' probabilities), pca, none",
+        choices=("zipf", "pca", "none"),
+    )
+    weights: str = parameter("sif", "of the tokens: sif, idf or none", choices=("sif", "idf", "none"))
+    count: int = parameter(100_000, "sentences in which tokens and words are counted (0: all)", minimum=0)
+    regress: int = parameter(0, "sentences whose teacher vectors the table is fitted to (0: none)", minimum=0)
+    ridge: float = parameter(0.03, "how firmly the fitted table stays near the one before", above=0)
+    vectors: str = parameter(
+        "", "vectors of the store that are the teacher's (embed --name); without them it encodes here"
+    )
 
-    settings: list[Any] = [
-        Setting(field.name, field.default, field.metadata["help"])  # type: ignore[arg-type]
-        for field in dataclasses.fields(Settings)
-    ]
-    call(
-        taking(Arguments, distilling, settings),
-        "python -m train distil", arguments, _EXAMPLES,
-    )  # fmt: skip
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
 
 def _distil(args: Arguments, settings: Settings, command: str) -> None:
+    """Make a static encoder from a teacher, in the time that counting a corpus takes."""
     from train.methods.distil.distil import distil_to
 
     if args.precision not in _PRECISIONS:
@@ -72,3 +85,6 @@ def _distil(args: Arguments, settings: Settings, command: str) -> None:
         allow_download=args.allow_download, command=command, say=lambda line: print(line, file=sys.stderr),
     )  # fmt: skip
     print(f"{args.out}: {facts['tokens']:,} tokens in {time.perf_counter() - began:.0f} s")
+
+
+COMMANDS = {"distil": MethodCommand(Arguments, Settings, _distil, _EXAMPLES)}

@@ -27,8 +27,9 @@ from eval.measures.geometry import unit
 from train.components import part
 from train.data.tokens import special_ids
 from train.methods.distil import vocabulary
-from train.methods.distil.settings import Settings
+from train.methods.distil.command import Settings
 from train.outputs.export import export
+from train.outputs.folder import check_new_folder
 
 RIDGE = 0.03  # chosen on STS-B dev of {0.03, 0.1, 0.3, 1, 3, 10}, with 50,000 sentences
 ITERATIONS = 20  # more change no score in the first decimal
@@ -114,8 +115,7 @@ def distil_to(
 ) -> dict[str, Any]:
     """Distil a teacher over a store's corpus, and write the folder of the static encoder."""
     out = Path(out)
-    if out.exists():
-        raise UsageError(f"{out} exists; name a new folder as --out")
+    check_new_folder(out)
     opened = Store.open(Path(store))
     fast = precision == "bf16" or (precision == "auto" and has_fast_bf16())
     made_of = load_encoder(teacher, precision="bf16" if fast else "fp32", allow_download=allow_download)
