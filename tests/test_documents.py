@@ -408,7 +408,7 @@ def test_the_reference_has_every_command_augmentation_and_setting():
     for kind in ("losses", "heads", "additions"):
         for name in components.names(kind):
             assert re.search(rf"^### {name}\n\n.{{10,}}", settings, re.M), name
-            if hasattr(components.module(kind, name), "Settings"):
+            if components.has_settings(kind, name):
                 for field in dataclasses.fields(components.module(kind, name).Settings):
                     assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]+ \|", settings), (name, field.name)
 

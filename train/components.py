@@ -20,6 +20,7 @@ and `augment_cli.additions`, each the name of a module that holds what a file he
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import re
@@ -84,14 +85,36 @@ def member(kind: Kind, name: str) -> str:
     return words + ("Head" if kind == "heads" else "")
 
 
+def _tree(kind: Kind, name: str) -> ast.Module:
+    """A component's source, read without running it, which would load torch."""
+    place = _place(kind, name)
+    if not place.package:
+        return ast.parse(HERE.parent.joinpath(*place.module.split(".")).with_suffix(".py").read_text("utf-8"))
+    try:
+        return ast.parse(place.source())
+    except (ImportError, OSError, SyntaxError, ValueError) as error:
+        where = place.described(_what(kind, name))
+        raise UsageError(f"{where} cannot be read: {error}; mend or uninstall the package") from error
+
+
 def _what(kind: Kind, name: str) -> str:
     return f"{_ONE[kind]} {name!r}"
+
+
+def has_settings(kind: Kind, name: str) -> bool:
+    """Whether a component's file has a class `Settings`."""
+    body = _tree(kind, name).body
+    return any(isinstance(node, ast.ClassDef) and node.name == "Settings" for node in body)
 
 
 @functools.cache  # asked for in every step
 def layout(loss: str) -> str:
     """How negatives reach a loss: ``columns`` or ``pool``, its constant `LAYOUT`."""
-    return str(module("losses", loss).LAYOUT)
+    for node in _tree("losses", loss).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYOUT":
+            return str(ast.literal_eval(node.value))
+    where = _place("losses", loss).module
+    raise UsageError(f'{where}: LAYOUT is missing; write LAYOUT = "columns" or "pool"')
 
 
 def part(name: str) -> ModuleType:

@@ -161,13 +161,14 @@ def _lengths(values: tuple[Any, ...], where: str) -> tuple[int, ...]:
 
 def _loss_settings(name: str, table: dict[str, Any], where: str) -> dict[str, Any]:
     """The loss's settings with all its defaults; an empty table for one that has none."""
-    from train.losses import find  # loads torch
-
-    kind = find(name).settings_class
-    if kind is None:
+    if not components.has_settings("losses", name):
         if table:
             raise UsageError(f'{where}: [loss_settings]: the loss "{name}" has no settings; leave it out')
         return {}
+    from train.losses import find  # loads torch
+
+    kind = find(name).settings_class
+    assert kind is not None
     values = checked_values(kind, table, f"{where}: [loss_settings]")
     try:
         return dataclasses.asdict(kind(**values))

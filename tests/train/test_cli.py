@@ -74,7 +74,7 @@ def test_what_is_finished_says_so_at_once_and_only_where_all_is_the_same(
 
     def again(*more):
         with pytest.raises(SystemExit) as exit_, monkeypatch.context() as patch:
-            patch.setattr("train.seeds.train", training)
+            patch.setattr("train.run.train", training)
             main([*command, *more])
         said, made = capsys.readouterr().out, len(trained)
         trained.clear()

@@ -403,6 +403,12 @@ def test_two_packages_with_one_name(package):
         heads.make_head("twice", 4)
 
 
+def test_what_cannot_be_read_is_said_before_anything_is_loaded(package):
+    package("faraway", "losses", {"far-away": "far_away"}, far_away="1 +")
+    with pytest.raises(UsageError, match=r"the loss 'far-away' of the package faraway .* cannot be read"):
+        loading.make_recipe({"loss": "far-away"})
+
+
 @pytest.mark.parametrize("name", components.names("additions"))
 def test_every_addition_says_what_its_settings_are(name):
     kind = find(name)

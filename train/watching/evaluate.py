@@ -65,8 +65,11 @@ class Neighbourhoods:
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
         """Of a store's corpus; None where it is too small."""
-        texts = _sample(store, SAMPLE)
-        return cls(texts) if len(texts) >= FEWEST else None
+        # Distinct texts from all over the corpus, in a mixed order that is always the same.
+        some = held_out_texts(store, min(1.0, 2 * SAMPLE / store.rows), ())
+        distinct = list(dict.fromkeys(text for text, _ in some))
+        order = np.random.default_rng(0).permutation(len(distinct))[:SAMPLE]
+        return cls([distinct[place] for place in order]) if len(order) >= FEWEST else None
 
     def measure(self, encoder: Encoder) -> Measured:
         """Vectors of the texts, and the scores of each text."""
@@ -102,17 +105,6 @@ def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
             "whose dev score was another; give another --out"
         )
     return min((scores[name] + _LEAST) / (before[name] + _LEAST) for name in RATIOS)
-
-
-def _sample(store: Store, most: int) -> list[str]:
-    """Distinct texts from all over the corpus, at most `most`, in a mixed order that is always the same."""
-    texts: list[str] = []
-    for group in row_groups(store.parts):
-        rows = store.read_part("corpus", group.part, ["row_id", "text"], [group.index])
-        chosen = is_held_out(rows["row_id"].to_numpy(), min(1.0, 2 * most / store.rows))
-        texts += rows["text"].filter(chosen).to_pylist()
-    distinct = list(dict.fromkeys(texts))
-    return [distinct[place] for place in np.random.default_rng(0).permutation(len(distinct))[:most]]
 
 
 @dataclass

@@ -25,7 +25,6 @@ from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.extras import plot
 from train.extras.static import Optimizer
-from train.extras.trackers import Tracker
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -33,6 +32,7 @@ from train.model.model import Model
 from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
+from train.outputs.log import Tracker
 from train.prepare import Run, open_columns, plan, prepare_model
 from train.recipe import Recipe
 

@@ -23,7 +23,7 @@ from train.data.reader import Reader
 from train.data.tokens import tokenizer_digest
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.machine.threads import check_compiler
+from train.machine.process import check_compiler
 from train.model.fast.bert import BitDropout, use_bit_dropout
 from train.model.model import Model
 from train.model.start import start

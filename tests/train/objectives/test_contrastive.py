@@ -288,7 +288,7 @@ def test_a_batch_arranged_at_once_is_the_one_arranged_row_by_row(
     tiny_store, tiny_encoder, values, monkeypatch
 ):
     _, at_once = grids(tiny_store, tiny_encoder, 10, **values)  # the last batch has padding
-    monkeypatch.setattr(views_module, "make_views", lambda recipe: [Nothing()])
+    monkeypatch.setattr(views_module, "make_views", lambda recipe: [Nothing(None, recipe)])
     _, by_row = grids(tiny_store, tiny_encoder, 10, **values)
     for one, other in zip(at_once, by_row, strict=True):
         assert torch.equal(one.texts, other.texts) and one.labels.shape == other.labels.shape
