@@ -36,7 +36,7 @@ from train.machine.distributed import join
 from train.model.model import Model, freeze, known_layers
 from train.model.start import start
 from train.objectives.contrastive import contrast
-from train.optimizer import learning_rate_at, make_optimizer
+from train.optimizer import learning_rate_at
 from train.outputs import checkpoint
 from train.outputs.log import read_log
 from train.prepare import Run
@@ -541,20 +541,6 @@ def test_warmup_stable_decay():
     rates = [learning_rate_at(step, 10, recipe) for step in range(10)]
     assert rates == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
     assert learning_rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
-
-
-def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
-    recipe = make_recipe(
-        {"head_learning_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}}
-    )
-    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
-    model = Model(encoder.model, "cls", recipe)
-    groups = make_optimizer(model, recipe).param_groups
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    scales = {names[id(p)]: group["scale"] for group in groups for p in group["params"]}
-    assert {name.split(".")[0] for name, scale in scales.items() if scale == 100.0} == {"head", "additions"}
-    assert {name.split(".")[0] for name, scale in scales.items() if scale == 1.0} == {"encoder"}
-    assert not any("momentum" in name for name in scales)  # it follows, and is not trained
 
 
 def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):

@@ -24,7 +24,6 @@ from train.data.order import PADDING_ROW, is_held_out
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.extras import plot
-from train.extras.static import Optimizer
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -136,30 +135,6 @@ def test_only_a_table_gets_its_texts_in_a_bag(tiny_store, tiny_encoder, static, 
     for encoder, bags in ((static, True), (tiny_encoder, False)):
         run = Run(make_recipe({"positives": ("aa",)}), tiny_store, str(encoder), tmp_path)
         assert prepare_model(run, join()).objective.bags == bags
-
-
-def sparse_gradient(rows, values, size):
-    return torch.sparse_coo_tensor(torch.tensor([rows]), values, size, check_invariants=False)
-
-
-def test_rows_move_as_a_loop_over_rows_says():
-    generator = torch.Generator().manual_seed(1)
-    table = torch.nn.Parameter(torch.randn(6, 4, generator=generator, dtype=torch.float64))
-    plain = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
-    optimizer = Optimizer([{"params": [table, plain], "scale": 1.0}], lr=0.1, weight_decay=0.0, fused=True)
-    expected, sums = table.detach().clone().numpy(), np.zeros(6)
-    for rows in ([1, 4, 1], [4, 0, 2]):  # a row may come twice
-        values = torch.randn(3, 4, generator=generator, dtype=torch.float64)
-        table.grad, plain.grad = sparse_gradient(rows, values, table.shape), torch.ones_like(plain)
-        optimizer.step()
-        dense = np.zeros((6, 4))
-        for row, value in zip(rows, values.numpy(), strict=True):
-            dense[row] += value
-        for row in set(rows):
-            sums[row] += (dense[row] ** 2).mean()
-            expected[row] -= 0.1 * dense[row] / np.sqrt(sums[row])
-    np.testing.assert_allclose(table.detach().numpy(), expected, rtol=1e-6)
-    np.testing.assert_allclose(plain.detach().numpy(), 0.8, rtol=1e-6)  # Adam's: the rate a step
 
 
 @pytest.mark.parametrize("bags", [[[3, 1, 3], [], [5], [1, 1, 1, 0]], [[], []], [[2]]])
