@@ -14,18 +14,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError, UsageError
 from augment_cli.places import as_typed
 from augment_cli.store.store import Store
-from eval.measures.geometry import (
-    NEAREST,
-    alignment,
-    anisotropy,
-    cosine,
-    effective_rank,
-    finds_own,
-    halves,
-    nearest,
-    shared_neighbours,
-    uniformity,
-)
+from eval.measures import geometry
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
@@ -60,7 +49,7 @@ class Neighbourhoods:
     def __init__(self, texts: list[str]) -> None:
         generator = np.random.default_rng(0)
         self.texts = texts
-        self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
+        self.halved = [[geometry.halves(text, generator) for text in texts] for _ in range(HALVINGS)]
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
@@ -77,16 +66,25 @@ class Neighbourhoods:
         halved = []
         for pairs in self.halved:
             sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
-            both = np.logical_and(*map(nearest, sides)).sum(axis=1)
-            halved.append([both / NEAREST, sum(finds_own(side, vectors) for side in sides) / 2])
+            both = np.logical_and(*map(geometry.nearest, sides)).sum(axis=1)
+            halved.append(
+                [both / geometry.NEAREST, sum(geometry.finds_own(side, vectors) for side in sides) / 2]
+            )
         both, own = np.mean(halved, axis=0)
-        return vectors, {"shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: own}
+        return vectors, {
+            "shared_neighbours": geometry.shared_neighbours(vectors),
+            "half_neighbours": both,
+            FOUND: own,
+        }
 
     def scores(self, measured: Measured, before: dict[str, float]) -> dict[str, float]:
         """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
         vectors, by_text = measured
         scores = {name: float(values.mean()) for name, values in by_text.items()}
-        shape = {"effective_rank": effective_rank(vectors), "anisotropy": anisotropy(vectors)}
+        shape = {
+            "effective_rank": geometry.effective_rank(vectors),
+            "anisotropy": geometry.anisotropy(vectors),
+        }
         return {"neighbours": lesser_ratio(scores, before or scores), **scores, **shape}
 
     def gain(self, before: Measured, after: Measured) -> tuple[float, float, float]:
@@ -224,17 +222,19 @@ class PairRetrieval:
     def scores(self, measured: Sides, before: Scores) -> Scores:
         """As `DevTest`."""
         return {
-            "pair_retrieval": float(finds_own(*measured).mean()) if self.pairs else 0.0,
-            "alignment": alignment(*measured),
-            "uniformity": uniformity(np.concatenate(measured)),
-            "pair_cosine": float(cosine(*measured).mean()) if self.pairs else 0.0,
+            "pair_retrieval": float(geometry.finds_own(*measured).mean()) if self.pairs else 0.0,
+            "alignment": geometry.alignment(*measured),
+            "uniformity": geometry.uniformity(np.concatenate(measured)),
+            "pair_cosine": float(geometry.cosine(*measured).mean()) if self.pairs else 0.0,
         }
 
     def gain(self, before: Sides, after: Sides) -> tuple[float, float, float]:
         """As `DevTest`."""
         if len(self.pairs) < 2:
             return 0.0, 0.0, 0.0
-        return gain_interval(finds_own(*after).astype(float), finds_own(*before).astype(float))
+        return gain_interval(
+            geometry.finds_own(*after).astype(float), geometry.finds_own(*before).astype(float)
+        )
 
 
 class HarmWatch:

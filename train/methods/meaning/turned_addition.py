@@ -96,7 +96,10 @@ class _Turned(Views):
 
 @dataclass(frozen=True)
 class ToldApart:
-    """Dev score: the share of held-out texts whose paraphrases are nearer than all that turns them."""
+    """Dev score: the share of held-out texts whose paraphrases are nearer than all that turns them.
+
+    It has the methods of `train.watching.evaluate.DevTest`.
+    """
 
     rows: list[tuple[str, list[str], list[str]]]  # a text, its paraphrases, its turned sentences
 
@@ -116,15 +119,12 @@ class ToldApart:
         return np.array([float(same.min() > turned.max()) for same, turned in self._parted(measured)])
 
     def scores(self, measured: list[np.ndarray], before: dict[str, float]) -> dict[str, float]:
-        """As `train.watching.evaluate.DevTest`."""
         return {"told_apart": float(self._told(measured).mean())}
 
     def gain(self, before: list[np.ndarray], after: list[np.ndarray]) -> tuple[float, float, float]:
-        """As `train.watching.evaluate.DevTest`."""
         return gain_interval(self._told(after), self._told(before))
 
     def cosines(self, measured: list[np.ndarray]) -> dict[str, np.ndarray]:
-        """As `train.watching.evaluate.DevTest`."""
         same, turned = zip(*self._parted(measured), strict=True)
         return {"paraphrases": np.concatenate(same), "turned sentences": np.concatenate(turned)}
 

@@ -108,11 +108,11 @@ def test_regression_equals_the_dense_solution():
     scale = (first * targets).sum() / (first**2).sum()
     change = np.linalg.solve(scaled.T @ scaled + ridge * np.eye(size), scaled.T @ (targets - scale * first))
     expected = weights[:, None] * (scale * start + change)
-    found = regress(averages(ids, size), targets, start, weights, ridge, iterations=60)
-    np.testing.assert_allclose(found.table, expected, atol=2e-3)
-    np.testing.assert_allclose(found.table[-5:], scale * (weights[:, None] * start)[-5:], rtol=1e-4)
+    table, share = regress(averages(ids, size), targets, start, weights, ridge, iterations=60)
+    np.testing.assert_allclose(table, expected, atol=2e-3)
+    np.testing.assert_allclose(table[-5:], scale * (weights[:, None] * start)[-5:], rtol=1e-4)
     explained = 1 - ((a @ expected - targets) ** 2).sum() / (targets**2).sum()
-    assert found.explained == pytest.approx(explained, abs=1e-3)
+    assert share == pytest.approx(explained, abs=1e-3)
 
 
 def test_projection_keeps_the_directions_of_largest_variance():
