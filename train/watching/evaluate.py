@@ -67,25 +67,19 @@ class Neighbourhoods:
         for pairs in self.halved:
             sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
             both = np.logical_and(*map(geometry.nearest, sides)).sum(axis=1)
-            halved.append(
-                [both / geometry.NEAREST, sum(geometry.finds_own(side, vectors) for side in sides) / 2]
-            )
+            own = sum(geometry.finds_own(side, vectors) for side in sides) / 2
+            halved.append([both / geometry.NEAREST, own])
         both, own = np.mean(halved, axis=0)
-        return vectors, {
-            "shared_neighbours": geometry.shared_neighbours(vectors),
-            "half_neighbours": both,
-            FOUND: own,
-        }
+        shared = geometry.shared_neighbours(vectors)
+        return vectors, {"shared_neighbours": shared, "half_neighbours": both, FOUND: own}
 
     def scores(self, measured: Measured, before: dict[str, float]) -> dict[str, float]:
         """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
         vectors, by_text = measured
         scores = {name: float(values.mean()) for name, values in by_text.items()}
-        shape = {
-            "effective_rank": geometry.effective_rank(vectors),
-            "anisotropy": geometry.anisotropy(vectors),
-        }
-        return {"neighbours": lesser_ratio(scores, before or scores), **scores, **shape}
+        ratio = {"neighbours": lesser_ratio(scores, before or scores)}
+        rank, anisotropy = geometry.effective_rank(vectors), geometry.anisotropy(vectors)
+        return ratio | scores | {"effective_rank": rank, "anisotropy": anisotropy}
 
     def gain(self, before: Measured, after: Measured) -> tuple[float, float, float]:
         """What the deciding score gained, and its 95 % interval over other samples of texts."""
@@ -232,9 +226,7 @@ class PairRetrieval:
         """As `DevTest`."""
         if len(self.pairs) < 2:
             return 0.0, 0.0, 0.0
-        return gain_interval(
-            geometry.finds_own(*after).astype(float), geometry.finds_own(*before).astype(float)
-        )
+        return gain_interval(*(geometry.finds_own(*sides).astype(float) for sides in (after, before)))
 
 
 class HarmWatch:
