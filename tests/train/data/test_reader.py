@@ -63,9 +63,9 @@ def test_rows_come_in_the_order_of_the_pure_function_zipped_by_row_id(tiny_store
                 assert (None if actual is None else actual.tolist()) == wanted
 
 
-@pytest.mark.parametrize(
-    ("ranks", "workers", "batch", "window"), list(itertools.product([1, 2, 3], [0, 1, 2], [7, 64], [1, 16]))
-)
+@pytest.mark.parametrize("window", [1, 16])
+@pytest.mark.parametrize("batch", [7, 64])
+@pytest.mark.parametrize(("ranks", "workers"), [(1, 1), (1, 2), (2, 0), (2, 2), (3, 1)])
 def test_ranks_and_workers_only_slice(tiny_store, stages, ranks, workers, batch, window):
     whole = read(tiny_store, stages, batch=batch, window=window, workers=0)
     parts = [
@@ -96,28 +96,18 @@ def test_epochs_take_draws_in_turn(tiny_store, stages, tokenizer):
 
 
 def test_batches_of_like_length_hold_the_same_rows_and_less_padding(tiny_store, stages):
-    mixed, sorted_ = (read(tiny_store, stages, length_homogeneous=flag, window=16) for flag in (False, True))
-
-    def spread(batches):
-        lengths = [[len(ids) for ids in batch.columns["corpus"] if ids is not None] for batch in batches]
-        return sum(max(actual) - min(actual) for actual in lengths)
-
-    assert spread(sorted_) < spread(mixed) / 3
-    rows = [sorted(row for batch in side for row in batch.row_ids) for side in (sorted_, mixed)]
-    assert rows[0] == rows[1]
-
-
-def test_every_window_makes_batches_of_like_length(tiny_store, stages):
     """Rows are left out, so that no window is a number of batches; only where two meet is one mixed."""
     settings = {"window": 2, "batch": 8, "held_out": 0.2}
-    whole = read(tiny_store, stages, length_homogeneous=True, **settings)
+    mixed, whole = (read(tiny_store, stages, length_homogeneous=flag, **settings) for flag in (False, True))
 
     def spreads(batches):
         """Of the second window's batches: there are two windows, and held-out rows leave the first uneven."""
         lengths = [[len(ids) for ids in b.columns["corpus"] if ids is not None] for b in batches[9:]]
         return np.median([max(actual) - min(actual) for actual in lengths])
 
-    assert spreads(whole) < spreads(read(tiny_store, stages, **settings)) / 2
+    assert spreads(whole) < spreads(mixed) / 2
+    rows = [sorted(row for batch in side for row in batch.row_ids) for side in (mixed, whole)]
+    assert rows[0] == rows[1]
     for first in (3, 8, 12):
         rest = read(tiny_store, stages, first=first, length_homogeneous=True, **settings)
         for batch, expected in zip(rest, whole[first:], strict=True):
@@ -381,24 +371,23 @@ def test_files_appended_to_the_corpus_are_cached_as_further_parts(store_copy, to
     assert store.read(name)["row_id"].to_pylist() == list(range(store.rows))
 
 
-def test_cached_once_and_again_when_the_tokenizer_changes(store_copy, tokenizer, tiny_encoder):
-    store = Store.open(store_copy)
-    name = cache_tokens(store, "corpus", tokenizer)
+def test_cached_once_and_again_when_the_tokenizer_or_the_texts_change(
+    store_copy, tokenizer, tiny_encoder, replace_stage
+):
+    def cached(tokens):
+        return cache_tokens(Store.open(store_copy), "aa", tokens)
+
+    name, store = cached(tokenizer), Store.open(store_copy)
     before = store.part_path(name, 0).stat().st_mtime_ns
-    assert cache_tokens(Store.open(store_copy), "corpus", tokenizer) == name
+    assert cached(tokenizer) == name
     assert store.part_path(name, 0).stat().st_mtime_ns == before
     other = AutoTokenizer.from_pretrained(tiny_encoder)
     other.add_tokens(["zebra"])
-    assert cache_tokens(Store.open(store_copy), "corpus", other) != name
-
-
-def test_texts_made_again_are_tokenised_again(store_copy, tokenizer, replace_stage):
-    name = cache_tokens(Store.open(store_copy), "aa", tokenizer)
+    assert cached(other) != name
     replace_stage(store_copy, "aa", lambda row, text: "other words")
-    store = Store.open(store_copy)
-    assert cache_tokens(store, "aa", tokenizer) == name
+    assert cached(tokenizer) == name
     expected = tokenizer("other words", add_special_tokens=False)["input_ids"]
-    assert store.read(name)["ids"].to_pylist() == [expected] * store.rows
+    assert Store.open(store_copy).read(name)["ids"].to_pylist() == [expected] * store.rows
 
 
 @pytest.mark.parametrize(
@@ -493,15 +482,12 @@ def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):
 def test_slices_keep_every_token_in_its_place():
     rng = np.random.default_rng(0)
     texts = [rng.integers(5, 100, size=n) for n in rng.integers(1, 33, size=37)]
-    for count in (1, 2, 4, 37, 100):
+    for count in (1, 4, 100):
         slices = length_sorted_slices(texts, count, pad=0)
-        places = np.concatenate([item.places.numpy() for item in slices])
-        assert sorted(places) == list(range(37))
+        assert sorted(place for item in slices for place in item.places.tolist()) == list(range(37))
         for item in slices:
             for row, place in enumerate(item.places.tolist()):
                 assert item.ids[row][item.mask[row].bool()].tolist() == texts[place].tolist()
-        widths = [item.ids.shape[1] for item in slices]
-        assert widths == sorted(widths, reverse=True)
 
 
 def test_a_bag_holds_what_slices_hold():

@@ -32,7 +32,7 @@ from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.outputs.log import Tracker
-from train.prepare import Run, open_columns, plan, prepare_model
+from train.prepare import Run, open_columns, plan
 from train.recipe import Recipe
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
@@ -129,12 +129,6 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
         with torch.no_grad():
             table[met] -= 0.01 * gradient[met] / (sums[met].sqrt() + 1e-10)[:, None]
     torch.testing.assert_close(next(model.parameters()).detach(), table.detach(), rtol=1e-9, atol=1e-12)
-
-
-def test_only_a_table_gets_its_texts_in_a_bag(tiny_store, tiny_encoder, static, tmp_path):
-    for encoder, bags in ((static, True), (tiny_encoder, False)):
-        run = Run(make_recipe({"positives": ("aa",)}), tiny_store, str(encoder), tmp_path)
-        assert prepare_model(run, join()).objective.bags == bags
 
 
 @pytest.mark.parametrize("bags", [[[3, 1, 3], [], [5], [1, 1, 1, 0]], [[], []], [[2]]])

@@ -388,13 +388,11 @@ def undo(items, count):
     """Originals and hidden flags by place."""
     originals, hidden = [None] * count, [None] * count
     for item in items:
-        flat = item.inputs.ids.reshape(-1).clone()
-        flags = torch.zeros(len(flat), dtype=torch.bool)
-        flat[item.hidden], flags[item.hidden] = item.targets, True
+        ids, flags = item.inputs.ids.clone(), torch.zeros_like(item.inputs.ids, dtype=torch.bool)
+        ids.view(-1)[item.hidden], flags.view(-1)[item.hidden] = item.targets, True
         for row, place in enumerate(item.inputs.places.tolist()):
             keep = item.inputs.mask[row].bool()
-            originals[place] = flat.reshape(item.inputs.ids.shape)[row][keep].tolist()
-            hidden[place] = flags.reshape(item.inputs.ids.shape)[row][keep].tolist()
+            originals[place], hidden[place] = ids[row][keep].tolist(), flags[row][keep].tolist()
     return originals, hidden
 
 
