@@ -100,7 +100,7 @@ class MethodCommand:
     function: Callable[[Any, Any, str], None]
     examples: str
 
-    def call(self, name: str, given: list[str]) -> None:
+    def call(self, name: str, given: list[str]) -> Any:
         """Call it with what the command line says."""
         from eval.contract.options import Setting  # loads numpy
 
@@ -113,7 +113,7 @@ class MethodCommand:
 
         run.__doc__ = self.function.__doc__
         more = [Setting(key, item.default, item.metadata["help"]) for key, item in fields.items()]  # type: ignore[arg-type]
-        call(taking(self.arguments, run, more), f"python -m train {name}", given, self.examples)
+        return call(taking(self.arguments, run, more), f"python -m train {name}", given, self.examples)
 
 
 def main(arguments: list[str] | None = None) -> None:

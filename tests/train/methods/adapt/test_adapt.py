@@ -318,13 +318,6 @@ def test_views(tiny_encoder):
     assert views(teacher={}, ranking={}, contrastive_weight=0.0) == (2, 2)  # ranking reads positives
 
 
-def test_adapt_trains_on_nothing_but_similarities():
-    recipe = load_recipe("adapt")
-    assert recipe.contrast.weight == 0
-    assert set(recipe.additions) == {"teacher", "agreement"}
-    assert recipe.static_learning_rate > recipe.learning_rate
-
-
 def lists(left_out):
     return [[j for j in range(len(row)) if not row[j]] for row in left_out]
 
@@ -385,18 +378,6 @@ def test_value_and_gradient_of_each_term(name):
         rtol=1e-9,
     )
     assert losses[3] == 0
-
-
-def test_the_teachers_own_similarities_are_the_best_for_list_net_and_their_order_for_list_mle():
-    teacher, out = torch.tensor(draw(4, 5)), torch.zeros(4, 5, dtype=torch.bool)
-    shuffled = teacher.flip(1)
-    same = list_net(teacher, teacher, out, TAU, TAU)
-    entropy = -(probabilities := (teacher / TAU).softmax(1)).mul(probabilities.log()).sum(1)
-    torch.testing.assert_close(same, entropy)
-    assert (same < list_net(shuffled, teacher, out, TAU, TAU)).all()
-    far_apart = 100 * teacher.argsort(1).argsort(1).double()  # the teacher's order, and nothing else of it
-    assert list_mle(far_apart, teacher, out, TAU).max() < 1e-9
-    assert consistency(teacher, teacher, out, TAU).abs().max() < 1e-12
 
 
 def reference_run(z, teacher, texts, settings):
