@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from operator import methodcaller
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_the_running_mean_and_its_queue(make_batch):
         batch = make_batch(draw(3, 2, 4), texts=texts, head=torch.tanh)
         assert addition.negatives(batch)[1].tolist() == [*names, *[NO_TEXT] * 5][:5]
         with torch.no_grad():
-            addition.on_step_end(batch, lambda encoder, x=x: encoder(x))
+            addition.on_step_end(batch, methodcaller("forward", x))
         mean = rate * mean + (1 - rate) * host.encoder.layer.weight.detach().numpy()
         np.testing.assert_allclose(addition.encoder.layer.weight, mean, rtol=1e-12)
         bias = host.encoder.layer.bias.detach().numpy()
