@@ -11,7 +11,7 @@ from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError, UsageError
 from augment_cli.store.store import Store
-from tests.helpers.training import check_gradients, cos, draw, logged_run
+from tests.helpers.training import check_gradients, cos, draw, logged_run, reference_info_nce
 from tests.helpers.vector_stages import add_vectors
 from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
@@ -111,16 +111,12 @@ def test_the_loss_with_decayed_hard_negatives(one_sided, taught):
     addition, batch = taught("decay", z, teacher, texts, settings, recipe, first=2)
     logit_bias = addition.logit_bias(batch, 3)
     actual = contrast(make_recipe(recipe), torch.tensor(z), torch.tensor(texts), [], [], [logit_bias])
-    losses = []
+    excluded, bias = np.zeros((6, 12), bool), np.zeros((6, 12))
+    excluded[:, 6 + 2] = True
     for i in range(6):
-        terms = [math.exp(cos(z[i, 0], z[j, 1]) / 0.5) for j in range(6)]
-        for j in range(6):
-            if texts[j, 2] >= 0:
-                s = cos(z[i, 0], z[j, 2])
-                less = slow(s, cos(teacher[i, 0], teacher[i, 2]), one_sided) if i == j else 0
-                terms.append(math.exp((s + less) / 0.5))
-        losses.append(-math.log(terms[i] / sum(terms)))
-    assert actual.item() == pytest.approx(np.mean(losses), rel=1e-10)
+        bias[i, 6 + i] = slow(cos(z[i, 0], z[i, 2]), cos(teacher[i, 0], teacher[i, 2]), one_sided) / 0.5
+    losses = reference_info_nce(z[:, 0], np.concatenate([z[:, 1], z[:, 2]]), excluded, 0.5, bias)
+    assert actual.item() == pytest.approx(losses.mean(), rel=1e-10)
 
 
 def test_a_run_reads_the_negatives_vectors(store_copy, tiny_encoder, tmp_path):

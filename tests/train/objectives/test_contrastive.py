@@ -21,6 +21,7 @@ from tests.helpers.training import (
     draw,
     numeric_gradient,
     reference_info_nce,
+    reference_symmetric,
 )
 from train.additions.base import Views
 from train.data.reader import Reader
@@ -57,12 +58,11 @@ def test_negative_scope_own_meets_only_the_row_s_own_negatives():
     texts = torch.arange(16).view(4, 4)
     recipe = make_recipe({"negatives": ["una", "dn"], "negative_scope": "own"})
     actual = contrast(recipe, torch.from_numpy(z), texts, [])
-    losses = []
-    for i in range(4):
-        met = [z[j, 1] for j in range(4)] + [z[i, 2], z[i, 3]]
-        terms = [math.exp(cos(z[i, 0], other) / TAU) for other in met]
-        losses.append(-math.log(terms[i] / sum(terms)))
-    assert float(actual) == pytest.approx(np.mean(losses), rel=1e-10)
+    others = ~np.eye(4, dtype=bool)
+    excluded = np.hstack([np.zeros((4, 4), bool), others, others])
+    candidates = z[:, 1:].transpose(1, 0, 2).reshape(12, 6)
+    losses = reference_info_nce(z[:, 0], candidates, excluded, TAU, np.zeros((4, 12)))
+    assert float(actual) == pytest.approx(losses.mean(), rel=1e-10)
     everyone = make_recipe({"negatives": ["una", "dn"]})
     assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > float(actual) + 1e-6
 
@@ -74,18 +74,12 @@ def test_further_negatives_are_columns_of_every_anchor(loss):
     ids = torch.tensor([100, 101, NO_TEXT, 0, NO_SENTENCE, NO_SENTENCE])  # 0 is the first anchor's own text
     recipe = make_recipe({"loss": loss, "temperature": 0.5})
 
+    excluded = np.zeros((4, 10), bool)
+    excluded[:, 4 + 2] = excluded[0, 4 + 3] = True
+    slow = reference_symmetric if loss == "symmetric" else reference_info_nce
+
     def reference(z):
-        losses = []
-        for i in range(4):
-            columns = [(z[j, 1], True) for j in range(4)]
-            columns += [(extra[k], int(ids[k]) not in (NO_TEXT, *texts[i].tolist())) for k in range(6)]
-            terms = [math.exp(cos(z[i, 0], vector) / 0.5) for vector, used in columns if used]
-            losses.append(-math.log(math.exp(cos(z[i, 0], z[i, 1]) / 0.5) / sum(terms)))
-        if loss == "symmetric":
-            for j in range(4):
-                terms = [math.exp(cos(z[i, 0], z[j, 1]) / 0.5) for i in range(4)]
-                losses.append(-math.log(terms[j] / sum(terms)))
-        return sum(losses) / len(losses)
+        return slow(z[:, 0], np.concatenate([z[:, 1], extra]), excluded, 0.5, np.zeros((4, 10))).mean()
 
     further = [(torch.tensor(extra[part]), ids[part]) for part in (slice(3), slice(3, 6))]
     check_gradients(lambda value: contrast(recipe, value, texts, further), reference, [z])
