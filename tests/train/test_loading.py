@@ -26,7 +26,6 @@ from tests.helpers.places import REPOSITORY
 from tests.helpers.training import LOGGED, logged_run, logged_steps
 from train import additions, components, heads, loading, losses
 from train.additions import find
-from train.cli import main
 from train.draws import draw_key, seed_torch
 from train.extras.card import next_lines
 from train.extras.papers import unlike_paper
@@ -226,7 +225,7 @@ def test_sda_warns_of_the_default_mode_alone_and_so_does_its_log(tmp_path, tiny_
 
 
 @pytest.mark.parametrize(("recipe", "stage"), [("sda", "aa"), ("una", "una")])
-def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_encoder, capsys, recipe, stage):
+def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_encoder, ended, recipe, stage):
     own = {"aa": {"mode": "paper"}, "una": {"surface": "in-place", "radius": "4000"}}[stage]
     store = store_of(tmp_path, LINES, stage)
     with Session(store.path, Engine(1)) as session:
@@ -235,19 +234,16 @@ def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_enc
     def run(name):
         column = {"sda": "positives", "una": "negatives"}[recipe]
         settings = [f"{column}={name}", "batch=4", "steps=1", "max_length=16", "evaluate_every=0"]
-        where = ["--store", str(store.path), "--encoder", str(tiny_encoder), "--out", str(tmp_path / name)]
-        with pytest.raises(SystemExit) as ended:
-            main([recipe, "--paper", *where, "--set", *settings])
-        return ended.value.code
+        where = ["--store", store.path, "--encoder", tiny_encoder, "--out", tmp_path / name]
+        return ended(recipe, "--paper", *where, "--set", *settings)
 
-    assert run(stage) == 2 and f"is not {recipe.upper()}'s" in capsys.readouterr().err
-    assert run(f"{stage}-paper") == 0
+    code, said = run(stage)
+    assert code == 2 and f"is not {recipe.upper()}'s" in said
+    assert run(f"{stage}-paper")[0] == 0
 
 
-def test_paper_is_for_three_recipes(capsys):
-    with pytest.raises(SystemExit):
-        main(["simcse", "--paper"])
-    assert "none of una, sda, augcse" in capsys.readouterr().err
+def test_paper_is_for_three_recipes(ended):
+    assert "none of una, sda, augcse" in ended("simcse", "--paper")[1]
 
 
 LOSS = """

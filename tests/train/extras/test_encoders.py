@@ -11,22 +11,9 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.words_apart import NEGATION_WEIGHT, negation_weights
 from augment_cli.errors import MixError, UsageError
 from tests.helpers.tiny_encoders import make_tiny_encoder
-from train.cli import main
 from train.extras.encoders import nearest
 
 TEXTS = ["The shop is not open.", "The shop is open.", "It isn't here, and nobody came."]
-
-
-@pytest.fixture
-def ended(capsys):
-    """The exit code of a command, and what it printed."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main([*map(str, arguments)])
-        return end.value.code, "".join(capsys.readouterr())
-
-    return run
 
 
 def test_neighbours_are_other_texts():

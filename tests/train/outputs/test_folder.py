@@ -15,7 +15,6 @@ import torch
 from augment_cli.errors import BadInputError, MixError, UsageError
 from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
-from train.cli import main
 from train.extras.plot import plot
 from train.outputs import checkpoint, folder
 from train.outputs.log import Log, read_log
@@ -24,16 +23,10 @@ WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
 
 
 @pytest.fixture
-def refused(tmp_path, capsys):
+def refused(tmp_path, ended):
     """The exit code and the line of a run with `tmp_path / "run"`, which has neither store nor encoder."""
-
-    def run(out=tmp_path / "run"):
-        with pytest.raises(SystemExit) as stop:
-            none = str(tmp_path / "none")
-            main(["simcse", "--store", none, "--encoder", none, "--out", str(out)])
-        return stop.value.code, capsys.readouterr().err
-
-    return run
+    none = tmp_path / "none"
+    return lambda out=tmp_path / "run": ended("simcse", "--store", none, "--encoder", none, "--out", out)
 
 
 @pytest.mark.parametrize(("name", "out"), [("run", "run"), ("run/checkpoints", "run"), ("file", "file/run")])

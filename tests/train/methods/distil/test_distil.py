@@ -16,7 +16,6 @@ from augment_cli.errors import UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import EmbedParameters
-from train.cli import main
 from train.methods.distil import vocabulary
 from train.methods.distil.distil import (
     averages,
@@ -179,16 +178,12 @@ def test_kept_vectors_are_used_and_others_refused(teacher, tiny_encoder, store_c
 
 
 def test_the_command_writes_a_folder_with_its_card_and_so_does_a_call(
-    tiny_store, tiny_encoder, tmp_path, capsys
+    tiny_store, tiny_encoder, tmp_path, ended
 ):
-    place = ["--store", str(tiny_store), "--teacher", str(tiny_encoder), "--precision", "fp32"]
-
-    def ended(name, *more):
-        with pytest.raises(SystemExit) as end:
-            main(["distil", *place, "--out", str(tmp_path / name), "--dimension", "8", *more])
-        return end.value.code
-
-    assert ended("half", "--half") == ended("whole") == 0
+    command = ["distil", "--store", tiny_store, "--teacher", tiny_encoder, "--precision", "fp32"]
+    command += ["--dimension", "8", "--out"]
+    for more in (["half", "--half"], ["whole"]):
+        assert ended(*command, tmp_path / more[0], *more[1:])[0] == 0
     card = (tmp_path / "half/README.md").read_text(encoding="utf-8")
     assert "--dimension 8" in card and "| tokens |" in card
     assert json.loads((tmp_path / "half/config.json").read_text())["embedding_dtype"] == "float16"
@@ -199,16 +194,16 @@ def test_the_command_writes_a_folder_with_its_card_and_so_does_a_call(
     for name in ("half", "whole"):  # no number is lost in the library either
         vectors = SentenceTransformer(str(tmp_path / name), device="cpu").encode(texts)
         np.testing.assert_allclose(vectors, load_encoder(tmp_path / name).encode(texts), atol=1e-3)
-    assert ended("half") == UsageError.exit_code and "exists" in capsys.readouterr().err
+    code, said = ended(*command, tmp_path / "half")
+    assert code == UsageError.exit_code and "exists" in said
     settings = Settings(dimension=8)
     facts = distil_to(tmp_path / "called", tiny_store, str(tiny_encoder), settings, precision="fp32")
     assert load_encoder(tmp_path / "called").digest == whole.digest
     assert facts["tokens"] == len(whole.tokenizer)
     with pytest.raises(UsageError, match="exists"):
         distil_to(tmp_path / "called", tiny_store, str(tiny_encoder))
-    with pytest.raises(SystemExit):
-        main(["nearest", str(tmp_path / "half"), "--store", str(tiny_store)])
-    assert capsys.readouterr().out.count("nearest, cosine") == 3
+    _, said = ended("nearest", tmp_path / "half", "--store", tiny_store)
+    assert said.count("nearest, cosine") == 3
 
 
 @pytest.mark.parametrize(

@@ -169,12 +169,11 @@ def test_a_trained_one_tells_a_negation_from_a_rephrasing(made, store):
     assert "| negation |" in card and "python -m train verifier" in card
 
 
-def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, capsys, monkeypatch):
+def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, ended, monkeypatch):
     def refused(*words):
-        with pytest.raises(SystemExit) as ended:
-            main(["verifier", *map(str, words)])
-        assert ended.value.code in (UsageError.exit_code, MissingError.exit_code)
-        return capsys.readouterr().err
+        code, said = ended("verifier", *words)
+        assert code in (UsageError.exit_code, MissingError.exit_code)
+        return said
 
     base = ("--store", store, "--encoder", tiny_encoder)
     assert "exists; name a new folder" in refused(*base, "--out", made)
