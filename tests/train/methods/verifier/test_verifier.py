@@ -149,7 +149,7 @@ def test_a_score_is_the_cosine_less_a_penalty(verifier):
 def made(store, tiny_encoder, tmp_path_factory):
     """A verifier that the command trained."""
     out = tmp_path_factory.mktemp("made") / "verifier"
-    words = ["--steps", "150", "--width", "32", "--held-out", "0.3", "--batch", "32"]
+    words = ["--steps", "250", "--width", "32", "--held-out", "0.3", "--batch", "32"]
     with pytest.raises(SystemExit) as ended:
         main(["verifier", "--store", str(store), "--encoder", str(tiny_encoder), "--out", str(out), *words])
     assert ended.value.code == 0
