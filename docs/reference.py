@@ -197,8 +197,7 @@ def _component(kind: components.Kind, name: str) -> Iterable[str]:
 
 
 def _doc_of(kind: components.Kind, name: str) -> str:
-    things = {"losses": components.function_name(name), "heads": f"{components.class_name(name)}Head"}
-    thing = getattr(components.module(kind, name), things.get(kind, components.class_name(name)))
+    thing = getattr(components.module(kind, name), components.member(kind, name))
     return inspect.cleandoc(thing.__doc__ or "")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
+import json
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +26,10 @@ from train.outputs.folder import check_folder
 from train.watching import has_stsb
 
 if TYPE_CHECKING:
+    from train.machine.distributed import Ranks
+    from train.prepare import Run
     from train.recipe import Recipe
+    from train.run import RunResult
 
 _EXAMPLES = """
 python -m train simcse --store store --encoder data/models/encoder --out runs/simcse
@@ -41,6 +45,7 @@ python -m train interpolate minilm runs/mine/best --share 0.7 --out runs/between
 python -m train pooling minilm negations:mean --out runs/negations
 """
 
+_OTHERS = {"plot": "extras.plot"} | dict.fromkeys(("nearest", "interpolate", "pooling"), "extras.encoders")
 _DEEP = 6  # layers; all-MiniLM-L6-v2 has as many
 _PAPERS = "extras.papers"
 _COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
@@ -86,18 +91,47 @@ class Arguments:
     dry_run: bool = option(False, "print plan and memory estimate, and stop")
 
 
+@dataclass(frozen=True)
+class MethodCommand:
+    """The command of a method: a function of its arguments, its settings and the line as it was typed."""
+
+    arguments: type[Any]  # a dataclass of options, with a field `values` for the settings
+    settings: type[Any]  # a dataclass of parameters, each of which is an option too
+    function: Callable[[Any, Any, str], None]
+    examples: str
+
+    def call(self, name: str, given: list[str]) -> Any:
+        """Call it with what the command line says."""
+        from eval.contract.options import Setting  # loads numpy
+
+        typed = as_typed(f"python -m train {name} {shlex.join(given)}")
+        fields = {item.name.replace("_", "-"): item for item in dataclasses.fields(self.settings)}
+
+        def run(args: Any) -> None:
+            settings = self.settings(**{fields[key].name: value for key, value in args.values.items()})
+            self.function(args, settings, typed)
+
+        run.__doc__ = self.function.__doc__
+        more = [Setting(key, item.default, item.metadata["help"]) for key, item in fields.items()]  # type: ignore[arg-type]
+        return call(taking(self.arguments, run, more), f"python -m train {name}", given, self.examples)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
-    commands = {name: f"train.extras.{name}" for name in ("plot", "nearest", "interpolate", "pooling")}
-    for file in HERE.glob("methods/*/command.py"):  # a method may bring a command of its name
-        commands[file.parent.name] = f"train.methods.{file.parent.name}.command"
+    name = given[0] if given else ""
+    own = HERE / "methods" / name / "command.py"  # a method may bring a command of its name
+    module = _OTHERS.get(name) or (f"methods.{name}.command" if name.isidentifier() and own.is_file() else "")
     try:
         prepare()
-        if given and given[0] in commands:
-            if given[0] != "plot":
+        if module:
+            if name != "plot":
                 check_address_space(LEAST_FOR_MODELS)
-            code = importlib.import_module(commands[given[0]]).main(given[1:])
+            command = part(module).COMMANDS[name]
+            if isinstance(command, MethodCommand):
+                code = command.call(name, given[1:])
+            else:
+                code = call(command, f"python -m train {name}", given[1:])
         else:
 
             def training(args: Arguments) -> int:
@@ -106,24 +140,24 @@ def main(arguments: list[str] | None = None) -> None:
 
             code = call(taking(Arguments, training), "python -m train", with_every_set(given), _EXAMPLES)
     except (Exception, KeyboardInterrupt) as error:
-        known = _command(given).exit_code(error)
+        known = _said(name).exit_code(error)
         if known is None:
             raise
         code = known
     sys.exit(code or 0)
 
 
-def _command(given: list[str]) -> Command:
+def _said(name: str) -> Command:
     """What the command says where it fails."""
     remedy = (
         "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes that many "
         "texts at a time, and run it again: it continues from the newest checkpoint"
     )
-    if given[:1] in (["distil"], ["nearest"], ["plot"], ["interpolate"], ["pooling"]):
+    if name in (*_OTHERS, "distil"):
         remedy = "end other programs, or run it on a machine with more"
     return Command(
         interrupted="interrupted; the same command continues from the newest checkpoint",
-        no_memory=f"train {' '.join(given[:1])}: this machine has not enough memory; {remedy}",
+        no_memory=f"train {name}: this machine has not enough memory; {remedy}",
         writes="the run's folder",
         kept="it continues from the newest checkpoint",
         extra="train",
@@ -204,7 +238,6 @@ def _run(args: Arguments, typed: list[str]) -> int:
     from augment_cli.store.store import Store
     from train.machine.distributed import join, leave
     from train.prepare import Run, check_batch, plan
-    from train.seeds import repeat
 
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
@@ -225,6 +258,42 @@ def _run(args: Arguments, typed: list[str]) -> int:
         if args.dry_run:
             print(plan(run, ranks))
             return 0
-        return repeat(run, seeds, ranks)
+        return _repeat(run, seeds, ranks)
     finally:
         leave()
+
+
+def _repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
+    """Train once for each seed, in `out/seed-N` where there are several."""
+    from train.run import train
+
+    # The summary goes to standard output and to `summary.json`; every seed's card names the scores of all.
+    results: list[tuple[Path, RunResult]] = []
+    for seed in seeds:
+        out = run.out if len(seeds) == 1 else run.out / f"seed-{seed}"
+        one = dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, seed=seed), out=out)
+        result = train(one, ranks)
+        if result.stopped_by:
+            if ranks.is_first:
+                line = f"interrupted after step {result.steps}; the same command continues from there"
+                print(line, file=sys.stderr)
+            return 128 + result.stopped_by
+        results.append((out, result))
+    if ranks.is_first:
+        _summarise(run, seeds, results)
+    return 0
+
+
+def _summarise(run: Run, seeds: list[int], results: list[tuple[Path, RunResult]]) -> None:
+    names = list(dict.fromkeys(name for _, result in results for name in result.facts["scores"]))
+    scores = {name: [result.facts["scores"][name][0] for _, result in results] for name in names}
+    for out, result in results:
+        part("extras.plot").plot(out)
+        facts = result.facts | {"seeds": seeds, "scores": scores}
+        for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
+            part("extras.card").write_card(out / kind, facts)
+    summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
+    finished = part("extras.card")
+    summary |= finished.known_by(run.recipe, run.store, run.encoder, str(results[0][0] / "best"))
+    (run.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    finished.show(summary)

@@ -78,10 +78,11 @@ def module(kind: Kind, name: str) -> ModuleType:
 
 
 def member(kind: Kind, name: str) -> str:
-    """What the function or class of a component is called in its file."""
+    """What a component is called in its file: ``nt_xent``, ``BatchNormHead``, ``SoftNegative``."""
     if kind == "losses":
-        return function_name(name)
-    return class_name(name) + ("Head" if kind == "heads" else "")
+        return name.replace("-", "_")
+    words = "".join(word.title() for word in re.split("[-_]", name))
+    return words + ("Head" if kind == "heads" else "")
 
 
 def _tree(kind: Kind, name: str) -> ast.Module:
@@ -119,13 +120,3 @@ def layout(loss: str) -> str:
 def part(name: str) -> ModuleType:
     """A module of `train.methods` or `train.extras`, loaded where a setting asks for what it does."""
     return importlib.import_module(f"train.{name}")
-
-
-def function_name(name: str) -> str:
-    """``nt-xent`` becomes ``nt_xent``."""
-    return name.replace("-", "_")
-
-
-def class_name(name: str) -> str:
-    """``soft_negative`` and ``soft-negative`` become ``SoftNegative``."""
-    return "".join(part.title() for part in re.split("[-_]", name))

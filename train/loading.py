@@ -49,12 +49,11 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     except UsageError as error:
         said = str(error).removeprefix(str(path))
         words = set(re.findall(r"\w+", said.partition("; known:")[0]))
-        keys = {change: change.partition("=")[0].strip() for change in changes}
-        named = {
-            change: {*re.findall(r"\w+", key), IN_TABLES.get(key, ("", key))[1]}
-            for change, key in keys.items()
-        }
-        blamed = [change for change in changes if words & named[change]]
+        blamed = []
+        for change in changes:
+            key = change.partition("=")[0].strip()
+            if words & {*re.findall(r"\w+", key), IN_TABLES.get(key, ("", key))[1]}:
+                blamed.append(change)
         raise UsageError(f"--set {' --set '.join(blamed)}{said}") if blamed else error from None
 
 

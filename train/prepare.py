@@ -221,10 +221,8 @@ def plan(run: Run, ranks: Ranks) -> str:
     left = store.rows - used
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.reading.workers + 1)
     losses = [recipe.loss] if recipe.objective == "contrastive" and recipe.contrast.weight else []
-    losses += [
-        *(["masked words"] if recipe.objective == "mlm" or recipe.masking.weight else []),
-        *recipe.additions,
-    ]
+    losses += ["masked words"] if recipe.objective == "mlm" or recipe.masking.weight else []
+    losses += recipe.additions
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
         f"loss          {', '.join(losses)}",

@@ -27,14 +27,13 @@ from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
-from train.machine.process import StopRequest
-from train.machine.threads import check_compiler, set_threads
+from train.machine.process import StopRequest, check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
 from train.outputs.export import export
 from train.outputs.folder import CHECKPOINTS
-from train.outputs.log import Log, Quiet, Speed, read_log
+from train.outputs.log import Log, Quiet, Speed, Tracker, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
 from train.watching.early_stopping import DivergedError, EarlyStopping, is_beyond_noise, verdict
@@ -166,7 +165,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
     if ranks.is_first:
         name, tracker = recipe.watching.tracker, None
         if name != "none":
-            tracker = components.part("extras.trackers").Tracker(name, run.out, recipe.as_json())
+            tracker = Tracker(name, run.out, recipe.as_json())
         log = Log(run.out, progress.done, rows.steps, tracker)
     return Training(
         run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log

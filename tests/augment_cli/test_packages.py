@@ -39,8 +39,7 @@ from augment_cli.store.store import Store
 from augment_cli.vectors.lexical import sparse_library
 from augment_cli.vectors.search import graph_library
 from tests.helpers.places import REPOSITORY
-from train.extras.trackers import Tracker
-from train.outputs.log import Log
+from train.outputs.log import Log, Tracker
 
 ENCODER = REPOSITORY / "data/models/encoder"
 # What a user asks for, by the module that it cannot do without: all of `EXTRAS`.

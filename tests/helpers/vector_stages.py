@@ -65,7 +65,7 @@ def add_vectors(folder, of, vectors, name=None, model="m"):
 
 
 class KnownPairs:
-    """In place of `train.methods.adapt.vectors.CachedVectors`: vectors of a batch's views, (B, views, d).
+    """In place of `CachedVectors` of `train.methods.adapt.base_teacher`: vectors of views, (B, views, d).
 
     Row i of the batch has label i; its column c is view `first` + c.
     """

@@ -20,6 +20,7 @@ from tests.helpers.training import python
 from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
+from train.cli import main
 from train.loading import make_recipe
 
 
@@ -104,6 +105,18 @@ def run_train():
         return subprocess.run(
             command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=240, check=False
         )
+
+    return run
+
+
+@pytest.fixture
+def ended(capsys):
+    """Run the command in this process: its exit code, and what it printed."""
+
+    def run(*words):
+        with pytest.raises(SystemExit) as end:
+            main([*map(str, words)])
+        return end.value.code, "".join(capsys.readouterr())
 
     return run
 

@@ -60,14 +60,8 @@ RECIPES = {
         "loss": "symmetric",
     },
 }
-COMMON = {
-    "batch": 16,
-    "epochs": 2,
-    "learning_rate": 1e-3,
-    "checkpoint_every": 4,
-    "log_every": 1,
-    "evaluate_every": 0,
-}
+COMMON = {"batch": 16, "epochs": 2, "learning_rate": 1e-3, "evaluate_every": 0}
+COMMON |= {"checkpoint_every": 4, "log_every": 1}
 
 
 class Killed(BaseException):

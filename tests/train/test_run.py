@@ -37,27 +37,23 @@ PT = {"format": "pt"}
 
 
 def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
-    outcome = quick_run(
-        tiny_store, tiny_encoder, tmp_path, epochs=6, log_every=1, loss="nt-xent", negatives=("una",)
-    )
+    values = {"epochs": 6, "log_every": 1, "loss": "nt-xent", "negatives": ("una",)}
+    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **values)
     losses = [event["loss"] for event in logged_steps(tmp_path)]
     assert outcome.steps == len(losses) == 60
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
     assert not any("head" in name for name in load_file(tmp_path / "last/model.safetensors"))
 
 
-_BF16 = pytest.mark.skipif(
-    not has_fast_bf16(), reason="this CPU has no fast bf16: the trainer would use fp32"
-)
+_BF16 = pytest.mark.skipif(not has_fast_bf16(), reason="the trainer would use fp32")
 
 
 @pytest.mark.parametrize("low", [pytest.param("bf16", marks=_BF16), "fp16"])
 def test_sixteen_bits_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path, low):
     losses = {}
     for precision in ("fp32", low):
-        quick_run(
-            tiny_store, tiny_encoder, tmp_path / precision, log_every=1, precision=precision, dropout=0.0
-        )
+        values = {"log_every": 1, "precision": precision, "dropout": 0.0}
+        quick_run(tiny_store, tiny_encoder, tmp_path / precision, **values)
         losses[precision] = [event["loss"] for event in logged_steps(tmp_path / precision)]
     np.testing.assert_allclose(losses[low], losses["fp32"], rtol=0.05)
     assert losses[low] != losses["fp32"]
@@ -71,11 +67,8 @@ def test_a_step_whose_scaled_gradient_overflows_is_left_out(tiny_store, tiny_enc
     settings = {"log_every": 1, "precision": "fp16", "steps": 3, "schedule": "constant"}
     quick_run(tiny_store, tiny_encoder, tmp_path, **settings)
     assert not np.isfinite([event["norm"] for event in logged_steps(tmp_path)]).any()
-    before, after = (
-        load_file(tmp_path / "last/model.safetensors"),
-        load_file(tiny_encoder / "model.safetensors"),
-    )
-    assert all((after[name] == before[name]).all() for name in before)
+    after, before = (load_file(f / "model.safetensors") for f in (tmp_path / "last", tiny_encoder))
+    assert all((after[name] == before[name]).all() for name in after)
 
 
 def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys):
@@ -134,26 +127,42 @@ class ScriptedTest:
 
     cosines = ()
 
-    def __init__(self, scores, gain=(0.09, 0.01, 0.2), asked=None):
-        self.scores, self.interval, self.asked = scores, gain, asked
+    def __init__(self, scores, gain=(0.09, 0.01, 0.2)):
+        self.scores, self.interval, self.seen, self.asked = iter(scores), gain, [], []
 
     def __call__(self, encoder, before):
+        self.seen.append((encoder.pooling, encoder.weights is None, encoder.encode(["One sentence."])))
         return {"dev": next(self.scores)}
 
     def keep(self, when):
         pass
 
     def gain(self, folders, device):
-        if self.asked is not None:
-            self.asked.append([load_encoder(folders[when]) for when in ("before", "best")])
+        self.asked.append([load_encoder(folders[when]).digest for when in ("before", "best")])
         return self.interval
 
 
+@pytest.fixture
+def scripted(monkeypatch):
+    """Give the next runs such a test, one after the other."""
+
+    def give(*scores, **more):
+        tests = []
+
+        def make(*_):
+            tests.append(ScriptedTest(scores, **more))
+            return tests[-1]
+
+        monkeypatch.setattr("train.run.dev_test", make)
+        return tests
+
+    return give
+
+
 def test_the_starting_encoder_comes_out_where_nothing_beats_it(
-    tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
+    tiny_store, tiny_encoder, tmp_path, scripted, capsys
 ):
-    scores = iter([0.7, 0.6, 0.7, 0.5])  # before training, then steps 1 to 3; a draw is no better
-    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(scores))
+    scripted(0.7, 0.6, 0.7, 0.5)  # before training, then steps 1 to 3; a draw is no better
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 0
     assert [outcome.scores[when]["dev"] for when in ("before", "best", "last")] == [0.7, 0.7, 0.5]
@@ -174,17 +183,11 @@ def test_the_starting_encoder_comes_out_where_nothing_beats_it(
 
 
 def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
-    tiny_store, tiny_encoder, tmp_path, monkeypatch
+    tiny_store, tiny_encoder, tmp_path, scripted
 ):
-    seen, scores = [], iter([0.7, 0.6])
-
-    class Noting(ScriptedTest):
-        def __call__(self, encoder, before):
-            seen.append((encoder.pooling, encoder.weights is None, encoder.encode(["One sentence."])))
-            return super().__call__(encoder, before)
-
-    monkeypatch.setattr("train.run.dev_test", lambda *_: Noting(scores))
+    tests = scripted(0.7, 0.6)
     quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=1, pooling="idf:mean")
+    seen = tests[0].seen
     given = load_encoder(tiny_encoder)
     assert [kind[:2] for kind in seen] == [(given.pooling, True), ("idf:mean", False)]
     best = load_encoder(tmp_path / "best")
@@ -195,20 +198,20 @@ def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
     assert f"| pooling | {given.pooling} |" in cards["best"] and "| pooling | idf:mean |" in cards["last"]
 
 
-def collapsing(monkeypatch, scores):
+@pytest.fixture
+def collapsing(scripted, monkeypatch):
     """Dev scores of a run whose loss has nothing left to teach."""
-    values = iter(scores)
-    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(values))
     monkeypatch.setattr("train.watching.early_stopping.COLLAPSED_LOSS", 1e3)
+    return scripted
 
 
 @pytest.mark.parametrize(
     ("scores", "outcome", "best_step"), [([0.7, 0.6, 0.5], "worse", 0), ([0.7, 0.8, 0.5], "better", 1)]
 )
 def test_a_collapse_ends_the_run_with_the_best_so_far(
-    tiny_store, tiny_encoder, tmp_path, monkeypatch, scores, outcome, best_step
+    tiny_store, tiny_encoder, tmp_path, collapsing, scores, outcome, best_step
 ):
-    collapsing(monkeypatch, scores)
+    collapsing(*scores)
     run = {"evaluate_every": 1, "steps": 9}
     result = quick_run(tiny_store, tiny_encoder, tmp_path, **run)
     assert (result.steps, result.stopped_by, result.best_step) == (2, 0, best_step)
@@ -224,25 +227,24 @@ def test_a_collapse_ends_the_run_with_the_best_so_far(
     assert [event["event"] for event in read_log(tmp_path / "log.jsonl")].count("verdict") == 1
 
 
-def test_a_collapse_of_a_new_encoder_is_an_error(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+def test_a_collapse_of_a_new_encoder_is_an_error(tiny_store, tiny_encoder, tmp_path, collapsing):
     (tmp_path / "new").mkdir()
-    shutil.copy(Path(tiny_encoder) / "tokenizer.json", tmp_path / "new")
-    shutil.copy(Path(tiny_encoder) / "tokenizer_config.json", tmp_path / "new")
-    collapsing(monkeypatch, [0.1, 0.6, 0.5])
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(Path(tiny_encoder) / name, tmp_path / "new")
+    collapsing(0.1, 0.6, 0.5)
     small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    values = {"evaluate_every": 1, "steps": 9, "new_encoder": small}
     with pytest.raises(DivergedError, match=r"step 2: collapse.* kept in best/"):
-        quick_run(
-            tiny_store, tmp_path / "new", tmp_path / "run", evaluate_every=1, steps=9, new_encoder=small
-        )
+        quick_run(tiny_store, tmp_path / "new", tmp_path / "run", **values)
 
 
 @pytest.mark.parametrize(("floor", "steps"), [(None, 9), (0.0, 2)])
 def test_a_loss_without_a_floor_does_not_collapse(
-    tiny_store, tiny_encoder, tmp_path, monkeypatch, floor, steps
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, collapsing, floor, steps
 ):
     monkeypatch.setattr(info_nce, "FLOOR", floor, raising=False)
     losses.find.cache_clear()
-    collapsing(monkeypatch, [0.7, 0.6, *[0.5] * 8])
+    collapsing(0.7, 0.6, *[0.5] * 8)
     try:
         assert quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=9).steps == steps
     finally:
@@ -250,40 +252,30 @@ def test_a_loss_without_a_floor_does_not_collapse(
 
 
 def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
-    tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
+    tiny_store, tiny_encoder, tmp_path, scripted, capsys
 ):
-    scores = iter([0.7, 0.6, 0.8, 0.75])
-    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(scores))
+    scripted(0.7, 0.6, 0.8, 0.75)
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 2
     assert outcome.scores["best"] == {"dev": 0.8}
     said = capsys.readouterr().err
-    assert (
-        "better than the starting encoder by 0.0900 (95 %: +0.0100 to +0.2000; dev 0.7000 before, "
-        "0.8000 at step 2)"
-    ) in said
-    assert "no evaluation" not in said
+    better = "better than the starting encoder by 0.0900 (95 %: +0.0100 to +0.2000; dev 0.7000 before, "
+    assert f"{better}0.8000 at step 2)" in said and "no evaluation" not in said
 
 
-def test_a_gain_within_noise_gives_the_starting_encoder_back(tiny_store, tiny_encoder, tmp_path, monkeypatch):
-    asked = []
-
-    def dev_test(*_):
-        return ScriptedTest(iter([0.7, 0.6, 0.71, 0.65]), gain=(0.01, -0.01, 0.03), asked=asked)
-
-    monkeypatch.setattr("train.run.dev_test", dev_test)
-    run = {"evaluate_every": 1, "steps": 3}
+def test_a_gain_within_noise_gives_the_starting_encoder_back(tiny_store, tiny_encoder, tmp_path, scripted):
+    tests, start = scripted(0.7, 0.6, 0.71, 0.65, gain=(0.01, -0.01, 0.03)), load_encoder(tiny_encoder).digest
     for _ in range(2):  # and says the same when it is called once more
-        outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **run)
+        outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
         assert outcome.best_step == 0
         assert outcome.scores["best"] == outcome.scores["before"] == {"dev": 0.7}
         verdict = read_log(tmp_path / "log.jsonl")[-1]
         assert verdict["outcome"] == "same"
         assert "what step 2 gained is within noise (95 %: -0.0100 to +0.0300; dev" in verdict["message"]
         assert verdict["message"] in (tmp_path / "best/README.md").read_text("utf-8")
-        assert load_encoder(tmp_path / "best").digest == load_encoder(tiny_encoder).digest
-    start, best = asked[0]
-    assert start.digest == load_encoder(tiny_encoder).digest != best.digest
+        assert load_encoder(tmp_path / "best").digest == start
+    ((given, best),) = tests[0].asked
+    assert given == start != best
 
 
 def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_path):
@@ -378,10 +370,6 @@ def switch(monkeypatch):
     monkeypatch.setattr(fast, "_said", set())
 
 
-def weights(folder):
-    return load_file(folder / "last" / "model.safetensors")
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -400,12 +388,10 @@ def test_both_ways_train_the_same_encoder_without_dropout(
     monkeypatch.setattr("train.losses.fast.closed_form.surprise", None)
     theirs, others = logged_run(tiny_store, tiny_encoder, tmp_path / "plain", more | {"fast": False})
     assert ours.steps == theirs.steps == 6
-    mine, plain = (
-        np.array([event["loss"] for event in some if event["event"] == "step"]) for some in (events, others)
-    )
+    mine, plain = ([event["loss"] for event in some] for some in (events, others))
     assert len(mine) == 6
     np.testing.assert_allclose(mine, plain, rtol=1e-9)
-    trained, other = weights(tmp_path / "fast"), weights(tmp_path / "plain")
+    trained, other = (load_file(tmp_path / way / "last/model.safetensors") for way in ("fast", "plain"))
     assert trained.keys() == other.keys()
     for name, array in trained.items():
         np.testing.assert_allclose(array, other[name], rtol=1e-5, atol=1e-7, err_msg=name)

@@ -25,29 +25,26 @@ def find(name: str) -> type[Addition]:
 
 def make_views(recipe: Recipe) -> list[Views]:
     """The choices of texts of a recipe's additions."""
-    kinds = _kinds(recipe).items()
-    return [kind.views(kind.settings_class(**recipe.additions[name]), recipe) for name, kind in kinds]
+    return [kind.views(settings, recipe) for _, kind, settings in _in_order(recipe)]
 
 
 def make_dev_tests(recipe: Recipe, store: Store) -> list[Any]:
     """The dev scores that a recipe's additions bring."""
-    kinds = _kinds(recipe).items()
-    settings = ((kind, kind.settings_class(**recipe.additions[name])) for name, kind in kinds)
-    return [test for kind, own in settings for test in kind.dev_tests(own, recipe, store)]
+    every = _in_order(recipe)
+    return [test for _, kind, settings in every for test in kind.dev_tests(settings, recipe, store)]
 
 
 def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:
     """A recipe's additions by name, with their parameters and buffers; the host is the model they join."""
-    kinds = _kinds(recipe).items()
-    return nn.ModuleDict(
-        {name: kind(kind.settings_class(**recipe.additions[name]), host) for name, kind in kinds}
+    return nn.ModuleDict({name: kind(settings, host) for name, kind, settings in _in_order(recipe)})
+
+
+def _in_order(recipe: Recipe) -> list[tuple[str, type[Addition], Any]]:
+    """Name, class and settings of each addition, as they choose texts: first who draws the positive anew."""
+    kinds = sorted(
+        ((name, find(name)) for name in recipe.additions), key=lambda one: not one[1].draws_positive
     )
-
-
-def _kinds(recipe: Recipe) -> dict[str, type[Addition]]:
-    """A recipe's additions in the order in which they choose texts: first who draws the positive anew."""
-    kinds = {name: find(name) for name in recipe.additions}
-    return dict(sorted(kinds.items(), key=lambda item: not item[1].draws_positive))
+    return [(name, kind, kind.settings_class(**recipe.additions[name])) for name, kind in kinds]
 
 
 def anchors_alone(recipe: Recipe) -> bool:

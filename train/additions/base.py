@@ -71,9 +71,16 @@ class Views:
     # has nothing to learn from it.
     changes_positive: bool = False
 
+    def __init__(self, settings: Any, recipe: Recipe) -> None:
+        self.settings, self.recipe = settings, recipe
+
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         """The row's views, `count` more than so far, and `labels` numbers; pure in (row, settings, seed)."""
         return row.views, []
+
+    def draws(self, key: int, row: Row, every_epoch: bool = False) -> np.random.Generator:
+        """Draws of a row, anew in every epoch if wanted; each purpose has a key, any fixed number."""
+        return np.random.default_rng([key, self.recipe.seed, row.row_id, row.epoch + 1 if every_epoch else 0])
 
     def longest(self, length: int) -> int:
         """Most tokens that a view has where texts are cut to `length` tokens."""
@@ -101,42 +108,24 @@ class GlobalBatch:
 
 
 class Addition(nn.Module):
-    """The base class: hooks that do nothing.
+    """The base class: hooks that do nothing. It is made with its settings and the model so far."""
 
-    Parameters
-    ----------
-    settings : Any
-        An instance of `settings_class`, from the recipe's table.
-    host : Host
-        The model so far: encoder, pooling and head.
-
-    Attributes
-    ----------
-    settings_class : type
-        A dataclass with the keys of the recipe's table: fields with default, help and limits
-        (`augment_cli.contract.parameters.parameter`). `weight` multiplies the term of `loss`.
-    anchors_alone : bool
-        Whether `loss` reads no view but the anchor, so that a recipe without contrast needs no positives.
-    chooses_positives : bool
-        Whether `views` may put another positive in a row's place, for which a teacher has no vectors.
-    draws_positive : bool
-        Whether `views` draws the positive anew among the recipe's own; what others choose goes by it.
-    steps : int
-        Length of the run, once that is known.
-    noted : dict of str to float
-        What `loss` leaves for the log of its step beside its own value, such as an accuracy.
-    """
-
+    # A dataclass with the keys of the recipe's table: fields with default, help and limits
+    # (`augment_cli.contract.parameters.parameter`). `weight` multiplies the term of `loss`.
     settings_class: ClassVar[type[Any]]
+    views_class: ClassVar[type[Views]] = Views  # which texts of a row are encoded
+    # Whether `loss` reads no view but the anchor, so that a recipe without contrast needs no positives.
     anchors_alone: ClassVar[bool] = False
+    # Whether `views` may put another positive in a row's place, for which a teacher has no vectors.
     chooses_positives: ClassVar[bool] = False
+    # Whether `views` draws the positive anew among the recipe's own; what others choose goes by it.
     draws_positive: ClassVar[bool] = False
-    steps: int = 0
+    steps: int = 0  # length of the run, once that is known
+    noted: dict[str, float]  # what `loss` leaves for the log beside its own value, such as an accuracy
 
     def __init__(self, settings: Any, host: Host) -> None:
         super().__init__()
-        self.settings = settings
-        self.noted: dict[str, float] = {}
+        self.settings, self.noted = settings, {}
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:
@@ -155,8 +144,8 @@ class Addition(nn.Module):
 
     @classmethod
     def views(cls, settings: Any, recipe: Recipe) -> Views:
-        """The choice of texts, given the addition's own settings and all of the run's."""
-        return Views()
+        """The choice of texts, given the addition's own settings and all of the run's: `views_class`."""
+        return cls.views_class(settings, recipe)
 
     @classmethod
     def dev_tests(cls, settings: Any, recipe: Recipe, store: Store) -> list[Any]:
@@ -173,18 +162,9 @@ class Addition(nn.Module):
     def encoding(
         self, model: Host, item: Slice, rows: Tensor, views: Tensor, step: int
     ) -> contextlib.AbstractContextManager[Any]:
-        """Entered while a slice is encoded.
+        """Entered while the model encodes a slice of n texts in a step, counted from 0.
 
-        Parameters
-        ----------
-        model : Host
-            The model that encodes it.
-        item : Slice
-            n texts of like length.
-        rows, views : Tensor
-            Which row of the global batch and which view of it each text of the slice is, shape (n,) each.
-        step : int
-            Number of the step in the run, from 0.
+        `rows, views`: which row of the global batch and which view of it each text is, shape (n,) each.
         """
         return contextlib.nullcontext()
 
@@ -197,10 +177,7 @@ class Addition(nn.Module):
         return None
 
     def false_negatives(self, batch: GlobalBatch) -> Tensor | None:
-        """False-negative mask: which anchors and positives of different rows do not meet.
-
-        Shape (2B, 2B), bool, the anchors first.
-        """
+        """Which anchors and positives of different rows do not meet: (2B, 2B), bool, the anchors first."""
         return None
 
     def logit_bias(self, batch: GlobalBatch, views: int) -> Tensor | None:
@@ -216,11 +193,6 @@ class Addition(nn.Module):
 
         `encode` embeds the anchors of the whole batch with another encoder: shape (B, d).
         """
-
-
-def row_generator(key: int, seed: int, row: Row, every_epoch: bool = False) -> np.random.Generator:
-    """Draws that depend on the arguments, the row's id and, if wanted, the epoch; each purpose has a key."""
-    return np.random.default_rng([key, seed, row.row_id, row.epoch + 1 if every_epoch else 0])
 
 
 def mean_over(values: Tensor, rows: Tensor) -> Tensor:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,39 +55,32 @@ class _Rows:
         return len(self.order)
 
 
+@dataclass
 class Reader:
     """Batches of a store's rows in the order of `train.data.order`."""
 
-    # stages: column to the token stages of its draws, such as {"una": ["tokens/1f…/una",
-    # "tokens/1f…/una.1"]}, of which epoch e reads draw e mod K. usable: by stage of texts, whose
-    # rows may be used, (corpus rows,), bool; others count as unchanged. finish: done to all texts of a row
-    # group. workers: threads that read windows ahead, each holding one; they change nothing but the speed.
+    store: Store
+    # Column to the token stages of its draws, such as {"una": ["tokens/1f…/una", "tokens/1f…/una.1"]}, of
+    # which epoch e reads draw e mod K.
+    stages: dict[str, list[str]]
+    batch: int
+    seed: int
+    window: int = 16
+    held_out: float = 0.0
+    rank: int = 0
+    ranks: int = 1
+    workers: int = 1  # threads that read windows ahead, each holding one; they change nothing but the speed
+    length_homogeneous: bool = False
+    keep: np.ndarray | None = None
+    # By stage of texts, whose rows may be used, (corpus rows,), bool; others count as unchanged.
+    usable: Mapping[str, np.ndarray] = field(default_factory=dict)
+    weighting: Any = None
+    finish: Callable[[Texts], Texts] | None = None  # done to all texts of a row group
+    vocabulary: int | None = None
 
-    def __init__(
-        self,
-        store: Store,
-        stages: dict[str, list[str]],
-        *,
-        batch: int,
-        seed: int,
-        window: int = 16,
-        held_out: float = 0.0,
-        rank: int = 0,
-        ranks: int = 1,
-        workers: int = 1,
-        length_homogeneous: bool = False,
-        keep: np.ndarray | None = None,
-        usable: Mapping[str, np.ndarray] = MappingProxyType({}),
-        weighting: Any = None,
-        finish: Callable[[Texts], Texts] | None = None,
-        vocabulary: int | None = None,
-    ) -> None:
-        self.store, self.stages, self.batch, self.usable = store, stages, batch, usable
-        self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
-        self.slice = rank_slice(batch, rank, ranks)
-        self.workers, self.length_homogeneous = workers, length_homogeneous
-        self.weighting, self.finish, self.vocabulary = weighting, finish, vocabulary
-        self.groups = row_groups(store.parts)
+    def __post_init__(self) -> None:
+        self.slice = rank_slice(self.batch, self.rank, self.ranks)
+        self.groups = row_groups(self.store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
         """The batches of an epoch; windows before its first step are not read."""

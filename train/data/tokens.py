@@ -81,7 +81,8 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any, prompt: str = "") -> 
         return name
     with store.lock(wait=True):
         store.reload()  # somebody may have written since it was opened
-        if _is_of_other_texts(store, name, settings):
+        known = name in store.stages() and store.stage(name).settings["fingerprint"]
+        if known and known != settings.fingerprint and not store.continues(name, settings):
             store.remove(name)  # its texts have been made again since
         tokenise = flat_tokens(tokenizer.backend_tokenizer)
         for part in store.begin(name, settings):
@@ -91,20 +92,11 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any, prompt: str = "") -> 
     return name
 
 
-def _is_of_other_texts(store: Store, name: str, settings: Settings) -> bool:
-    """Whether a token-id stage is there that neither is this one nor becomes it by further parts."""
-    if name not in store.stages() or store.continues(name, settings):
-        return False
-    return bool(store.stage(name).settings["fingerprint"] != settings.fingerprint)
-
-
 def _token_tables(
     store: Store, stage: str, part: int, tokenise: FlatTokens, prompt: str
 ) -> Iterator[pa.Table]:
     kind = SCHEMA.field("ids").type
-    for group in row_groups(store.parts):
-        if group.part != part:
-            continue
+    for group in (group for group in row_groups(store.parts) if group.part == part):
         table = store.read_part(stage, part, ["row_id", "text"], [group.index])
         texts = table["text"].to_pylist()
         is_text = np.array([text is not None for text in texts], bool)

@@ -1,1 +1,1 @@
-"""What some settings and commands ask for: pictures of a run, trackers, corpus weights, static encoders."""
+"""What some settings and commands ask for: pictures of a run, papers, corpus weights, static encoders."""

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from augment_cli.encoding.layout import is_static
@@ -23,8 +24,8 @@ from train.recipe import Recipe
 
 _LOOKED_AT = 1_000  # texts, for their languages
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
-# What a dev score is called on the hub: its data, their name, and the metric.
-_DEV = {"stsb_dev": ("mteb/stsbenchmark-sts", "STS-B, development part", "spearman")}
+# What the dev score on public data is called on the hub: its data, their name, and the metric.
+_STSB = ("mteb/stsbenchmark-sts", "STS-B, development part", "spearman")
 
 
 def known_by(recipe: Recipe, store: Path, encoder: str, model: str) -> dict[str, Any]:
@@ -71,10 +72,7 @@ def next_lines(model: Path) -> str:
 
 def mean_and_deviation(values: list[float]) -> tuple[float, str]:
     """Mean, and sample standard deviation as text."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return mean, "–"
-    return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"
+    return float(np.mean(values)), f"{np.std(values, ddof=1):.4f}" if len(values) > 1 else "–"
 
 
 def origin(start: str, store: Store) -> dict[str, Any]:
@@ -105,14 +103,8 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
     recipe = {key: escape(str(value), quote=False) for key, value in facts["recipe"].items()}
     pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
-    lines = [
-        f"# {escape(facts['name'], quote=False)}",
-        "",
-        recipe.get("description", ""),
-        "",
-        "| | |",
-        "|---|---|",
-    ]
+    lines = [f"# {escape(facts['name'], quote=False)}", "", recipe.get("description", ""), ""]
+    lines += ["| | |", "|---|---|"]
     lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
@@ -122,26 +114,17 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     lines += ["", f"## Scores over seeds {', '.join(map(str, facts['seeds']))}", ""]
     lines += ["| | mean | sd | each |", "|---|---|---|---|"]
     for name, values in facts["scores"].items():
-        mean, deviation = mean_and_deviation(values)
-        lines.append(
-            f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
-        )
+        (mean, deviation), each = mean_and_deviation(values), ", ".join(f"{value:.4f}" for value in values)
+        lines.append(f"| {name} | {mean:.4f} | {deviation} | {each} |")
     lines += ["", "## Settings", "", "| | |", "|---|---|"]
     lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
     lines += ["", *how_to_load(folder), ""]
     data = card_data(facts["origin"], "sentence-transformers", "feature-extraction")
-    data.model_name, data.eval_results = facts["name"], _results(folder.name, facts["scores"])
+    data.model_name = facts["name"]
+    if values := facts["scores"].get(f"{folder.name} stsb_dev"):
+        mean = round(mean_and_deviation(values)[0], 4)
+        data.eval_results = [EvalResult("sentence-similarity", *_STSB, mean)]
     save(folder, data, lines)
-
-
-def _results(kind: str, scores: dict[str, list[float]]) -> list[EvalResult] | None:
-    """What a hub shows as results: of the dev scores those on public data."""
-    results = []
-    for name, (dataset, title, metric) in _DEV.items():
-        if values := scores.get(f"{kind} {name}"):
-            mean = round(mean_and_deviation(values)[0], 4)
-            results.append(EvalResult("sentence-similarity", dataset, title, metric, mean))
-    return results or None
 
 
 def how_to_load(folder: Path) -> tuple[str, ...]:

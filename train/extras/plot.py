@@ -12,7 +12,6 @@ import typer
 
 from augment_cli.errors import MissingError
 from augment_cli.pages import drawing, layout
-from eval.contract.arguments import call
 from train.outputs.log import read_log
 
 _TEMPLATE = Path(__file__).with_name("run.html")
@@ -20,35 +19,26 @@ _FEWEST = 3  # scores, from which on a line says more than the table
 _MOST_WARNINGS = 20
 
 
+Series = list[tuple[str, np.ndarray, np.ndarray]]  # a name, steps and numbers
+
+
 def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
     """The events of a run as one HTML file that needs no network."""
-    steps = [event for event in events if event["event"] == "step"]
-    scored = [event for event in events if event["event"] in ("before", "dev")]
-    names = measures_of(scored)
-    best = best_step(scored)
-    panels = [
-        _panel("Loss (nats)", steps, losses_of(steps)),
-        _panel("Learning rate", steps, ("learning_rate",)),
-    ]
-    for measure in curves_of(
-        scored
-    ):  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
-        decides = ", which decides what is best" if measure == names[0] else ""
-        panels.append(_panel(f"Dev score {measure}{decides}", scored, (measure,), best))
-    panels += _cosines(events, best)
+    scored = _of(events, "before", "dev")
+    names, best = _measures(scored), _best_step(scored)
+    panels = [_panel(*panel) for panel in _curves(events)] + _cosines(events, best)
     last = max((event["step"] for event in events), default=0)
-    verdict = [event for event in events if event["event"] == "verdict"][-1:]
+    verdict = _of(events, "verdict")[-1:]
     gave_back = bool(verdict) and verdict[0]["outcome"] in ("same", "worse")
+    warnings = [(event["step"], event.get("message", "")) for event in _of(events, "warning")]
     return layout.render(
         _TEMPLATE.read_text("utf-8"),
         f"Training run {name}",
         {
             "headline": f"{last:,} optimiser steps."
             + "".join(f" Verdict: {one['message']}." for one in verdict),
-            "warnings": [
-                (event["step"], event.get("message", "")) for event in events if event["event"] == "warning"
-            ][:_MOST_WARNINGS],
-            "panels": [panel for panel in panels if panel["names"]],
+            "warnings": warnings[:_MOST_WARNINGS],
+            "panels": panels,
             "scores": [_score(measure, scored, best) for measure in names],
             "kept": "the starting encoder" if gave_back else "its encoder",
             "best": "–" if best is None else f"{best:,}",
@@ -56,26 +46,44 @@ def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def measures_of(scored: Sequence[dict[str, Any]]) -> list[str]:
+def _of(events: Sequence[dict[str, Any]], *kinds: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["event"] in kinds]
+
+
+def _curves(events: Sequence[dict[str, Any]]) -> list[tuple[str, Series, int | None]]:
+    """What is drawn over the steps: a title, lines, and a step to mark."""
+    steps, scored = _of(events, "step"), _of(events, "before", "dev")
+    losses = dict.fromkeys(key for event in steps for key in event if key == "loss" or key.endswith("_loss"))
+    names, best = _measures(scored), _best_step(scored)
+    curves: list[tuple[str, Series, int | None]] = [
+        ("Loss (nats)", _series(steps, sorted(losses, key=lambda name: name != "loss")), None),
+        ("Learning rate", _series(steps, ["learning_rate"]), None),
+    ]
+    for name in names:  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
+        if sum(_is_number(event.get(name)) for event in scored) >= _FEWEST:
+            decides = ", which decides what is best" if name == names[0] else ""
+            curves.append((f"Dev score {name}{decides}", _series(scored, [name]), best))
+    return [curve for curve in curves if curve[1]]
+
+
+def _series(events: Sequence[dict[str, Any]], names: Sequence[str]) -> Series:
+    """Some numbers over the steps, those that events have."""
+    known = {name: [event for event in events if isinstance(event.get(name), int | float)] for name in names}
+    return [
+        (name, np.array([event["step"] for event in has]), np.array([event[name] for event in has], float))
+        for name, has in known.items()
+        if has
+    ]
+
+
+def _measures(scored: Sequence[dict[str, Any]]) -> list[str]:
     """The names of the dev scores, the deciding one first."""
     return list(dict.fromkeys(key for event in scored for key in event if key not in ("event", "step")))
 
 
-def curves_of(scored: Sequence[dict[str, Any]]) -> list[str]:
-    """The dev scores that were looked at often enough for a line."""
-    names = measures_of(scored)
-    return [name for name in names if sum(_is_number(event.get(name)) for event in scored) >= _FEWEST]
-
-
-def losses_of(steps: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of the losses that were logged, the whole one first."""
-    found = [key for event in steps for key in event if key == "loss" or key.endswith("_loss")]
-    return sorted(dict.fromkeys(found), key=lambda name: name != "loss")
-
-
-def best_step(scored: Sequence[dict[str, Any]]) -> int | None:
+def _best_step(scored: Sequence[dict[str, Any]]) -> int | None:
     """The first step with the highest value of the score that decides; it may be within noise."""
-    names = measures_of(scored)
+    names = _measures(scored)
     known = [event for event in scored if names and _is_number(event.get(names[0]))]
     return int(max(known, key=lambda event: float(event[names[0]]))["step"]) if known else None
 
@@ -84,16 +92,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _panel(
-    title: str, events: Sequence[dict[str, Any]], names: Sequence[str], best: int | None = None
-) -> dict[str, Any]:
+def _panel(title: str, series: Series, best: int | None) -> dict[str, Any]:
     """A picture of some numbers over the steps, and what it shows in words."""
-    series = []
-    for name in names:
-        known = [event for event in events if isinstance(event.get(name), int | float)]
-        if known:
-            steps = np.array([event["step"] for event in known])
-            series.append((name, steps, np.array([event[name] for event in known], float)))
     says = "; ".join(f"{name} from {values[0]:.4g} to {values[-1]:.4g}" for name, _, values in series)
     says += f"; the upright line marks the best step, {best:,}" if best is not None else ""
     return {
@@ -143,38 +143,27 @@ def plot(run: Path) -> Path:
     from matplotlib.figure import Figure
 
     events = read_log(run / "log.jsonl")
-    steps = [event for event in events if event["event"] == "step"]
-    scores = [event for event in events if event["event"] in ("before", "dev")]
-    names = curves_of(scores)
-    figure = Figure(figsize=(7, 2 * (2 + len(names))), layout="constrained")
+    curves = _curves(events)
+    figure = Figure(figsize=(7, 2 * max(1, len(curves))), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(2 + len(names), 1, sharex=True)
-    for key in losses_of(steps):
-        known = [event for event in steps if key in event]
-        panels[0].plot([e["step"] for e in known], [e[key] for e in known], label=key)
-    panels[0].set_ylabel("loss (nats)")
-    if panels[0].lines:
-        panels[0].legend()
-    panels[1].plot([e["step"] for e in steps], [e["learning_rate"] for e in steps])
-    panels[1].set_ylabel("learning rate")
-    for panel, key in zip(panels[2:], names, strict=True):  # each with an axis of its own
-        known = [event for event in scores if isinstance(event.get(key), int | float)]
-        panel.plot([e["step"] for e in known], [e[key] for e in known], marker="o")
-        if (best := best_step(scores)) is not None:
+    axes = figure.subplots(max(1, len(curves)), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, (title, series, best) in zip(axes, curves, strict=False):
+        for name, steps, values in series:
+            panel.plot(steps, values, label=name, marker="" if best is None else "o")
+        if best is not None:
             panel.axvline(best, linestyle=":", color="grey")
-        panel.set_ylabel(key)
-    panels[-1].set_xlabel("optimiser step")
+        panel.set_title(title, fontsize="medium")
+        panel.legend()
+    axes[-1].set_xlabel("optimiser step")
     figure.savefig(run / "run.png", dpi=110)
     (run / "run.html").write_text(as_page(run.resolve().name, events), encoding="utf-8")
     return run / "run.png"
-
-
-def main(arguments: list[str]) -> None:
-    """Draw a run, and say where."""
-    call(_draw, "python -m train plot", arguments)
 
 
 def _draw(run: Annotated[Path, typer.Argument(help="folder of the run")]) -> None:
     """Draw loss, learning rate and dev score of a run, as a picture and as a page."""
     picture = plot(run)
     print(f"{picture}\n{picture.with_suffix('.html')}")
+
+
+COMMANDS = {"plot": _draw}

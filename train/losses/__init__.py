@@ -1,8 +1,8 @@
 """Losses: maths on the embeddings of the gathered global batch, without models and without ranks.
 
 To add one, add a file `train/losses/my_loss.py` with a function `my_loss`; a recipe selects it by
-``loss = "my-loss"``. The function returns one loss for each row, and the file says in two constants how the
-batch comes to it:
+``loss = "my-loss"``. The function returns one loss for each row, and the file says in constants how the batch
+comes to it:
 
 `LAYOUT`
     ``"columns"``: function(anchors, candidates, excluded, temperature, logit_bias), as in `info_nce.py`. Each
@@ -11,9 +11,6 @@ batch comes to it:
     Every view is a row and a column; negatives are further pairs of views.
 `FURTHER_NEGATIVES`
     Whether candidates that belong to no row, such as a queue of old sentences, may follow the columns.
-
-A third says how low the loss can be, and may be left out:
-
 `FLOOR`
     The least value, in nats; 0.0 where the file does not say, None where there is none. A loss that comes
     near it has nothing left to teach, by which a run knows a collapse (`train/watching/`).

@@ -31,27 +31,12 @@ def info_nce(
     i's right answer is column i; every other column that is not excluded is a negative. The loss of a row is
     −log softmax at its right answer.
 
-    Parameters
-    ----------
-    anchors : Tensor
-        z, shape (B, d); scaled to length 1 here.
-    candidates : Tensor
-        Shape (C, d), C at least B: the B positives z′ first, row i being anchor i's, then further negatives,
-        such as K columns of B hard negatives z″ each. Scaled to length 1 here.
-    excluded : Tensor
-        Which candidates an anchor does not meet, shape (B, C), bool; never its own positive.
-    temperature : float
-        τ > 0, divides the cosines.
-    logit_bias : Tensor or None, optional
-        Added to the logits, shape (B, C); SimCSE's `hard_negative_weight`.
+    `anchors`: z, (B, d), and `candidates`: (C, d), both scaled to length 1 here; C is at least B: the B
+    positives z′ first, row i being anchor i's, then further negatives, such as K columns of B hard negatives
+    z″ each. `excluded`: which candidates an anchor does not meet, (B, C), bool; never its own positive.
+    `temperature`: τ > 0, divides the cosines. `logit_bias`: added to the logits, (B, C); SimCSE's
+    `hard_negative_weight`. Returns: (B,), nats, at least 0.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least 0.
-
-    Notes
-    -----
     Source: Gao et al. 2021 (SimCSE), equations 4 and 5. The positive stays in the denominator.
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, logit_bias)  # (B, C)
@@ -61,10 +46,7 @@ def info_nce(
 def masked_logits(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, logit_bias: Tensor | None
 ) -> Tensor:
-    """Cosines / τ plus the logit_bias, −∞ where excluded.
-
-    `anchors, candidates, excluded, temperature, logit_bias`: As in `info_nce`. Returns: Shape (B, C).
-    """
+    """Cosines / τ plus the logit_bias, −∞ where excluded, (B, C); arguments as in `info_nce`."""
     if fast.is_on():
         logits = closed_form.scaled_cosines(anchors, candidates, temperature)
     else:
@@ -77,8 +59,7 @@ def masked_logits(
 def surprise(logits: Tensor, dim: int) -> Tensor:
     """−log softmax along a dimension, at the diagonal: what a batch's right answers cost.
 
-    `logits`: Shape (B, C), C at least B along which is normalised; −∞ nowhere on the diagonal; `dim`: 0 or 1.
-    Returns: Shape (B,), nats, at least 0.
+    `logits`: (B, C), C at least B along which is normalised; −∞ nowhere on the diagonal. Returns: (B,), nats.
     """
     if fast.is_on():
         return closed_form.surprise(logits, dim)

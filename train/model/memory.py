@@ -35,7 +35,6 @@ def memory_of(model: Model, views: int, recipe: Recipe, ranks: Ranks, rows: int)
     """Estimate the memory of a step: every text as long as the recipe allows, `views` of them a row."""
     # No more rows are encoded than there are. The loss has the places of a whole batch: a short one is
     # padded.
-    width = _width(recipe)
     texts = -(-min(recipe.batch, rows) // ranks.ranks) * views
     at_once = min(texts, recipe.gradient_cache) if recipe.gradient_cache else texts
     if isinstance(model.encoder, StaticTable):
@@ -49,7 +48,11 @@ def memory_of(model: Model, views: int, recipe: Recipe, ranks: Ranks, rows: int)
     # What is gathered of all processes: the vectors before and after the head, with their gradients.
     vectors = 4 * recipe.batch * views * model.dimension
     loss = _numbers_of_the_loss(recipe) + (vectors if recipe.objective != "mlm" else 0)
-    return Memory(texts, at_once, numbers_of(model) * width, activations * width, loss * width)
+    # A trained weight comes with its gradient and two moments; others, such as a running mean of the encoder,
+    # alone.
+    weights = sum(4 * item.numel() if item.requires_grad else item.numel() for item in model.parameters())
+    weights += sum(buffer.numel() for buffer in model.buffers())
+    return Memory(texts, at_once, *(_width(recipe) * numbers for numbers in (weights, activations, loss)))
 
 
 _MOST_ROWS = 2**24  # of a batch; more have no meaning, and their number overflows further on
@@ -129,14 +132,6 @@ def check_memory(
             "--set gradient_cache=64",
             file=sys.stderr,
         )
-
-
-def numbers_of(model: Model) -> int:
-    """Numbers kept throughout the run."""
-    # A trained weight comes with its gradient and two moments; others, such as a running mean of the encoder,
-    # alone.
-    weights = sum(4 * item.numel() if item.requires_grad else item.numel() for item in model.parameters())
-    return weights + sum(buffer.numel() for buffer in model.buffers())
 
 
 def _numbers_a_token(config: object, length: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augment_cli.errors import UsageError
 from augment_cli.store.files import check_output_folder
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ _FILES = ("log.jsonl", "summary.json", "run.png", "run.html", "adapted.json", "a
 def check_folder(out: Path) -> None:
     """See that a run can be written to a folder, with the errors of `check_output_folder`."""
     check_output_folder(out, "--out", _FOLDERS, _FILES)
+
+
+def check_new_folder(out: Path) -> None:
+    """See that an encoder or verifier can be written to a folder that is not there yet."""
+    check_output_folder(out, "--out")
+    if out.exists():
+        raise UsageError(f"{out} exists; name a new folder as --out")
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib
 import json
 import math
 import os
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from augment_cli.errors import BadInputError, MixError
+from augment_cli.errors import BadInputError, MixError, needed
 from augment_cli.errors.visible import is_unicode
 
 T = TypeVar("T")
@@ -138,6 +139,30 @@ class Log:
             self._tracker.close()
 
 
+class Tracker:
+    """One run of Trackio or Weights & Biases, on this machine alone: nothing is sent anywhere."""
+
+    def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
+        with needed(name, otherwise="--set tracker=none"):
+            self._library = importlib.import_module(name)
+        place = folder.absolute()
+        offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
+        run_name = f"{place.parent.name}/{place.name}"
+        self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """The numbers of an event."""
+        numbers = {
+            f"{event}/{key}": value for key, value in values.items() if isinstance(value, (int, float))
+        }
+        if numbers:
+            self._library.log(numbers, step=step)
+
+    def close(self) -> None:
+        """End the run."""
+        self._library.finish()
+
+
 class Quiet:
     """The log of every rank but the first: none."""
 
@@ -214,24 +239,22 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 def _is_event(value: Any) -> bool:
     """Whether a JSON value is what `Log` writes, so that its readers need not look again."""
-    if not isinstance(value, dict):
+    event, step = (value.get("event"), value.get("step")) if isinstance(value, dict) else (None, None)
+    if not isinstance(event, str) or not isinstance(step, int) or step < 0:
         return False
-    event, step = value.get("event"), value.get("step")
-    if not isinstance(event, str) or not isinstance(step, int) or not _is_number(step) or step < 0:
+    texts = ("event", *_TEXTS.get(event, ()))
+    if not value.keys() >= {*texts, *(["learning_rate"] if event == "step" else [])}:
         return False
-    texts = [event, *value]
-    if event in _TEXTS:
-        said = [value.get(name) for name in _TEXTS[event]]
-        if not all(isinstance(text, str) for text in said):
+    for key, item in value.items():
+        if key in texts:
+            is_fine = isinstance(item, str) and is_unicode(item)
+        else:
+            is_list = event == "cosines" and key != "step" and isinstance(item, list)
+            is_fine = all(map(_is_number, item if is_list else [item]))
+        # Halves of surrogate pairs, which JSON can name, are in no page and no card.
+        if not is_fine or not is_unicode(key):
             return False
-        texts += said
-    else:
-        for key, number in value.items():
-            is_list = event == "cosines" and key != "step" and isinstance(number, list)
-            if key != "event" and not all(map(_is_number, number if is_list else [number])):
-                return False
-    # Halves of surrogate pairs, which JSON can name, are in no page and no card.
-    return (event != "step" or "learning_rate" in value) and all(is_unicode(text) for text in texts)
+    return True
 
 
 def _is_number(value: Any) -> bool:

@@ -14,18 +14,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError, UsageError
 from augment_cli.places import as_typed
 from augment_cli.store.store import Store
-from eval.measures.geometry import (
-    NEAREST,
-    alignment,
-    anisotropy,
-    cosine,
-    effective_rank,
-    finds_own,
-    halves,
-    nearest,
-    shared_neighbours,
-    uniformity,
-)
+from eval.measures import geometry
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
@@ -60,13 +49,16 @@ class Neighbourhoods:
     def __init__(self, texts: list[str]) -> None:
         generator = np.random.default_rng(0)
         self.texts = texts
-        self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
+        self.halved = [[geometry.halves(text, generator) for text in texts] for _ in range(HALVINGS)]
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
         """Of a store's corpus; None where it is too small."""
-        texts = _sample(store, SAMPLE)
-        return cls(texts) if len(texts) >= FEWEST else None
+        # Distinct texts from all over the corpus, in a mixed order that is always the same.
+        some = held_out_texts(store, min(1.0, 2 * SAMPLE / store.rows), ())
+        distinct = list(dict.fromkeys(text for text, _ in some))
+        order = np.random.default_rng(0).permutation(len(distinct))[:SAMPLE]
+        return cls([distinct[place] for place in order]) if len(order) >= FEWEST else None
 
     def measure(self, encoder: Encoder) -> Measured:
         """Vectors of the texts, and the scores of each text."""
@@ -74,17 +66,20 @@ class Neighbourhoods:
         halved = []
         for pairs in self.halved:
             sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
-            both = np.logical_and(*map(nearest, sides)).sum(axis=1)
-            halved.append([both / NEAREST, sum(finds_own(side, vectors) for side in sides) / 2])
+            both = np.logical_and(*map(geometry.nearest, sides)).sum(axis=1)
+            own = sum(geometry.finds_own(side, vectors) for side in sides) / 2
+            halved.append([both / geometry.NEAREST, own])
         both, own = np.mean(halved, axis=0)
-        return vectors, {"shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: own}
+        shared = geometry.shared_neighbours(vectors)
+        return vectors, {"shared_neighbours": shared, "half_neighbours": both, FOUND: own}
 
     def scores(self, measured: Measured, before: dict[str, float]) -> dict[str, float]:
         """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
         vectors, by_text = measured
         scores = {name: float(values.mean()) for name, values in by_text.items()}
-        shape = {"effective_rank": effective_rank(vectors), "anisotropy": anisotropy(vectors)}
-        return {"neighbours": lesser_ratio(scores, before or scores), **scores, **shape}
+        ratio = {"neighbours": lesser_ratio(scores, before or scores)}
+        rank, anisotropy = geometry.effective_rank(vectors), geometry.anisotropy(vectors)
+        return ratio | scores | {"effective_rank": rank, "anisotropy": anisotropy}
 
     def gain(self, before: Measured, after: Measured) -> tuple[float, float, float]:
         """What the deciding score gained, and its 95 % interval over other samples of texts."""
@@ -102,17 +97,6 @@ def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
             "whose dev score was another; give another --out"
         )
     return min((scores[name] + _LEAST) / (before[name] + _LEAST) for name in RATIOS)
-
-
-def _sample(store: Store, most: int) -> list[str]:
-    """Distinct texts from all over the corpus, at most `most`, in a mixed order that is always the same."""
-    texts: list[str] = []
-    for group in row_groups(store.parts):
-        rows = store.read_part("corpus", group.part, ["row_id", "text"], [group.index])
-        chosen = is_held_out(rows["row_id"].to_numpy(), min(1.0, 2 * most / store.rows))
-        texts += rows["text"].filter(chosen).to_pylist()
-    distinct = list(dict.fromkeys(texts))
-    return [distinct[place] for place in np.random.default_rng(0).permutation(len(distinct))[:most]]
 
 
 @dataclass
@@ -232,17 +216,17 @@ class PairRetrieval:
     def scores(self, measured: Sides, before: Scores) -> Scores:
         """As `DevTest`."""
         return {
-            "pair_retrieval": float(finds_own(*measured).mean()) if self.pairs else 0.0,
-            "alignment": alignment(*measured),
-            "uniformity": uniformity(np.concatenate(measured)),
-            "pair_cosine": float(cosine(*measured).mean()) if self.pairs else 0.0,
+            "pair_retrieval": float(geometry.finds_own(*measured).mean()) if self.pairs else 0.0,
+            "alignment": geometry.alignment(*measured),
+            "uniformity": geometry.uniformity(np.concatenate(measured)),
+            "pair_cosine": float(geometry.cosine(*measured).mean()) if self.pairs else 0.0,
         }
 
     def gain(self, before: Sides, after: Sides) -> tuple[float, float, float]:
         """As `DevTest`."""
         if len(self.pairs) < 2:
             return 0.0, 0.0, 0.0
-        return gain_interval(finds_own(*after).astype(float), finds_own(*before).astype(float))
+        return gain_interval(*(geometry.finds_own(*sides).astype(float) for sides in (after, before)))
 
 
 class HarmWatch:

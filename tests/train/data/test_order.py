@@ -42,26 +42,14 @@ def test_each_row_exactly_once_for_rows_ranks_workers_batch_window(rows, ranks, 
     np.testing.assert_array_equal(real, epoch_order(readers[0].groups, 42, 0, window))
 
 
-@given(
-    st.integers(1, 900),
-    st.integers(1, 300),
-    st.integers(1, 64),
-    st.integers(1, 20),
-    st.integers(0, 2**31),
-    st.integers(0, 9),
-)
+@given(*(st.integers(1, most) for most in (900, 300, 64, 20, 2**31, 9)))
 def test_an_epoch_is_a_permutation_and_a_pure_function(rows, part_rows, group_rows, window, seed, epoch):
     groups = row_groups(plan_of(rows, part_rows), group_rows)
     order = epoch_order(groups, seed, epoch, window)
     assert sorted(order) == list(range(rows))
     np.testing.assert_array_equal(order, epoch_order(groups, seed, epoch, window))
     assert epoch_rows(groups) == rows
-
-
-def test_seed_and_epoch_change_the_order():
-    groups = row_groups(plan_of(5000, 1000), 100)
-    orders = {tuple(epoch_order(groups, seed, epoch, 16)) for seed in range(3) for epoch in range(3)}
-    assert len(orders) == 9
+    assert rows < 100 or tuple(order) != tuple(epoch_order(groups, seed, epoch + 1, window))
 
 
 def test_rows_mix_inside_a_window_and_stay_in_it():

@@ -24,8 +24,6 @@ from train.data.order import PADDING_ROW, is_held_out
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.extras import plot
-from train.extras.static import Optimizer
-from train.extras.trackers import Tracker
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -33,7 +31,8 @@ from train.model.model import Model
 from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
-from train.prepare import Run, open_columns, plan, prepare_model
+from train.outputs.log import Tracker
+from train.prepare import Run, open_columns, plan
 from train.recipe import Recipe
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
@@ -90,20 +89,9 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(tiny_st
 @pytest.mark.parametrize("bags", [False, True])
 def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
     """Some clipped steps, some rows without a positive, against autograd on a matrix of token counts."""
-    recipe = make_recipe(
-        {
-            "positives": ("aa", "pi"),
-            "head": "none",
-            "loss": "symmetric",
-            "batch": 12,
-            "max_length": 16,
-            "precision": "float64",
-            "clip": 0.05,
-            "learning_rate": 0.01,
-            "pooling": "mean",
-            "temperature": 0.5,
-        }
-    )
+    values = {"loss": "symmetric", "batch": 12, "max_length": 16, "precision": "float64", "clip": 0.05}
+    values |= {"pooling": "mean", "temperature": 0.5, "learning_rate": 0.01}
+    recipe = make_recipe(STATIC | values)
     encoder, ranks = start(static, recipe, torch.device("cpu")), join()
     model = Model(encoder.model, "mean", recipe).train()
     objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks, bags)
@@ -141,70 +129,6 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
         with torch.no_grad():
             table[met] -= 0.01 * gradient[met] / (sums[met].sqrt() + 1e-10)[:, None]
     torch.testing.assert_close(next(model.parameters()).detach(), table.detach(), rtol=1e-9, atol=1e-12)
-
-
-def test_only_a_table_gets_its_texts_in_a_bag(tiny_store, tiny_encoder, static, tmp_path):
-    for encoder, bags in ((static, True), (tiny_encoder, False)):
-        run = Run(make_recipe({"positives": ("aa",)}), tiny_store, str(encoder), tmp_path)
-        assert prepare_model(run, join()).objective.bags == bags
-
-
-@pytest.mark.parametrize(("rows", "again"), [([1, 3], False), ([3, 1], True), ([1, 1], True)])
-def test_a_gradient_in_order_is_not_sorted_again(monkeypatch, rows, again):
-    parameter = torch.nn.Parameter(torch.zeros(5, 2))
-    parameter.grad = sparse_gradient(rows, torch.ones(2, 2), (5, 2))
-    asked = []
-    whole = torch.Tensor.coalesce
-
-    def watched(gradient):
-        asked.append(gradient)
-        return whole(gradient)
-
-    monkeypatch.setattr(torch.Tensor, "coalesce", watched)
-    expected = whole(parameter.grad).to_dense()
-    clip(torch.nn.ParameterList([parameter]), 0.0)
-    assert bool(asked) == again
-    assert parameter.grad.is_coalesced() and torch.equal(parameter.grad.to_dense(), expected)
-
-
-def sparse_gradient(rows, values, size):
-    return torch.sparse_coo_tensor(torch.tensor([rows]), values, size, check_invariants=False)
-
-
-def test_rows_move_as_a_loop_over_rows_says():
-    generator = torch.Generator().manual_seed(1)
-    table = torch.nn.Parameter(torch.randn(6, 4, generator=generator, dtype=torch.float64))
-    plain = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
-    optimizer = Optimizer([{"params": [table, plain], "scale": 1.0}], lr=0.1, weight_decay=0.0, fused=True)
-    expected, sums = table.detach().clone().numpy(), np.zeros(6)
-    for rows in ([1, 4, 1], [4, 0, 2]):  # a row may come twice
-        values = torch.randn(3, 4, generator=generator, dtype=torch.float64)
-        table.grad, plain.grad = sparse_gradient(rows, values, table.shape), torch.ones_like(plain)
-        optimizer.step()
-        dense = np.zeros((6, 4))
-        for row, value in zip(rows, values.numpy(), strict=True):
-            dense[row] += value
-        for row in set(rows):
-            sums[row] += (dense[row] ** 2).mean()
-            expected[row] -= 0.1 * dense[row] / np.sqrt(sums[row])
-    np.testing.assert_allclose(table.detach().numpy(), expected, rtol=1e-6)
-    np.testing.assert_allclose(plain.detach().numpy(), 0.8, rtol=1e-6)  # Adam's: the rate a step
-
-
-def test_a_sparse_gradient_is_limited_as_a_dense_one():
-    model = torch.nn.ParameterList(
-        [torch.nn.Parameter(torch.zeros(5, 3)), torch.nn.Parameter(torch.zeros(2))]
-    )
-    values = torch.arange(9.0).view(3, 3)
-    found = []
-    for sparse in (True, False):
-        gradient = sparse_gradient([1, 3, 1], values, (5, 3))
-        model[0].grad, model[1].grad = (gradient if sparse else gradient.to_dense()), torch.ones(2)
-        norm = clip(model, 0.5)
-        found.append((norm, model[0].grad.to_dense(), model[1].grad))
-    assert found[0][0] == pytest.approx(found[1][0])
-    torch.testing.assert_close(found[0][1], found[1][1])
-    torch.testing.assert_close(found[0][2], found[1][2])
 
 
 @pytest.mark.parametrize("bags", [[[3, 1, 3], [], [5], [1, 1, 1, 0]], [[], []], [[2]]])
@@ -262,20 +186,20 @@ def counts_of(rows, size):
     return np.bincount(rows[rows != PADDING_ROW], minlength=size)
 
 
-def test_whole_weights_repeat_rows_and_zero_leaves_them_out(two_corpora):
-    for weights, expected in (
-        ({"news/*": 0, "talk.txt": 3}, [0] * 50 + [3] * 30),
-        ({"talk.txt": 2}, [1] * 50 + [2] * 30),
-        ({"*.txt": 1, "talk.txt": 1}, None),  # the second pattern is never reached
-    ):
-        if expected is None:
-            with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
-                weighting(two_corpora, weighted(weights))
-            continue
-        found = weighting(two_corpora, weighted(weights))
-        reader = Reader(two_corpora, {}, batch=16, seed=1, weighting=found)
-        assert counts_of(rows_of(reader, 0), 80).tolist() == expected
-        assert found.count == sum(expected)
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [({"news/*": 0, "talk.txt": 3}, [0] * 50 + [3] * 30), ({"talk.txt": 2}, [1] * 50 + [2] * 30)],
+)
+def test_whole_weights_repeat_rows_and_zero_leaves_them_out(two_corpora, weights, expected):
+    found = weighting(two_corpora, weighted(weights))
+    reader = Reader(two_corpora, {}, batch=16, seed=1, weighting=found)
+    assert counts_of(rows_of(reader, 0), 80).tolist() == expected
+    assert found.count == sum(expected)
+
+
+def test_a_pattern_that_is_never_reached_is_refused(two_corpora):
+    with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
+        weighting(two_corpora, weighted({"*.txt": 1, "talk.txt": 1}))
 
 
 def test_rows_with_a_text_of_a_stage_come_as_often_as_the_stage_says(two_corpora):
@@ -303,20 +227,11 @@ def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
 
 
 @examples(25)
-@given(
-    st.integers(1, 60),
-    st.integers(1, 40),
-    st.floats(0, 3),
-    st.floats(0, 3),
-    st.integers(0, 99),
-    st.integers(1, 17),
-    st.integers(1, 3),
-    st.data(),
-)
-def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(
-    one, other, first, second, seed, batch, ranks, data
-):
-    size = one + other
+@given(st.data())
+def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(data):
+    one, other, batch, ranks = (data.draw(st.integers(1, most)) for most in (60, 40, 17, 3))
+    first, second = data.draw(st.floats(0, 3)), data.draw(st.floats(0, 3))
+    size, seed = one + other, data.draw(st.integers(0, 99))
     found = Weighting(
         (Corpus("a", first, np.arange(one)), Corpus("b", second, np.arange(one, size))), size, seed
     )
@@ -427,14 +342,6 @@ def test_each_measure_has_an_axis_and_best_is_the_step_that_the_first_decides():
     assert "<td>285.0000</td><td>30.0000</td><td>300.0000</td>" in page  # of step 10, not its own maximum
 
 
-def test_the_starting_encoder_may_be_the_best():
-    page = as_page(
-        "una", [{"event": "before", "step": 0, "stsb_dev": 0.5}, {"event": "dev", "step": 9, "stsb_dev": 0.4}]
-    )
-    assert "best step (0)" in page and "<td>0.5000</td><td>0.5000</td><td>0.4000</td>" in page
-    assert "<svg" not in page  # two points are no curve
-
-
 def test_cosines_are_drawn_before_and_at_the_best_step():
     def cosines(step, low):
         return {"event": "cosines", "step": step, "turned": [low, low + 0.1], "paraphrases": [0.9, 0.92]}
@@ -449,12 +356,9 @@ def test_cosines_are_drawn_before_and_at_the_best_step():
 
 
 def test_all_losses_of_an_adaptation_are_drawn():
-    events = [
-        {"event": "step", "step": n, "teacher_loss": 2.0 / n, "agreement_loss": 1.0, "learning_rate": 0.1}
-        for n in (5, 10, 15)
-    ]
-    page = as_page("una", events)
-    assert "teacher_loss from 0.4 to 0.1333" in page and "agreement_loss from 1 to 1" in page
+    losses = {"teacher_loss": 2.0, "agreement_loss": 1.0, "learning_rate": 0.1}
+    page = as_page("una", [{"event": "step", "step": step} | losses for step in (5, 10)])
+    assert "teacher_loss from 2 to 2" in page and "agreement_loss from 1 to 1" in page
 
 
 @pytest.fixture
@@ -485,11 +389,6 @@ def test_a_run_is_tracked_offline(name, library, tiny_store, tiny_encoder, tmp_p
         assert numbers == {
             f"step/{key}": value for key, value in event.items() if key not in ("event", "step")
         }
-
-
-def test_only_numbers_are_tracked(library, tmp_path):
-    Tracker("trackio", tmp_path, {}).write("dev", 3, {"note": "text"})
-    assert [call[0] for call in library] == ["init"]
 
 
 def test_a_library_that_is_not_installed_is_an_error_that_names_it(monkeypatch, tmp_path):

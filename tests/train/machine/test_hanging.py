@@ -48,14 +48,8 @@ def test_a_killed_process_ends_the_others_and_the_run_goes_on_to_the_bit(
     tiny_store, tiny_encoder, tmp_path, victim
 ):
     place = ["--store", tiny_store, "--encoder", tiny_encoder]
-    changes = (
-        "batch=16",
-        "steps=300",
-        "log_every=1",
-        "evaluate_every=0",
-        "checkpoint_every=5",
-        "rank_timeout=4",
-    )
+    changes = ["batch=16", "steps=300", "log_every=1", "evaluate_every=0", "checkpoint_every=5"]
+    changes += ["rank_timeout=4"]
 
     def started(name):
         words = ["-m", "train", "simcse", *place, "--out", tmp_path / name, *options(*changes)]

@@ -15,7 +15,6 @@ import torch
 from augment_cli.errors import BadInputError, MixError, UsageError
 from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
-from train.cli import main
 from train.extras.plot import plot
 from train.outputs import checkpoint, folder
 from train.outputs.log import Log, read_log
@@ -24,16 +23,10 @@ WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
 
 
 @pytest.fixture
-def refused(tmp_path, capsys):
+def refused(tmp_path, ended):
     """The exit code and the line of a run with `tmp_path / "run"`, which has neither store nor encoder."""
-
-    def run(out=tmp_path / "run"):
-        with pytest.raises(SystemExit) as stop:
-            none = str(tmp_path / "none")
-            main(["simcse", "--store", none, "--encoder", none, "--out", str(out)])
-        return stop.value.code, capsys.readouterr().err
-
-    return run
+    none = tmp_path / "none"
+    return lambda out=tmp_path / "run": ended("simcse", "--store", none, "--encoder", none, "--out", out)
 
 
 @pytest.mark.parametrize(("name", "out"), [("run", "run"), ("run/checkpoints", "run"), ("file", "file/run")])
@@ -45,18 +38,12 @@ def test_a_file_where_a_folder_must_be(tmp_path, refused, name, out):
     assert code == 4 and f"{file}: is not a folder" in line
 
 
-FILES, FOLDERS = (
-    ["log.jsonl", "summary.json", "run.png", "run.html"],
-    ["last", "best", "whitened", "tensorboard"],
-)
-
-
 @pytest.mark.parametrize(
     ("name", "make", "said"),
     [
-        *((name, os.mkdir, "is a folder, where a file is written") for name in FILES),
-        *((name, os.mkfifo, "is a pipe or a device, where a file is written") for name in FILES),
-        *((name, os.mkfifo, "is not a folder") for name in FOLDERS),
+        *((name, os.mkdir, "is a folder, where a file is written") for name in ("log.jsonl", "run.html")),
+        ("summary.json", os.mkfifo, "is a pipe or a device, where a file is written"),
+        *((name, os.mkfifo, "is not a folder") for name in ("last", "best", "whitened", "tensorboard")),
     ],
 )
 def test_what_is_of_another_kind_than_it_must_be(tmp_path, refused, name, make, said):
@@ -133,11 +120,6 @@ def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
         b"\n".join([event, line.encode("utf-8", "surrogateescape"), event, b""])
     )
     assert read_log(tmp_path / "log.jsonl") == [EVENT]
-
-
-def test_what_is_left_of_a_damaged_log_can_be_drawn(tmp_path):
-    (tmp_path / "log.jsonl").write_text(f"{json.dumps(EVENT)}\n[1]\n")
-    assert plot(tmp_path).stat().st_size > 10_000
 
 
 def test_numbers_that_no_picture_has_room_for(tmp_path):

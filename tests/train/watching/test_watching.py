@@ -81,26 +81,16 @@ def test_held_out_rows_are_not_trained_on(tiny_store, tiny_encoder, tmp_path):
     pairs = held_out_pairs(Store.open(tiny_store), 0.3, ("aa",))
     texts = Store.open(tiny_store).read("corpus")["text"].to_pylist()
     held = np.flatnonzero(is_held_out(np.arange(150), 0.3)).tolist()
-    assert {first for first, second in pairs if second == f"does {first}"} == {
-        texts[r] for r in held if r % 2
-    }
+    changed = {first for first, second in pairs if second == f"does {first}"}
+    assert changed == {texts[row] for row in held if row % 2}
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, held_out=0.3)
     assert outcome.steps == math.ceil((150 - len(held)) / 16)
 
 
 def test_pair_retrieval_of_perfect_and_useless_encoders():
-    pairs = [(f"a{i}", f"b{i}") for i in range(20)]
-
-    class Perfect:
-        def encode(self, texts):
-            return np.stack([np.eye(20)[int(text[1:])] for text in texts])
-
-    class Useless:
-        def encode(self, texts):
-            return np.ones((len(texts), 4))
-
-    test = PairRetrieval(pairs)
-    perfect, useless = test.measure(Perfect()), test.measure(Useless())
+    test = PairRetrieval([(f"a{i}", f"b{i}") for i in range(20)])
+    perfect = test.measure(SimpleNamespace(encode=lambda texts: np.eye(20)[[int(one[1:]) for one in texts]]))
+    useless = test.measure(SimpleNamespace(encode=lambda texts: np.ones((len(texts), 4))))
     assert test.scores(perfect, {})["pair_retrieval"] == 1.0
     assert test.scores(useless, {})["pair_retrieval"] == 1 / 20
     gain, low, high = test.gain(useless, perfect)
@@ -142,9 +132,8 @@ def test_a_loss_of_nearly_nothing_is_said_once_and_only_early(watched):
     assert not said
     harm.loss(1e-4, 10)
     harm.loss(1e-5, 20)
-    assert [(step, "the loss is 1.0e-04 above the least it can be" in message) for step, message in said] == [
-        (10, True)
-    ]
+    ((step, message),) = said
+    assert step == 10 and "the loss is 1.0e-04 above the least it can be" in message
     short, said_too = HarmWatch(30, lambda *parts: said_too.append(parts)), []
     short.loss(1e-4, 20)  # a quarter of a short run would be over before the mean says anything
     assert len(said_too) == 1
@@ -221,14 +210,8 @@ def gain(test, start, best):
 def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     evaluate = Neighbourhoods.of(topics_store)
     before = scores(evaluate, ByTopic(0.2))
-    assert list(before) == [
-        "neighbours",
-        "shared_neighbours",
-        "half_neighbours",
-        "found_by_half",
-        "effective_rank",
-        "anisotropy",
-    ]
+    measures = "neighbours shared_neighbours half_neighbours found_by_half effective_rank anisotropy"
+    assert list(before) == measures.split()
     assert before["neighbours"] == 1
     assert scores(evaluate, ByTopic(0.01), before)["neighbours"] > 1
     assert scores(evaluate, ByTopic(50.0), before)["neighbours"] < 0.5
@@ -246,10 +229,8 @@ class ByWord:
 
     def encode(self, texts):
         topics = self.weight * ByTopic(0.0).encode(texts)
-        words = [
-            sum(draw(1, 40, seed=zlib.crc32(word.encode()))[0] for word in text.split()) for text in texts
-        ]
-        return np.hstack([topics, np.array(words)])
+        seeds = ([zlib.crc32(word.encode()) for word in text.split()] for text in texts)
+        return np.hstack([topics, [sum(draw(1, 40, seed=seed)[0] for seed in each) for each in seeds]])
 
 
 def test_texts_of_a_topic_that_are_mixed_up_are_seen_and_do_not_decide(topics_store):
@@ -258,12 +239,13 @@ def test_texts_of_a_topic_that_are_mixed_up_are_seen_and_do_not_decide(topics_st
     mixed = scores(evaluate, ByWord(100.0), before)
     assert mixed["neighbours"] > 1
     assert mixed["found_by_half"] < before["found_by_half"] - FOUND_FALL
-    said = []
-    HarmWatch(10, lambda step, message: said.append((step, message))).scores(before, mixed, 5)
-    assert any(step == 5 and "half of its words finds a text less often" in text for step, text in said)
-    said.clear()
-    HarmWatch(10, lambda step, message: said.append((step, message))).scores(mixed, before, 5)
-    assert not any("half of its words" in text for _, text in said)
+
+    def is_said(first, then):
+        said = []
+        HarmWatch(10, lambda step, message: said.append(message)).scores(first, then, 5)
+        return any("half of its words finds a text less often" in text for text in said)
+
+    assert is_said(before, mixed) and not is_said(mixed, before)
 
 
 def test_a_gain_has_an_interval_over_texts(topics_store):
@@ -291,9 +273,7 @@ def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_sto
     assert next(iter(found)) == "neighbours"
     assert "pair_retrieval" in found
     monkeypatch.setattr("train.watching.evaluate.has_stsb", lambda data: True)
-    monkeypatch.setattr(
-        "train.watching.evaluate.stsb", lambda encode, data, split: SimpleNamespace(spearman=0.5)
-    )
+    monkeypatch.setattr("train.watching.evaluate.stsb", lambda *_: SimpleNamespace(spearman=0.5))
     for dev, first in [("auto", "stsb_dev"), ("neighbours", "neighbours")]:
         found = dev_test(topics_store.path, make_recipe({"dev": dev}), topics_store)(ByTopic(1), {})
         assert next(iter(found)) == first

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions.base import GlobalBatch, Row, Views, mean_over, row_generator
+from train.additions.base import GlobalBatch, Row, Views, mean_over
 from train.data.texts import Ids
 from train.methods.adapt import teacher_addition as teacher
 from train.methods.adapt.base_teacher import TeacherAddition, vector_regression, vectors_setting, width
@@ -35,11 +35,12 @@ class _OtherTexts(Views):
 
     count, labels = 1, 3
 
-    def __init__(self, settings: Settings, seed: int) -> None:
-        self.settings, self.seed, self.stages = settings, seed, (settings.stage,)
+    def __init__(self, settings: Settings, recipe: Recipe) -> None:
+        super().__init__(settings, recipe)
+        self.stages = (settings.stage,)
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        drawn = row_generator(_KEY, self.seed, row, every_epoch=True).random() < self.settings.share
+        drawn = self.draws(_KEY, row, every_epoch=True).random() < self.settings.share
         text = row.text(self.settings.stage) if drawn else None
         return [*row.views, text], [row.row_id, 0, row.epoch]
 
@@ -62,7 +63,7 @@ class Agreement(TeacherAddition):
 
     @classmethod
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _OtherTexts(settings, recipe.seed)
+        return _OtherTexts(settings, recipe)
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         view = batch.own.start

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions.base import Addition, GlobalBatch, Host, Row, Views, mean_over, row_generator
+from train.additions.base import Addition, GlobalBatch, Host, Row, Views, mean_over
 from train.data.texts import Ids
 from train.recipe import Recipe
 
@@ -83,13 +83,14 @@ class _OneAugmentation(Views):
 
     labels = 2
 
-    def __init__(self, settings: Settings, seed: int) -> None:
-        self.settings, self.seed, self.stages = settings, seed, settings.stages
+    def __init__(self, settings: Settings, recipe: Recipe) -> None:
+        super().__init__(settings, recipe)
+        self.stages = settings.stages
         self.once = () if settings.redraw else settings.stages
         self.count = 1 if settings.positive == "self" else 0
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        generator = row_generator(_KEY, self.seed, row, self.settings.redraw)
+        generator = self.draws(_KEY, row, self.settings.redraw)
         chosen = int(generator.integers(len(self.stages)))
         swapped = int(generator.integers(2))
         augmented, anchor = row.text(self.stages[chosen]), row.views[0]
@@ -111,7 +112,7 @@ class Discriminator(Addition):
     neither being the sentence itself, and stops at a column of another length; this is the paper's procedure.
     """
 
-    settings_class = Settings
+    settings_class, views_class = Settings, _OneAugmentation
     chooses_positives = True
 
     def __init__(self, settings: Settings, host: Host) -> None:
@@ -130,10 +131,6 @@ class Discriminator(Addition):
         if settings.positive == "augmented" and recipe.positives != ("self",):
             return 'positive = "augmented" takes the place of positives; leave those at "self"'
         return ""
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _OneAugmentation(settings, recipe.seed)
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         assert batch.z is not None

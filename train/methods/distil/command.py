@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 import time
 from collections.abc import Mapping
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
-from augment_cli.places import as_typed
-from eval.contract.arguments import call, option, taking
-from eval.contract.options import Setting
+from eval.contract.arguments import option
+from train.cli import MethodCommand
 from train.methods.distil.settings import Settings
 
 _EXAMPLES = """
@@ -25,8 +23,6 @@ then fitted to the teacher's vectors of sentences:
 a small one of the words of a domain:
   python -m train distil --store store --out runs/static --vocabulary learned --size 8000 --words 2000
 """
-
-
 _PRECISIONS = ("auto", "fp32", "bf16")
 
 
@@ -43,25 +39,8 @@ class Arguments:
     values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
 
 
-def main(arguments: list[str]) -> None:
-    """Distil, and say how long it took."""
-    typed = as_typed(f"python -m train distil {shlex.join(arguments)}")
-
-    def distilling(args: Arguments) -> None:
-        """Make a static encoder from a teacher, in the time that counting a corpus takes."""
-        _distil(args, Settings(**args.values), typed)
-
-    settings: list[Any] = [
-        Setting(field.name, field.default, field.metadata["help"])  # type: ignore[arg-type]
-        for field in dataclasses.fields(Settings)
-    ]
-    call(
-        taking(Arguments, distilling, settings),
-        "python -m train distil", arguments, _EXAMPLES,
-    )  # fmt: skip
-
-
 def _distil(args: Arguments, settings: Settings, command: str) -> None:
+    """Make a static encoder from a teacher, in the time that counting a corpus takes."""
     from train.methods.distil.distil import distil_to
 
     if args.precision not in _PRECISIONS:
@@ -72,3 +51,6 @@ def _distil(args: Arguments, settings: Settings, command: str) -> None:
         allow_download=args.allow_download, command=command, say=lambda line: print(line, file=sys.stderr),
     )  # fmt: skip
     print(f"{args.out}: {facts['tokens']:,} tokens in {time.perf_counter() - began:.0f} s")
+
+
+COMMANDS = {"distil": MethodCommand(Arguments, Settings, _distil, _EXAMPLES)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,20 +29,13 @@ from train.data.tokens import special_ids
 from train.methods.distil import vocabulary
 from train.methods.distil.settings import Settings
 from train.outputs.export import export
+from train.outputs.folder import check_new_folder
 
 RIDGE = 0.03  # chosen on STS-B dev of {0.03, 0.1, 0.3, 1, 3, 10}, with 50,000 sentences
 ITERATIONS = 20  # more change no score in the first decimal
 _CHUNK = 4096  # texts cut into words at once
 LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A regressed table."""
-
-    table: np.ndarray  # shape (V, d), float32
-    explained: float  # share of the targets' sum of squares that the sentence vectors explain, at most 1
 
 
 def averages(ids: Sequence[Sequence[int]], size: int) -> sparse.csr_matrix:
@@ -71,13 +64,14 @@ def regress(
     ridge: float = RIDGE,
     iterations: int = ITERATIONS,
     progress: Callable[[int], Any] = lambda done: None,
-) -> Fitted:
+) -> tuple[np.ndarray, float]:
     """Move a table so that means of its rows come near a teacher's sentence vectors."""
     # With A the texts' means as a matrix, S the weights on a diagonal and E = S F it minimises ‖A S F − T‖² +
     # λ ‖F − c F₀‖², where c F₀ is the starting table, scaled to fit best: a token that the texts do not hold
     # stays where it was, and a rare one near it. The problem is linear, so conjugate gradients solve it
     # without a learning rate or a draw (Hestenes & Stiefel 1952).
-    # matrix: A, (n, V); targets: T, (n, d); start: F₀, (V, d); weights: (V,); ridge: λ.
+    # matrix: A, (n, V); targets: T, (n, d); start: F₀, (V, d); weights: (V,); ridge: λ. Returns the table,
+    # (V, d), float32, and the share of the targets' sum of squares that the means explain, at most 1.
     scaled = (matrix @ sparse.diags(weights.astype(np.float32))).tocsr()
     back = scaled.T.tocsr()
     targets = targets.astype(np.float32)
@@ -97,7 +91,7 @@ def regress(
     table = weights[:, None] * (scale * start + change)
     missed = float(((matrix @ table.astype(np.float32) - targets) ** 2).sum())
     total = float((targets**2).sum())
-    return Fitted(table.astype(np.float32), 1 - missed / max(total, 1e-30))
+    return table.astype(np.float32), 1 - missed / max(total, 1e-30)
 
 
 def distil_to(
@@ -114,8 +108,7 @@ def distil_to(
 ) -> dict[str, Any]:
     """Distil a teacher over a store's corpus, and write the folder of the static encoder."""
     out = Path(out)
-    if out.exists():
-        raise UsageError(f"{out} exists; name a new folder as --out")
+    check_new_folder(out)
     opened = Store.open(Path(store))
     fast = precision == "bf16" or (precision == "auto" and has_fast_bf16())
     made_of = load_encoder(teacher, precision="bf16" if fast else "fp32", allow_download=allow_download)
@@ -147,7 +140,8 @@ def distil(
     teacher.tokenizer.backend_tokenizer.no_truncation()
     vectors = teacher.encode_ids([row[: teacher.max_length] for row in ids])
     say(f"teacher: {len(vectors):,} tokens encoded")
-    weights = token_weights(counts, settings.weights)
+    is_weighted = settings.weights != "none"
+    weights = counts.weights(settings.weights) if is_weighted else np.ones(len(tokens), np.float32)
     facts: dict[str, Any] = {"settings": asdict(settings), "tokens": len(tokens), "counted": counts.texts}
     if settings.regress:
         table, explained, used = _regressed(teacher, store, settings, tokenizer, vectors, weights, say)
@@ -178,15 +172,6 @@ def make_tokenizer(teacher: Encoder, store: Store, settings: Settings) -> Any:
         texts = texts_of(store, settings.count)
         tokens += vocabulary.frequent_words(texts, base, settings.words, tokens)
     return vocabulary.wordpiece(base, tokens)
-
-
-def token_weights(counts: TokenCounts, kind: str) -> np.ndarray:
-    """Weight of each token, shape (V,), float32; special ones have 0."""
-    if kind != "none":
-        return counts.weights(kind)
-    found = np.ones(len(counts.occurrences), np.float32)
-    found[list(counts.special)] = 0
-    return found
 
 
 def postprocess(vectors: np.ndarray, counts: TokenCounts, settings: Settings) -> np.ndarray:
@@ -224,12 +209,12 @@ def _regressed(
         )
     ]
     start = turn(vectors) + (turn.mean - vectors.mean(axis=0)) @ turn.kernel  # centred on the tokens
-    fitted = regress(
+    table, explained = regress(
         averages(ids, len(vectors)), turn(targets), start, weights, settings.ridge,
         progress=lambda done: say(f"regression: step {done}") if done % 5 == 0 else None,
     )  # fmt: skip
-    say(f"regression: {fitted.explained:.1%} of the teacher's vectors of {len(ids):,} sentences explained")
-    return fitted.table, fitted.explained, len(ids)
+    say(f"regression: {explained:.1%} of the teacher's vectors of {len(ids):,} sentences explained")
+    return table, explained, len(ids)
 
 
 def teacher_vectors(
@@ -272,15 +257,5 @@ def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> list[str]:
         table["of the teacher's vectors explained"] = f"{facts['explained']:.1%}"
     rows = [f"| {key} | {value} |" for key, value in (table | facts["settings"]).items()]
     said = "A vector for each token, and the mean of them for a text."
-    return [
-        f"# {out.name}",
-        "",
-        said,
-        "",
-        "| | |",
-        "|---|---|",
-        *rows,
-        "",
-        *part("extras.card").how_to_load(out),
-        "",
-    ]
+    how_to_load = part("extras.card").how_to_load(out)
+    return [f"# {out.name}", "", said, "", "| | |", "|---|---|", *rows, "", *how_to_load, ""]

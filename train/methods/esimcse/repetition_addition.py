@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.contract.parameters import parameter as setting
-from train.additions.base import Addition, Row, Views, row_generator
+from train.additions.base import Addition, Row, Views
 from train.data.texts import Ids
-from train.recipe import Recipe
 
 _KEY = 0x726570  # keeps these draws apart from others of the same row
 _MOST = 10  # the code's bound on the number of repetitions, whatever the length
@@ -52,13 +51,10 @@ def _most(length: int, settings: Settings) -> int:
 class _Repeated(Views):
     changes_positive = True
 
-    def __init__(self, settings: Settings, seed: int) -> None:
-        self.settings, self.seed = settings, seed
-
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         anchor, positive, *more = row.views
         assert positive is not None
-        draws = row_generator(_KEY, self.seed, row, self.settings.redraw)
+        draws = self.draws(_KEY, row, self.settings.redraw)
         return [anchor, repeat(positive, self.settings, row.special, draws), *more], []
 
     def longest(self, length: int) -> int:
@@ -71,8 +67,4 @@ class Repetition(Addition):
     Source: Wu et al. 2022 (ESimCSE); `Settings.count` says where paper and code differ.
     """
 
-    settings_class = Settings
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _Repeated(settings, recipe.seed)
+    settings_class, views_class = Settings, _Repeated

@@ -15,7 +15,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.store.store import Store
 from eval.measures.geometry import cosine
 from eval.results.compare import gain_interval
-from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over, row_generator
+from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over
 from train.data.texts import CORPUS, NO_TEXT, SELF, Ids
 from train.recipe import Recipe
 from train.watching.evaluate import PAIRS, held_out_texts
@@ -67,15 +67,15 @@ class _Turned(Views):
     changes_positive = True
 
     def __init__(self, settings: Settings, recipe: Recipe) -> None:
-        self.partners, self.positives, self.seed = _partners(settings), recipe.positives, recipe.seed
-        self.count, self.stages = settings.count, settings.stages
+        super().__init__(settings, recipe)
+        self.partners, self.count, self.stages = _partners(settings), settings.count, settings.stages
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        generator = row_generator(_KEY, self.seed, row, every_epoch=True)
+        generator = self.draws(_KEY, row, every_epoch=True)
         anchor, positive = row.views[:2]
         assert anchor is not None and positive is not None
         partners = list[str]()
-        found = {stage: text for stage in self.positives if (text := row.text(stage)) is not None}
+        found = {stage: text for stage in self.recipe.positives if (text := row.text(stage)) is not None}
         if found:
             first = [stage for stage in self.partners if stage in found] or list(found)
             chosen = first[int(generator.integers(len(first)))]
@@ -96,7 +96,10 @@ class _Turned(Views):
 
 @dataclass(frozen=True)
 class ToldApart:
-    """Dev score: the share of held-out texts whose paraphrases are nearer than all that turns them."""
+    """Dev score: the share of held-out texts whose paraphrases are nearer than all that turns them.
+
+    It has the methods of `train.watching.evaluate.DevTest`.
+    """
 
     rows: list[tuple[str, list[str], list[str]]]  # a text, its paraphrases, its turned sentences
 
@@ -116,15 +119,12 @@ class ToldApart:
         return np.array([float(same.min() > turned.max()) for same, turned in self._parted(measured)])
 
     def scores(self, measured: list[np.ndarray], before: dict[str, float]) -> dict[str, float]:
-        """As `train.watching.evaluate.DevTest`."""
         return {"told_apart": float(self._told(measured).mean())}
 
     def gain(self, before: list[np.ndarray], after: list[np.ndarray]) -> tuple[float, float, float]:
-        """As `train.watching.evaluate.DevTest`."""
         return gain_interval(self._told(after), self._told(before))
 
     def cosines(self, measured: list[np.ndarray]) -> dict[str, np.ndarray]:
-        """As `train.watching.evaluate.DevTest`."""
         same, turned = zip(*self._parted(measured), strict=True)
         return {"paraphrases": np.concatenate(same), "turned sentences": np.concatenate(turned)}
 
@@ -132,7 +132,7 @@ class ToldApart:
 class Turned(Addition):
     """A sentence and its paraphrase are nearer to each other than either is to what turns it."""
 
-    settings_class = Settings
+    settings_class, views_class = Settings, _Turned
     draws_positive = True
 
     @classmethod
@@ -145,10 +145,6 @@ class Turned(Addition):
                 known = ", ".join((*recipe.positives, *settings.stages))
                 return f"partners: {(unread or [positive])[0]!r} is not read; it may name {known}"
         return ""
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _Turned(settings, recipe)
 
     @classmethod
     def dev_tests(cls, settings: Settings, recipe: Recipe, store: Store) -> list[Any]:

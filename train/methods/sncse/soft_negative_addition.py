@@ -42,8 +42,9 @@ class Settings:
 class _SoftNegatives(Views):
     count = 1
 
-    def __init__(self, stage: str) -> None:
-        self.stages = (stage,)
+    def __init__(self, settings: Settings, recipe: Recipe) -> None:
+        super().__init__(settings, recipe)
+        self.stages = (settings.stage,)
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         soft, anchor = row.text(self.stages[0]), row.views[0]
@@ -61,17 +62,13 @@ class SoftNegative(Addition):
     Source: Wang et al. 2022 (SNCSE), and its authors' code.
     """
 
-    settings_class = Settings
+    settings_class, views_class = Settings, _SoftNegatives
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
         if not settings.stage:
             return "needs a stage, such as --set soft_negative.stage=dn"
         return "" if settings.least <= settings.most else "least must not be above most"
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _SoftNegatives(settings.stage)
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         assert batch.z is not None

@@ -24,24 +24,11 @@ def nt_xent(first: Tensor, second: Tensor, excluded: Tensor, temperature: float)
     that is not excluded is a negative, save the view itself. The loss of a row is −log softmax at its right
     answer.
 
-    Parameters
-    ----------
-    first, second : Tensor
-        Two views of each text, shape (M, d) each; scaled to length 1 here. In a UNA step the M = 2B texts are
-        the B sentences and their B negatives, so that negatives are anchors with a positive of their own.
-    excluded : Tensor
-        Which views a view does not meet, shape (2M, 2M), bool; never its partner. The view itself is excluded
-        here.
-    temperature : float
-        τ > 0, divides the cosines.
+    `first, second`: two views of each text, (M, d) each; scaled to length 1 here. In a UNA step the M = 2B
+    texts are the B sentences and their B negatives: negatives are anchors with a positive of their own.
+    `excluded`: which views a view does not meet, (2M, 2M), bool; never its partner; itself is excluded here.
+    `temperature`: τ > 0, divides the cosines. Returns: (2M,), nats, at least 0; those of `first` come first.
 
-    Returns
-    -------
-    Tensor
-        Shape (2M,), nats, at least 0; the losses of `first`, then of `second`.
-
-    Notes
-    -----
     Source: Chen et al. 2020 (SimCLR), equation 1; Shu & Lampos 2024 (UNA), whose equation leaves the positive
     out of the denominator, which their code does not.
     """

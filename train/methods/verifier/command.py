@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 import time
 from collections.abc import Mapping
@@ -11,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from augment_cli.errors import UsageError, require
-from augment_cli.places import as_typed
-from eval.contract.arguments import call, option, taking
-from eval.contract.options import Setting
+from augment_cli.errors import require
+from eval.contract.arguments import option
+from train.cli import MethodCommand
 from train.methods.verifier.settings import Settings
+from train.outputs.folder import check_new_folder
 
 if TYPE_CHECKING:
     from train.methods.verifier.fit import HeldOut
@@ -39,32 +38,15 @@ class Arguments:
     values: Mapping[str, Any] = field(default_factory=dict)  # of `Settings`, by name
 
 
-def main(arguments: list[str]) -> None:
-    """Train a verifier, and say what it turned down."""
-    typed = as_typed(f"python -m train verifier {shlex.join(arguments)}")
-
-    def training(args: Arguments) -> None:
-        """Make a small network that says where one text turns what another says."""
-        _train(
-            args, Settings(**{name.replace("-", "_"): value for name, value in args.values.items()}), typed
-        )
-
-    settings: list[Any] = [
-        Setting(field.name.replace("_", "-"), field.default, field.metadata["help"])  # type: ignore[arg-type]
-        for field in dataclasses.fields(Settings)
-    ]
-    call(taking(Arguments, training, settings), "python -m train verifier", arguments, _EXAMPLES)
-
-
 def _train(args: Arguments, settings: Settings, command: str) -> None:
+    """Make a small network that says where one text turns what another says."""
     from augment_cli.encoding.loading import load_encoder
     from augment_cli.neural.runtime import has_fast_bf16
     from augment_cli.store.store import Store
     from train.methods.adapt.columns import encoder_name
     from train.methods.verifier.fit import fit
 
-    if args.out.exists():
-        raise UsageError(f"{args.out} exists; name a new folder as --out")
+    check_new_folder(args.out)
     if args.onnx:
         require("onnx")  # before minutes of training
     began, name = time.perf_counter(), encoder_name(args.encoder)
@@ -104,3 +86,6 @@ Of held-out rows of its own corpus it turns down {held_out.turned_down:.0%} of t
 Made by `{command}`. `verifier.onnx`, where `--onnx` wrote it, is the same network for other programs;
 `examples/beside/verifier_onnx.py` reads it.
 """
+
+
+COMMANDS = {"verifier": MethodCommand(Arguments, Settings, _train, _EXAMPLES)}

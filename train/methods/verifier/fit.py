@@ -96,13 +96,7 @@ def _stages(store: Store) -> list[_Stage]:
 def read_pairs(
     store: Store, rows: int, held_out: float, seed: int
 ) -> tuple[list[Pair], list[Pair], list[str]]:
-    """The pairs of some rows of a store, those of its held-out rows, and the texts of the former.
-
-    Raises
-    ------
-    UsageError
-        The store lacks turned sentences, or texts that say the same.
-    """
+    """The pairs of some rows of a store, those of its held-out rows, and the texts of the former."""
     generator = np.random.default_rng(seed)
     stages, count = _stages(store), sum(size for _, size in store.parts)
     chosen = np.arange(count) if not rows or rows >= count else np.sort(generator.permutation(count)[:rows])
@@ -113,11 +107,10 @@ def read_pairs(
             name: store.read_part(name, index, ["text"])["text"].take(places).to_pylist()
             for name in (CORPUS, *(stage.name for stage in stages))
         }
-        labels = {
-            stage.name: [stage.label] * len(places) if found is None else found.take(places).to_pylist()
-            for stage in stages
-            for found in [row_labels(store, stage.name, index)]
-        }
+        labels = {stage.name: [stage.label] * len(places) for stage in stages}
+        for stage in stages:
+            if (of_rows := row_labels(store, stage.name, index)) is not None:
+                labels[stage.name] = of_rows.take(places).to_pylist()
         held = is_held_out(chosen[some], held_out)
         for place, is_held in enumerate(held.tolist()):
             row = {name: column[place] for name, column in texts.items() if column[place]}
@@ -146,10 +139,8 @@ def _of_row(
         other, label = row[stage.name], labels[stage.name]
         if stage.of != CORPUS and label != "neither":
             pairs += _of_chain(row, stage, row[stage.of], label)
-        if label == "other":
-            turned.append((stage.name, other))
-        elif label == "same":
-            same.append((stage.name, other))
+        if label in ("same", "other"):
+            (same if label == "same" else turned).append((stage.name, other))
         elif stage.maker in _LOOSE and _negations(text) == _negations(other):
             loose.append((stage.name, other))
     surface = _surface(text, generator)
@@ -217,10 +208,9 @@ def neighbours(vectors: np.ndarray, texts: Sequence[str], most: int = 2) -> list
         cosines[np.arange(len(cosines)), start + np.arange(len(cosines))] = -1
         near = np.argsort(-cosines, axis=1)[:, :most]
         pairs += [
-            Pair(texts[start + place], texts[other], False, "near")
-            for place, other in itertools.chain.from_iterable(
-                ((row, int(one)) for one in found) for row, found in enumerate(near)
-            )
+            Pair(texts[start + row], texts[other], False, "near")
+            for row, found in enumerate(near.tolist())
+            for other in found
         ]
     return pairs
 
@@ -245,7 +235,9 @@ def fit(
     # A text without a pair of its own still is another one's neighbour.
     texts = list(dict.fromkeys([*originals, *(text for pair in pairs for text in (pair.first, pair.second))]))
     known = _vectors(verifier, texts, say)
-    pairs += _near(originals, known, verifier.shape.dimension)
+    # Neighbours of the corpus alone: the texts nearest to one include what turns it.
+    means = [known[text][:, -verifier.shape.dimension :].float().mean(0) for text in originals]
+    pairs += neighbours(F.normalize(torch.stack(means), dim=1).numpy(), originals)
     for place in range(settings.networks):  # each by draws of its own
         seed = settings.seed + place
         verifier.network[place] = _trained(verifier.shape, pairs, known, settings, seed, say)
@@ -261,12 +253,6 @@ def _vectors(verifier: Verifier, texts: Sequence[str], say: Say) -> dict[str, Te
         known.update(zip(some, token_vectors(verifier.encoder, some, verifier.shape), strict=True))
         say(f"encoded {len(known):,} of {len(texts):,} texts in {time.perf_counter() - began:.0f} s")
     return known
-
-
-def _near(texts: Sequence[str], known: dict[str, Tensor], dimension: int) -> list[Pair]:
-    # Of the corpus alone: the texts nearest to one include what turns it.
-    means = torch.stack([known[text][:, -dimension:].float().mean(0) for text in texts])
-    return neighbours(F.normalize(means, dim=1).numpy(), texts)
 
 
 def chances(pairs: Sequence[Pair]) -> np.ndarray:
@@ -307,16 +293,13 @@ def _trained(
     losses, began = [], time.perf_counter()
     batches = itertools.islice(_batches(pairs, settings.batch, generator), settings.steps)
     for step, drawn in enumerate(batches, 1):
-        sides = [(pair.first, pair.second) for pair in drawn]
-        sides = [
-            side[::-1] if flip else side
-            for side, flip in zip(sides, generator.random(len(sides)) < 0.5, strict=True)
-        ]
+        flips = generator.random(len(drawn)) < 0.5
+        both = ((pair.first, pair.second) for pair in drawn)
+        sides = [side[::-1] if flip else side for side, flip in zip(both, flips, strict=True)]
         first, second = ([known[text] for text in side] for side in zip(*sides, strict=True))
         logits = network(*side_by_side(first), *side_by_side(second))
-        loss = F.binary_cross_entropy_with_logits(
-            logits, torch.tensor([float(pair.turned) for pair in drawn])
-        )
+        turned = torch.tensor([float(pair.turned) for pair in drawn])
+        loss = F.binary_cross_entropy_with_logits(logits, turned)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)

@@ -4,13 +4,13 @@ import dataclasses
 import itertools
 import json
 import math
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from augment_cli import api
 from augment_cli.errors import UsageError
@@ -22,7 +22,7 @@ from augment_cli.store.store import Store
 from eval.measures.geometry import unit
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import make_tiny_encoder
-from tests.helpers.training import check_gradients, cos, draw, logged_run, sentence
+from tests.helpers.training import check_gradients, cos, draw, logged_run, options, sentence
 from tests.helpers.vector_stages import add_vectors
 from train.additions import find
 from train.cli import _for_kind, main
@@ -35,20 +35,14 @@ from train.outputs.log import read_log
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
 STATIC = str(REPOSITORY / "data" / "models" / "static")
 OWN = set_name(ENCODER)
-QUICK = [
-    "positives=crop,word-deletion",
-    "batch=16",
-    "max_length=16",
-    "steps=4",
-    "evaluate_every=2",
-    "threads=1",
-]
+QUICK = ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
+CHANGED = ["positives=crop,word-deletion", *QUICK]
+TAU, TEACHER = 0.5, 0.3  # those of `slow_list_net`
+TEMPERATURES = {"temperature": TAU, "teacher_temperature": TEACHER}
 
 
-@pytest.fixture(scope="module")
-def corpus_store(tmp_path_factory):
+def store_of_texts(folder):
     """A store with nothing but a corpus of 240 texts."""
-    folder = tmp_path_factory.mktemp("adapt")
     (folder / "texts.txt").write_text("".join(f"{sentence(row)}\n" for row in range(240)))
     store = Store.create(folder / "store")
     with store.lock():
@@ -57,22 +51,36 @@ def corpus_store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def corpus_store(tmp_path_factory):
+    return store_of_texts(tmp_path_factory.mktemp("adapt"))
+
+
+@pytest.fixture
+def bare(tmp_path):
+    return store_of_texts(tmp_path)
+
+
+def command(recipe, store, out, changes):
+    """Run the command, without STS-B."""
+    arguments = [recipe, "--store", str(store), "--encoder", ENCODER, "--out", str(out)]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr("train.cli._data", lambda: None)
+        main([*arguments, *options(*changes)])
+    assert ended.value.code == 0
+
+
+@pytest.fixture(scope="module")
 def adapted(corpus_store, tmp_path_factory):
     """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
     out = tmp_path_factory.mktemp("run") / "adapted"
-    changes = [*QUICK, "learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
-    arguments = ["adapt-contrastive", "--store", str(corpus_store), "--encoder", ENCODER, "--out", str(out)]
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setitem(os.environ, "DATA", str(out))  # no STS-B
-        patch.setattr("train.cli._data", lambda: None)
-        main([*arguments, *(word for change in changes for word in ("--set", change))])
-    assert ended.value.code == 0
+    changes = ["learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
+    command("adapt-contrastive", corpus_store, out, [*CHANGED, *changes])
     return out
 
 
 @pytest.mark.slow
 def test_missing_columns_are_made(adapted, corpus_store):
-    store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", QUICK)
+    store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", CHANGED)
     vectors = {f"vectors-{OWN}{stage}" for stage in ("", "-crop", "-word-deletion")}
     assert {"crop", "word-deletion"} | vectors <= set(store.stages())
     assert missing(named(recipe, ENCODER)[1], store, OWN) == []
@@ -94,10 +102,8 @@ def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted):
     assert settings["scores"]["best neighbours"] == settings["scores"]["before neighbours"]
 
 
-def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_path):
-    bare = Store.create(tmp_path / "store")
-    with bare.lock():
-        ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
+def test_what_is_missing_is_listed_in_the_order_it_is_made(bare):
+    bare = Store.open(bare)
     mined = ["negatives=mined-vectors", "positives=self,synonym", "decay.vectors=start"]
     _, recipe = named(load_recipe("adapt-contrastive", mined), ENCODER)
     vectors = [f"vectors-{OWN}{stage}" for stage in ("", "-synonym", "-mined-vectors")]
@@ -113,25 +119,14 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
         make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, ENCODER)
 
 
-@pytest.fixture
-def bare(corpus_store, tmp_path):
-    """A store of the corpus alone."""
-    store = Store.create(tmp_path / "store")
-    with store.lock():
-        ingest(store, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
-    return store.path
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("kept", "steps"), [(0.0, 4), (10.0, 0)])
-def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path, capsys, kept, steps):
-    out, changes = tmp_path / "run", ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
-    arguments = ["adapt", "--store", str(bare), "--encoder", ENCODER, "--out", str(out)]
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr("train.cli._data", lambda: None)
-        patch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
-        main([*arguments, *(word for change in changes for word in ("--set", change))])
-    assert ended.value.code == 0
+def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(
+    bare, tmp_path, capsys, monkeypatch, kept, steps
+):
+    out = tmp_path / "run"
+    monkeypatch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
+    command("adapt", bare, out, QUICK)
     reason = "nothing was trained: the texts' words do not confirm the groups that the encoder sees"
     for said in (capsys.readouterr().err, (out / "best/README.md").read_text("utf-8")):
         assert (reason in said) == (not steps)
@@ -194,9 +189,8 @@ def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
 
 @pytest.mark.parametrize(("layers", "rate"), [(6, 5e-4), (7, 1e-4)])
 def test_a_deep_encoder_has_a_learning_rate_of_its_own(tmp_path, layers, rate):
-    encoder = str(make_tiny_encoder(tmp_path / "encoder", layers))
+    encoder, changes = str(make_tiny_encoder(tmp_path / "encoder", layers)), ["learning_rate=0.01"]
     assert _for_kind(load_recipe("minimal-pairs"), encoder, []).learning_rate == rate
-    changes = ["learning_rate=0.01"]
     assert _for_kind(load_recipe("minimal-pairs", changes), encoder, changes).learning_rate == 0.01
 
 
@@ -213,15 +207,7 @@ def test_the_term_of_a_batch(taught):
     texts = np.arange(18).reshape(6, 3)
     texts[4, 2] = texts[1, 2]  # two rows with one text stand in no list of each other
     texts[3, 2] = -1  # a row that brings none
-    addition, batch = taught(
-        "agreement",
-        z,
-        known,
-        texts,
-        {"temperature": 0.5, "teacher_temperature": 0.3},
-        {"agreement": {}},
-        first=2,
-    )
+    addition, batch = taught("agreement", z, known, texts, TEMPERATURES, {"agreement": {}}, first=2)
     there = [0, 1, 2, 4, 5]
     student, start = (np.array([[cos(x[i, 2], x[j, 2]) for j in there] for i in there]) for x in (z, known))
     left_out = np.array([[i == j or texts[i, 2] == texts[j, 2] for j in there] for i in there])
@@ -268,16 +254,6 @@ def test_some_rows_bring_their_other_text(choose_views):
     assert all(chosen(row, 0, share=1.0) for row in range(20))
 
 
-def test_anchors_and_other_texts_are_all_that_is_encoded(tiny_encoder):
-    from transformers import AutoTokenizer
-
-    recipe = make_recipe({"teacher": {}, "agreement": {}, "contrastive_weight": 0.0})
-    views = ViewChooser(recipe, AutoTokenizer.from_pretrained(tiny_encoder), slice(0, 4))
-    assert views.count(0) == (1, 2)
-    assert views.columns == ("corpus", "random-sentence")
-    assert find("agreement").anchors_alone
-
-
 def test_a_run_keeps_what_the_start_says(store_copy, tiny_encoder, tmp_path):
     api.run("random-sentence", store_copy, jobs=1)
     for stage in ("corpus", "random-sentence"):
@@ -288,9 +264,8 @@ def test_a_run_keeps_what_the_start_says(store_copy, tiny_encoder, tmp_path):
 
     def terms(weight):
         more = {"agreement": {"weight": weight, "share": 1.0}}
-        result, events = logged_run(
-            store_copy, tiny_encoder, tmp_path / f"run-{weight}", values | taught | more
-        )
+        out = tmp_path / f"run-{weight}"
+        result, events = logged_run(store_copy, tiny_encoder, out, values | taught | more)
         assert {"random-sentence", "vectors-start"} < set(result.facts["data"])
         return [event["agreement_loss"] for event in events if "agreement_loss" in event]
 
@@ -316,9 +291,6 @@ def test_a_students_temperature_goes_by_the_spread_of_the_start(store_copy, apar
     assert addition.scale == pytest.approx(expected, rel=1e-2)  # vectors are stored in halves
 
 
-TEMPERATURES = {"temperature": 0.5, "teacher_temperature": 0.3}  # those of `slow_list_net`
-
-
 def test_teacher_the_term_of_a_batch(taught):
     z, teacher = draw(6, 1, 4), draw(6, 1, 3, seed=1)
     texts = np.arange(6).reshape(6, 1)
@@ -336,25 +308,14 @@ def test_teacher_the_term_of_a_batch(taught):
 
 
 def test_views(tiny_encoder):
-    from transformers import AutoTokenizer
-
     def views(**values):
         tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
         return ViewChooser(make_recipe(values), tokenizer, slice(0, 4)).count(0)
 
     assert views(teacher={}, contrastive_weight=0.0) == (1, 1)
+    assert views(teacher={}, agreement={}, contrastive_weight=0.0) == (1, 2)  # the other text
     assert views(teacher={}) == (2, 2)  # beside contrast
     assert views(teacher={}, ranking={}, contrastive_weight=0.0) == (2, 2)  # ranking reads positives
-
-
-def test_adapt_trains_on_nothing_but_similarities():
-    recipe = load_recipe("adapt")
-    assert recipe.contrast.weight == 0
-    assert set(recipe.additions) == {"teacher", "agreement"}
-    assert recipe.static_learning_rate > recipe.learning_rate
-
-
-TAU, TEACHER = 0.5, 0.3
 
 
 def lists(left_out):
@@ -419,18 +380,6 @@ def test_value_and_gradient_of_each_term(name):
     assert losses[3] == 0
 
 
-def test_the_teachers_own_similarities_are_the_best_for_list_net_and_their_order_for_list_mle():
-    teacher, out = torch.tensor(draw(4, 5)), torch.zeros(4, 5, dtype=torch.bool)
-    shuffled = teacher.flip(1)
-    same = list_net(teacher, teacher, out, TAU, TAU)
-    entropy = -(probabilities := (teacher / TAU).softmax(1)).mul(probabilities.log()).sum(1)
-    torch.testing.assert_close(same, entropy)
-    assert (same < list_net(shuffled, teacher, out, TAU, TAU)).all()
-    far_apart = 100 * teacher.argsort(1).argsort(1).double()  # the teacher's order, and nothing else of it
-    assert list_mle(far_apart, teacher, out, TAU).max() < 1e-9
-    assert consistency(teacher, teacher, out, TAU).abs().max() < 1e-12
-
-
 def reference_run(z, teacher, texts, settings):
     """The term of a batch of anchors and positives, shape (B, 2, d), in loops."""
     rows = range(len(z))
@@ -451,6 +400,5 @@ def test_ranking_the_term_of_a_batch(settings, taught):
     z, teacher = draw(6, 2, 4), draw(6, 2, 3, seed=1)
     texts = np.arange(12).reshape(6, 2)
     texts[4, 0] = texts[1, 0]  # two rows with one text stand in no list of each other
-    temperatures = {"temperature": TAU, "teacher_temperature": TEACHER}
-    addition, batch = taught("ranking", z, teacher, texts, settings | temperatures)
+    addition, batch = taught("ranking", z, teacher, texts, settings | TEMPERATURES)
     assert addition.loss(batch).item() == pytest.approx(reference_run(z, teacher, texts, settings), rel=1e-9)

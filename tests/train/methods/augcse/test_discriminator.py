@@ -16,7 +16,7 @@ from train.data.texts import NO_TEXT
 from train.heads import make_head
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.methods.augcse.discriminator_addition import classification_loss, scale_gradient
+from train.methods.augcse.discriminator_addition import classification_loss
 from train.methods.vascl.neighbourhood_addition import (
     Settings,
     ascend,
@@ -64,14 +64,12 @@ def test_the_augmented_sentence_as_the_positive(choose_views):
 
 
 def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
-
     recipe = make_recipe({"batch": 64, "discriminator": {"stages": ["una", "pi"]}})
     tokenizer = load_encoder(tiny_encoder).tokenizer
     objective = ContrastiveObjective(recipe, tokenizer, join())
     assert objective.columns == ("corpus", "una", "pi")
     store, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
-    batches = list(Reader(store, stages, batch=64, seed=1).epoch(0))
-    for step, batch in enumerate(batches):
+    for step, batch in enumerate(Reader(store, stages, batch=64, seed=1).epoch(0)):
         prepared = objective.prepare(batch, step)
         texts, label = prepared.texts, prepared.labels[:, 0]
         real = batch.row_ids >= 0
@@ -79,19 +77,8 @@ def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
         np.testing.assert_array_equal((texts[:, 0] == texts[:, 2]).numpy()[real], (label == 2)[real])
         assert (texts[:, 0] == texts[:, 1]).all()
         assert (texts[~real] == NO_TEXT).all()
-        for row in np.flatnonzero(real & (label == 0).numpy()):
-            assert batch.row_ids[row] % 3  # the store's una leaves every third row unchanged
+        assert (batch.row_ids[real & (label == 0).numpy()] % 3).all()  # where una leaves a row unchanged
     assert (~real).any()
-
-
-@pytest.mark.parametrize("factor", [-1.0, -0.25, 3.0])
-def test_the_value_passes_and_the_gradient_is_scaled(factor):
-    value = torch.tensor(draw(3, 4), requires_grad=True)
-    weights = torch.tensor(draw(3, 4, seed=1))
-    out = scale_gradient(value, factor)
-    assert torch.equal(out, value)
-    (out * weights).sum().backward()
-    torch.testing.assert_close(value.grad, factor * weights, rtol=0, atol=0)
 
 
 def reference_loss(logits, classes, form):
@@ -116,15 +103,6 @@ def test_classification_loss(form):
         lambda logits: reference_loss(logits, classes, form),
         [draw(5, 3)],
     )
-
-
-def test_what_the_last_tanh_does():
-    sure = torch.tensor([[50.0, -50.0, -50.0]])
-    assert classification_loss(sure, torch.tensor([0]), "bounded").item() == pytest.approx(0.3133, abs=1e-4)
-    assert classification_loss(sure, torch.tensor([0]), "binary").item() == pytest.approx(0.0, abs=1e-6)
-    # As good as it gets without looking, with nine classes: log-odds of 1/9 are beyond −1, so −1 for all.
-    blind = torch.full((1, 9), -50.0)
-    assert classification_loss(blind, torch.tensor([0]), "bounded").item() == pytest.approx(0.424, abs=1e-3)
 
 
 def reference_logits(z, chosen, swapped, weights, target):
@@ -175,16 +153,6 @@ def test_the_term_and_both_of_its_gradients(make_addition, make_batch, target, a
         np.testing.assert_allclose(parameter.grad, numeric_gradient(moved_layer, weights[place]), atol=1e-9)
 
 
-def test_padding_does_not_count(make_addition, make_batch):
-    values, labels = draw(4, 3, 4), torch.tensor([[0, 0], [1, 0], [2, 0], [0, 0]])
-    addition = make_addition("discriminator", stages=STAGES, dropout=0.0)
-    texts = torch.arange(12).reshape(4, 3)
-    texts[3] = NO_TEXT
-    with_padding = addition.loss(make_batch(values, texts=texts, labels=labels))
-    without = addition.loss(make_batch(values[:3], labels=labels[:3]))
-    torch.testing.assert_close(with_padding, without)
-
-
 def normalised(x):
     return (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
 
@@ -192,18 +160,10 @@ def normalised(x):
 @pytest.mark.parametrize("alpha", [-2.0, 0.5])
 def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, alpha):
     """Batch norm over all views, symmetric contrast, λ times the term, α on its gradient alone."""
-
     weight, rows = 0.3, 5
-    recipe = make_recipe(
-        {
-            "batch": rows,
-            "loss": "symmetric",
-            "head": "batch-norm",
-            "temperature": 0.5,
-            "pooling": "mean",
-            "discriminator": {"stages": STAGES, "weight": weight, "alpha": alpha, "dropout": 0.0},
-        }
-    )
+    table = {"stages": STAGES, "weight": weight, "alpha": alpha, "dropout": 0.0}
+    values = {"loss": "symmetric", "head": "batch-norm", "temperature": 0.5, "pooling": "mean"}
+    recipe = make_recipe(values | {"batch": rows, "discriminator": table})
     encoder = load_encoder(tiny_encoder)
     torch.manual_seed(3)
     model = Model(encoder.model, "mean", recipe).double().train()
@@ -243,11 +203,9 @@ def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, alpha):
 
 def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_encoder):
     """`una` has two draws in the store."""
-
     tokenizer = load_encoder(tiny_encoder).tokenizer
 
-    def draws(**values):
-        redraw = values.pop("redraw", False)
+    def draws(redraw=False, **values):
         recipe = make_recipe({"discriminator": {"stages": ["una", "pi"], "redraw": redraw}} | values)
         objective = ContrastiveObjective(recipe, tokenizer, join())
         _, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
@@ -261,8 +219,7 @@ def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_e
 def test_the_stages_that_it_needs_are_advised():
     with pytest.raises(UsageError, match="needs stages") as refused:
         make_recipe({"discriminator": {}})
-    _, advice = str(refused.value).split("--set ")
-    (word,) = shlex.split(advice)  # what a shell makes of it
+    (word,) = shlex.split(str(refused.value).partition("--set ")[2])  # what a shell makes of it
     assert load_recipe("simcse", [word]).additions["discriminator"]["stages"] == ("una", "uda")
 
 
@@ -271,33 +228,15 @@ def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_enc
     """With the gradient reversed the discriminator ends up knowing less than with it passed on."""
     last = {}
     for alpha in (-1.0, 1.0):
-        values = {
-            "loss": "symmetric",
-            "head": "batch-norm",
-            "learning_rate": 2e-3,
-            "epochs": 8,
-            "schedule": "constant",
-            "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
-        }
+        values = {"loss": "symmetric", "head": "batch-norm", "learning_rate": 2e-3, "epochs": 8}
+        values |= {"schedule": "constant"}
+        values |= {"discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha}}
         _, events = logged_run(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
         for what in ("loss", "accuracy"):
             values_of = [event[f"discriminator_{what}"] for event in events if event["event"] == "step"]
             last[what, alpha] = np.mean(values_of[-20:])
     assert last["loss", -1.0] > last["loss", 1.0] + 0.02
     assert last["accuracy", -1.0] < last["accuracy", 1.0]
-
-
-def test_projection_normalises_over_all_views_of_the_batch():
-    torch.manual_seed(0)
-    head = make_head("batch-norm", 4).double()
-    x = torch.tensor(draw(9, 4))
-    first = x @ head[0].weight.T
-    scaled = (first - first.mean(0)) / (first.var(0, unbiased=False) + 1e-5).sqrt()
-    second = scaled.clamp(min=0) @ head[3].weight.T
-    expected = (second - second.mean(0)) / (second.var(0, unbiased=False) + 1e-5).sqrt()
-    torch.testing.assert_close(head(x), expected)
-    assert [tuple(p.shape) for p in head.parameters()] == [(8, 4), (8,), (8,), (4, 8)]
-    assert head.dimension == 4
 
 
 TAU = 0.5
@@ -338,23 +277,22 @@ def test_no_more_neighbours_than_there_are():
 # --- the losses
 
 
-def reference_towards(clean, moved, near):
+def against(rows, positives, others, near):
     losses = []
     for i, around in enumerate(near):
-        right = math.exp(cos(moved[i], clean[i]) / TAU)
-        wrong = sum(math.exp(cos(moved[i], clean[k]) / TAU) for k in around)
+        right = math.exp(cos(rows[i], positives[i]) / TAU)
+        wrong = sum(math.exp(cos(rows[i], side[k]) / TAU) for k in around for side in others)
         losses.append(-math.log(right / (right + wrong)))
     return np.array(losses)
 
 
+def reference_towards(clean, moved, near):
+    return against(moved, clean, [clean], near)
+
+
 def reference_both(clean, moved, near):
-    losses = []
-    for rows, positives in ((clean, moved), (moved, clean)):
-        for i, around in enumerate(near):
-            right = math.exp(cos(rows[i], positives[i]) / TAU)
-            wrong = sum(math.exp(cos(rows[i], side[k]) / TAU) for k in around for side in (clean, moved))
-            losses.append(-math.log(right / (right + wrong)))
-    return np.array(losses).reshape(2, -1).mean(axis=0)
+    sides = [clean, moved]
+    return (against(clean, moved, sides, near) + against(moved, clean, sides, near)) / 2
 
 
 @pytest.mark.parametrize(
@@ -413,17 +351,6 @@ def test_delta_has_its_length_and_climbs(start, ascent, steps):
     )
 
 
-def test_more_small_steps_climb_higher():
-    head, e = a_head(), torch.tensor(draw(40, 16))
-    near = neighbours(e, torch.arange(40), 4)
-    means = []
-    for steps in (0, 1, 2, 4, 8):
-        torch.manual_seed(7)
-        delta = ascend(head, e, near, TAU, setting(ascent="projected", step_size=0.1, steps=steps))
-        means.append(losses_at(head, e, near, delta).mean().item())
-    assert means == sorted(means)
-
-
 def test_one_step_is_the_normalised_gradient_at_the_start():
     head, e = a_head(), draw(5, 16)
     near = neighbours(torch.tensor(e), torch.arange(5), 3)
@@ -446,13 +373,9 @@ def test_the_ascent_leaves_no_trace_in_accumulated_gradients():
     head, e = a_head(), torch.tensor(draw(8, 16), requires_grad=True)
     for parameter in head.parameters():
         parameter.grad = torch.full_like(parameter, 0.125)
-    seen = []
-    for parameter in head.parameters():  # what a reducer of gradients would hook into
-        parameter.register_post_accumulate_grad_hook(lambda parameter: seen.append(parameter))
     ascend(head, e, neighbours(e, torch.arange(8), 3), TAU, setting(steps=3))
     assert all((parameter.grad == 0.125).all() for parameter in head.parameters())
     assert e.grad is None
-    assert not seen
 
 
 # --- where the gradient goes
@@ -502,11 +425,3 @@ def test_gradient_destination(make_addition, make_batch, gradient):
         assert np.abs(expected).max() > 1e-3
     else:
         assert e.grad is None or not e.grad.any()
-
-
-def test_settings_of_the_recipe():
-    recipe = load_recipe("vascl")
-    assert recipe.batch == 1024
-    assert recipe.learning_rate * recipe.head_learning_rate_scale == pytest.approx(5e-4)
-    assert (recipe.head, recipe.pooling, recipe.loss) == ("relu", "mean", "nt-xent")
-    assert recipe.additions["neighbourhood"]["gradient"] == "head_perturbed"

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -68,8 +67,8 @@ def test_labels_say_what_turns_a_text_and_other_rows_texts_are_left_out(store):
 
 
 def test_two_turns_at_one_predicate_say_the_same(store):
-    pairs = {(pair.first, pair.second): pair.turned for pair in read_pairs(Store.open(store), 0, 0.2, 0)[0]}
-    pairs |= {(pair.first, pair.second): pair.turned for pair in read_pairs(Store.open(store), 0, 0.2, 0)[1]}
+    trained, held_out, _ = read_pairs(Store.open(store), 0, 0.2, 0)
+    pairs = {(pair.first, pair.second): pair.turned for pair in (*trained, *held_out)}
     text, negated, turned = "The plan is legal.", "The plan is not legal.", "The plan is illegal."
     assert pairs[text, negated] and pairs[text, turned] and not pairs[negated, turned]
     chain = "The plan is not illegal."
@@ -96,18 +95,13 @@ def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
 
 
 def test_kinds_are_drawn_by_the_root_of_their_count_and_half_is_turned():
-    kinds = Counter({("a", True): 100, ("b", True): 4, ("c", False): 9})
+    kinds = {("a", True): 100, ("b", True): 4, ("c", False): 9, ("phrase-swap", True): 100}
     pairs = [Pair("", "", turned, kind) for (kind, turned), count in kinds.items() for _ in range(count)]
     chance = chances(pairs)
     of = {key: sum(chance[[(pair.kind, pair.turned) == key for pair in pairs]]) for key in kinds}
     assert of["c", False] == pytest.approx(0.5) and chance.sum() == pytest.approx(1)
     assert of["a", True] / of["b", True] == pytest.approx(5)
-
-
-def test_what_is_learned_last_is_drawn_more_often():
-    pairs = [Pair("", "", kind != "c", kind) for kind in ("a", "phrase-swap", "c")]
-    chance = chances(pairs)
-    assert chance[1] / chance[0] == pytest.approx(3) and chance[2] == pytest.approx(0.5)
+    assert of["phrase-swap", True] / of["a", True] == pytest.approx(3)  # learned last, so more often
 
 
 def test_a_sentence_of_something_is_turned_by_one_of_nothing(store):
@@ -175,12 +169,11 @@ def test_a_trained_one_tells_a_negation_from_a_rephrasing(made, store):
     assert "| negation |" in card and "python -m train verifier" in card
 
 
-def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, capsys, monkeypatch):
+def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, ended, monkeypatch):
     def refused(*words):
-        with pytest.raises(SystemExit) as ended:
-            main(["verifier", *map(str, words)])
-        assert ended.value.code in (UsageError.exit_code, MissingError.exit_code)
-        return capsys.readouterr().err
+        code, said = ended("verifier", *words)
+        assert code in (UsageError.exit_code, MissingError.exit_code)
+        return said
 
     base = ("--store", store, "--encoder", tiny_encoder)
     assert "exists; name a new folder" in refused(*base, "--out", made)
@@ -255,22 +248,19 @@ def test_score_has_a_column_of_it(made, store):
     scored = augment_cli.score(store, "negation", columns=["length_ratio"], verifier=str(made))
     frame = scored.frame("scores-negation")
     texts, negated = (scored.read(stage)["text"].to_pylist() for stage in ("corpus", "negation"))
-    wanted = [
-        load_verifier(made).turned([text], [other])[0] if other else None
-        for text, other in zip(texts, negated, strict=True)
-    ]
-    assert frame["turned"].to_list() == pytest.approx(wanted, abs=1e-5)
+    asked = [pair for pair in zip(texts, negated, strict=True) if pair[1]]
+    found = frame["turned"].to_list()
+    assert [value is None for value in found] == [other is None for other in negated]
+    wanted = load_verifier(made).turned(*zip(*asked, strict=True))
+    np.testing.assert_allclose([value for value in found if value is not None], wanted, atol=1e-4)
     assert augment_cli.verify(store) == []
     with pytest.raises(UsageError, match="holds no verifier; make one"):
         augment_cli.score(store, "negation", columns=["length_ratio"], verifier=str(store), name="two")
 
 
 def test_a_text_of_which_nothing_was_made_is_a_neighbour_all_the_same(tiny_encoder, tmp_path):
-    texts = [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road", "deal")] + [
-        "Oh",
-        "Ah",
-        "Eh",
-    ]
+    texts = [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road", "deal")]
+    texts += ["Oh", "Ah", "Eh"]
     (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
     for stage in ("negation", "rephrase"):
         augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt")

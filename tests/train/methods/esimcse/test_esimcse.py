@@ -1,0 +1,140 @@
+"""ESimCSE: the running mean with its queue, and repeated words."""
+
+import math
+from collections import Counter
+from operator import methodcaller
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from augment_cli.errors import UsageError
+from tests.helpers.training import draw
+from train.additions import find
+from train.data.texts import NO_TEXT
+from train.loading import make_recipe
+from train.methods.esimcse.momentum_addition import Momentum
+from train.methods.esimcse.momentum_addition import Settings as Queue
+from train.methods.esimcse.repetition_addition import Settings as Repetition
+from train.methods.esimcse.repetition_addition import repeat
+from train.model.start import start
+
+
+class Tiny(nn.Module):
+    """Stands for an encoder: one layer, and a dropout that would show."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.dropout = nn.Linear(3, 4).double(), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.dropout(self.layer(x))
+
+
+class Host:
+    """What `Momentum` asks of a model."""
+
+    def __init__(self):
+        self.encoder, self.head_dimension, self.dtype = Tiny(), 4, torch.float64
+
+
+def test_the_running_mean_and_its_queue(make_batch):
+    host, rate = Host(), 0.9
+    addition = Momentum(Queue(rate=rate, queue=5), host).train()
+    assert not addition.encoder.training
+    mean = host.encoder.layer.weight.detach().numpy().copy()
+    queue, names = [], []
+    for step in range(4):
+        with torch.no_grad():
+            host.encoder.layer.weight += torch.tensor(draw(4, 3, seed=step))
+        x = torch.tensor(draw(3, 3, seed=10 + step))
+        texts = torch.tensor([[step * 10 + row, 99] for row in range(3)])
+        if step == 2:
+            texts[1] = NO_TEXT  # padding never enters
+        batch = make_batch(draw(3, 2, 4), texts=texts, head=torch.tanh)
+        assert addition.negatives(batch)[1].tolist() == [*names, *[NO_TEXT] * 5][:5]
+        with torch.no_grad():
+            addition.on_step_end(batch, methodcaller("forward", x))
+        mean = rate * mean + (1 - rate) * host.encoder.layer.weight.detach().numpy()
+        np.testing.assert_allclose(addition.encoder.layer.weight, mean, rtol=1e-12)
+        bias = host.encoder.layer.bias.detach().numpy()
+        new = [np.tanh(row @ mean.T + bias) for row in x.numpy()]
+        kept = [row for row in range(3) if texts[row, 0] >= 0]
+        queue = [*(new[row] for row in kept), *queue][:5]
+        names = [*(int(texts[row, 0]) for row in kept), *names][:5]
+    vectors, ids = addition.negatives(batch)
+    np.testing.assert_allclose(vectors, np.stack(queue), rtol=1e-12)
+    assert ids.tolist() == names
+    assert not vectors.requires_grad
+    assert not list(filter(lambda p: p.requires_grad, addition.parameters()))
+
+
+@given(
+    st.lists(st.integers(10, 500), max_size=30, unique=True),
+    st.floats(0.05, 1.0),
+    st.sampled_from(["code", "paper"]),
+    st.integers(0, 2**32),
+)
+def test_repetition_doubles_words_in_place_and_nothing_else(words, rate, count, seed):
+    ids = np.array([2, *words, 3])
+    setting = Repetition(rate=rate, count=count)
+    longer = repeat(ids, setting, (1, 1), np.random.default_rng(seed))
+    share = int(rate * len(ids))
+    most = min(10, share) - 1 if count == "code" else max(2, share)
+    assert 0 <= len(longer) - len(ids) <= min(max(most, 0), len(words))
+    assert (longer == 2).sum() == (longer == 3).sum() == 1
+    counts = Counter(longer.tolist())
+    assert set(counts.values()) <= {1, 2}
+    assert list(dict.fromkeys(longer.tolist())) == ids.tolist()
+    assert longer.tolist() == [word for word in ids.tolist() for _ in range(counts[word])]
+
+
+def test_how_many_are_repeated_follows_the_code_or_the_paper():
+    ids = np.arange(10, 42)
+    counts = {
+        count: Counter(
+            len(repeat(ids, Repetition(rate=0.32, count=count), (1, 1), np.random.default_rng(seed))) - 32
+            for seed in range(3000)
+        )
+        for count in ("code", "paper")
+    }
+    assert set(counts["code"]) == set(range(10))  # min(10, ⌊0.32 · 32⌋) values, from 0
+    assert set(counts["paper"]) == set(range(11))  # 0 to max(2, ⌊0.32 · 32⌋)
+    for actual in counts.values():
+        expected = 3000 / len(actual)
+        assert all(abs(n - expected) < 5 * math.sqrt(expected) for n in actual.values())
+
+
+def test_the_positive_is_repeated_the_same_in_every_epoch(choose_views):
+    anchor = [2, *range(10, 40), 3]
+
+    def views(**more):
+        return [choose_views("repetition", [anchor, anchor, [2, 3]], row_id=n, **more)[0] for n in range(50)]
+
+    assert all(first == anchor and negative == [2, 3] for first, _, negative in views())
+    assert len({len(positive) for _, positive, _ in views()}) > 5
+    assert views() == views(epoch=1) != views(epoch=1, redraw=True)
+
+
+@pytest.mark.parametrize("count", ["code", "paper"])
+def test_repeated_texts_have_to_fit_the_encoder(tiny_encoder, count):
+    values = {"rate": 0.5, "count": count}
+    chooser = find("repetition").views(Repetition(**values), make_recipe({}))
+    lengths = [
+        len(repeat(np.arange(20), Repetition(**values), (1, 1), np.random.default_rng(n))) for n in range(300)
+    ]
+    assert max(lengths) == chooser.longest(20)
+    most = 9 if count == "code" else 21
+
+    def begin(length):
+        start(tiny_encoder, make_recipe({"max_length": length, "repetition": values}), torch.device("cpu"))
+
+    begin(3)
+    begin(64 - most)
+    for length in (65 - most, 64):
+        with pytest.raises(UsageError, match=f"max_length = {length} .*tiny reads at most 64 tokens"):
+            begin(length)
