@@ -25,13 +25,11 @@ from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list, word_list_digests, word_set
+from augment_cli.resources import word_groups, word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
-from augment_cli.syntax.tree import words as listed
 
 _NOUN_PERSON = 18  # lexnames(5WN)
-# At a sentence's beginning these are as often somebody's name.
-_SURNAMES = listed("black white green brown gray grey")
+_WORDS = word_groups("colour")
 # Of one family none stands for another: crimson is red.
 _FAMILIES = (
     "red crimson scarlet maroon vermilion magenta",
@@ -43,20 +41,6 @@ _FAMILIES = (
     "white beige",
     "green teal turquoise",
     "pink magenta",
-)
-# Rare ones are replaced, but not put in: nobody has ochre hair.
-_DRAWN = listed("black white red green blue yellow purple pink brown grey")
-# Behind these a colour is a face, or a comparison: `grew red`, `as white as a sheet`.
-_OF_FACES = listed(
-    "grow grows grew growing grown turn turns turned turning go goes went gone look looks looked "
-    "looking as very so deadly quite perfectly"
-)
-# In a sentence with one of these a colour may be what people are called by.
-_OF_RACE = listed("black white brown yellow red")
-_RACE = listed(
-    "race races racial racially racist racism ethnic african africans american americans asian "
-    "asians hispanic latino indian indians european europeans slave slaves slavery segregation "
-    "apartheid census minority minorities majority privilege skin skinned complexion blacks whites"
 )
 
 
@@ -70,7 +54,9 @@ def _others() -> tuple[np.ndarray, ...]:
             [
                 n
                 for n, other in enumerate(names)
-                if other != one and other in _DRAWN and not any({one, other} <= family for family in families)
+                if other != one
+                and other in _WORDS.drawn
+                and not any({one, other} <= family for family in families)
             ]
         )
         for one in names
@@ -91,7 +77,7 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     colours = words.index_in(word_set("colours"))
     index = np.flatnonzero(colours >= 0)
     capital = words.has_capital
-    is_name = words.among(_SURNAMES)[index]
+    is_name = words.among(_WORDS.surnames)[index]
     keep = ~capital[index] | ((words.positions[index] == 0) & ~is_name)
     following = np.minimum(index + 1, len(words) - 1)
     behind = words.among(word_set("colour_terms")) | capital | words.among(_people())
@@ -100,11 +86,11 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     second = np.minimum(index + 2, len(words) - 1)
     third = np.minimum(index + 3, len(words) - 1)
     shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
-    speaks_of_race = np.bincount(words.rows, words.among(_RACE), len(words.counts)) > 0
-    keep &= ~(words.among(_OF_RACE)[index] & speaks_of_race[words.rows[index]])
+    speaks_of_race = np.bincount(words.rows, words.among(_WORDS.race), len(words.counts)) > 0
+    keep &= ~(words.among(_WORDS.of_race)[index] & speaks_of_race[words.rows[index]])
     keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
-    keep &= ~(words.follows_space[index] & words.among(_OF_FACES)[np.maximum(index - 1, 0)])
+    keep &= ~(words.follows_space[index] & words.among(_WORDS.of_faces)[np.maximum(index - 1, 0)])
     keep &= ~(words.follows_space[following] & words.among({"as"})[following])
     index = index[keep]
     return index, colours[index]

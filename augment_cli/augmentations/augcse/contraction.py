@@ -26,8 +26,8 @@ from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import PhraseTable, is_any, last_mark_before, lower_strings, next_words
 from augment_cli.english.words.word_edits import joined, restored
 from augment_cli.english.words.words import Words
+from augment_cli.resources import word_groups
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
-from augment_cli.syntax.tree import words as listed
 from augment_cli.text.spans import Edits
 
 _NEGATED = (
@@ -43,13 +43,7 @@ _ASKING = _BEFORE_S[5:]  # in front of a pronoun they ask: what's he want
 _VERBS = {"'re": " are", "'ve": " have", "'ll": " will", "'m": " am"}
 # No contraction of these where the auxiliary is the main verb: `I have a car`.
 _PARTICIPLES = TAGS["VBN"]
-_PREPOSITIONS = listed(
-    "of in on at to for from with by about like without under over behind beside inside into against near "
-    "around within beyond upon between towards through"
-)
-_BEFORE_PARTICIPLES = listed("never always already just also often long ever not")
-_BEFORE_VERBS = listed("never always often later also soon probably certainly surely gladly rather still not")
-_AFTER_PREPOSITION = listed("it you that what who there")
+_WORDS = word_groups("contraction")
 
 
 @dataclass(frozen=True)
@@ -181,17 +175,17 @@ def contraction_edits(words: Words) -> Edits:
     following = next_words(words, matches.last)
     # "All of it is new": the pronoun is not the subject.
     before = np.maximum(matches.first - 1, 0)
-    inside = words.among(_PREPOSITIONS)[before] & words.follows_space[matches.first]
-    inside &= words.among(_AFTER_PREPOSITION)[matches.first]
+    inside = words.among(_WORDS.prepositions)[before] & words.follows_space[matches.first]
+    inside &= words.among(_WORDS.after_preposition)[matches.first]
     # "for it is late" gives a reason behind its comma.
     inside &= ~(words.among({"for"})[before] & is_any(last_mark_before(words, before), ",;:."))
     keep = []
     for number, behind, is_inside in zip(matches.phrases.tolist(), following, inside, strict=True):
         fits = behind is not None and behind != "only" and not is_inside
         if conditions[number] == "participle":
-            fits = fits and (behind in participles or behind == "not" or behind in _BEFORE_PARTICIPLES)
+            fits = fits and (behind in participles or behind == "not" or behind in _WORDS.before_participles)
         elif conditions[number] == "verb":
-            fits = fits and (behind in bases or behind in _BEFORE_VERBS)
+            fits = fits and (behind in bases or behind in _WORDS.before_verbs)
         keep.append(fits)
     matches = matches.where(np.array(keep, bool))
     texts = [contracted[number] for number in matches.phrases.tolist()]

@@ -25,34 +25,14 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list_digests, word_set, word_table
-from augment_cli.syntax.tree import words as listed
+from augment_cli.resources import word_groups, word_list_digests, word_set, word_table
 
 # What a pronoun becomes, before a noun and elsewhere.
 _POSSESSIVES = {"him": ("her", "her"), "hers": ("his", "his")}
 _POSSESSIVES |= {"his": ("her", "hers"), "her": ("his", "him")}
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
-# Function words that may stand behind a possessive: her own, her two, her first.
-_BEHIND_POSSESSIVE = listed(
-    "own other only few many most more very then ever first second third fourth fifth two three four five "
-    "six seven eight nine ten"
-)
-# Behind these "her" may be whom one sees, and what follows what she does: they saw her dance.
-_PERCEIVING = listed(
-    "see sees saw seen seeing hear hears heard hearing watch watched watching feel felt make makes made "
-    "making help helps helped helping let lets letting have had notice noticed"
-)
-_DONE = listed(
-    "be go come leave stay rest sleep walk run dance sing cry laugh smile weep speak talk die fall scream "
-    "shout call wait think know feel eat drink get give take do have finish try start stop choose decide "
-    "understand believe want need pay play sit stand lie pass enter return move turn work win lose read "
-    "write drive swim"
-)
-_ADVERBS = listed("away back home alone again forward together well")
-# Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
-_OWNERS = listed("his her its my your our their")
-_KIN = listed("mother father daughter son sister brother")
+_WORDS = word_groups("gender-swap")
 
 
 @lru_cache(maxsize=1)
@@ -92,13 +72,13 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     quoted &= is_any(character_before(words, following), "\"“‘'«") & is_any(
         character_after(words, index), " "
     )
-    function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
-    adverb = words.among(_ADVERBS)[following]
+    function_word = words.among(word_set("function_words")) & ~words.among(_WORDS.behind_possessive)
+    adverb = words.among(_WORDS.adverbs)[following]
     # "They took her back", but "he hurt his back".
     adverb &= ~(words.among({"his"})[index] & words.among({"back", "home"})[following])
     # "his and her work", but "looked at her and left"
     after = np.minimum(following + 1, len(words) - 1)
-    joined = words.among({"and", "or"})[following] & words.among(_OWNERS)[after]
+    joined = words.among({"and", "or"})[following] & words.among(_WORDS.owners)[after]
     # "his A's": a letter, or a name's first word
     named = words.has_capital[following] & ~words.among({"i"})[following]
     noun = ~function_word[following] | joined | named
@@ -106,8 +86,8 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     noun &= ~(
         words.among({"her"})[index]
         & words.follows_space[index]
-        & words.among(_PERCEIVING)[before]
-        & words.among(_DONE)[following]
+        & words.among(_WORDS.perceiving)[before]
+        & words.among(_WORDS.done)[following]
     )
     return (near & noun & ~adverb) | (quoted & (following > index))
 
@@ -124,7 +104,7 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     pronoun = words.among(word_set("function_words"))
     part_of_name = capital & (inside | (before_name & ~pronoun))
     before_term = np.append(words.follows_space[1:] & words.among(word_set("kin_terms"))[1:], False)
-    thing = before_term & words.among(_KIN)
+    thing = before_term & words.among(_WORDS.kin)
     index = np.flatnonzero((numbers >= 0) & (~part_of_name | title) & ~thing)
     # "miss the shot": a title stands before a name.
     index = index[~words.among({"miss"})[index] | (capital & before_name)[index]]

@@ -31,22 +31,12 @@ from augment_cli.english.words.phrases import (
     next_words,
 )
 from augment_cli.english.words.words import Words
-from augment_cli.resources import shipped, shipped_digest, word_list, word_list_digests, word_set
+from augment_cli.resources import shipped, shipped_digest, word_groups, word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.store.parquet import read_parquet
-from augment_cli.syntax.tree import words as listed
 
-_OF_NAMES = listed("da de del den der di do dos du la van von")
-_AT = listed("around at in inside near outside throughout within")
+_WORDS = word_groups("geographic-name")
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
-_APPOSITIONS = listed("the a an one home who whose whom")
-_DETERMINERS = listed("the a an this that its his her their our my your each every")
-# `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
-_PARTS = listed(
-    "northern southern eastern western north south east west central upper lower inner outer mid "
-    "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
-    "rural post-war pre-war nazi fascist soviet"
-)
 
 
 @lru_cache(maxsize=3)
@@ -78,14 +68,14 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     named = capital[ahead] & ~(function_word[ahead] & (words.positions[ahead] == 0))
     in_name |= of & (ahead == before - 1) & words.follows_space[before] & named
     near = words.follows_space[matches.first]
-    in_name |= words.among(_OF_NAMES)[before] & near
-    in_name |= (behind > matches.last) & words.follows_space[behind] & words.among(_OF_NAMES)[behind]
+    in_name |= words.among(_WORDS.of_names)[before] & near
+    in_name |= (behind > matches.last) & words.follows_space[behind] & words.among(_WORDS.of_names)[behind]
     quotes = '"“”«»'
     in_name |= is_any(character_before(words, matches.first), quotes) & (  # a title
         is_any(character_after(words, matches.last), quotes + ",.")
     )
     is_doubtful = words.among(word_set("doubtful_places"))[matches.first] & (matches.first == matches.last)
-    in_name |= is_doubtful & ~(words.among(_AT)[before] & near)
+    in_name |= is_doubtful & ~(words.among(_WORDS.at)[before] & near)
     return matches.where(capital[matches.first] & capital[matches.last] & ~in_name)
 
 
@@ -179,10 +169,12 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         after = character_after(words, matches.last)
         fits = is_any(after, " ,.;:!?)") | (after == 0)
         fits &= ~_goes_on(words, matches.last, after)
-        part = words.among(_PARTS)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+        part = (
+            words.among(_WORDS.parts)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+        )
         fits &= ~part
         # `the Peru team`: no fact belongs between; `the United States` keeps its article.
-        determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
+        determined = words.among(_WORDS.determiners)[np.maximum(matches.first - 1, 0)]
         fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
         matches, after = matches.where(fits), after[fits]
         owners = words.rows[matches.first]
@@ -207,7 +199,7 @@ def _goes_on(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
     inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
     comma, space = is_any(after, ","), is_any(after, " ")
     # `Paris, Texas`; `Lima, the capital`, or a bracket or dash
-    goes_on = inside & comma & (words.has_capital | words.among(_APPOSITIONS))[following]
+    goes_on = inside & comma & (words.has_capital | words.among(_WORDS.appositions))[following]
     goes_on |= inside & space & ~words.follows_space[following]
     # `my Paris address`
     nouns = [word is not None and word not in _ending_words() for word in next_words(words, index)]

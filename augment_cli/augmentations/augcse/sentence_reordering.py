@@ -22,8 +22,9 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words.word_edits import ranks_within
+from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import any_of, words
+from augment_cli.syntax.tree import any_of
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import slices
 
@@ -31,10 +32,7 @@ _FINAL = ".!?…"
 _CLOSING = "\"'”’)]»"
 _OPENING = "\"'“‘([«"
 _LEAST = 2  # words of a sentence
-_ABBREVIATIONS = words(
-    "mr mrs ms dr prof st hon rev gen col capt lt sgt sen rep gov pres no nos nr vol vols op opp p pp fig "
-    "figs vs cf ca e.g i.e ed eds trans sec ch jan feb mar apr jun jul aug sep sept oct nov dec"
-)
+_WORDS = word_groups("sentence-reordering")
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
@@ -109,7 +107,9 @@ def _abbreviated(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): full stops behind an initial or an abbreviation that something must follow."""
     alone = _matches(view, tokens, lambda form: form == ".")
     words_before = view.parses.lower_at(np.maximum(tokens - alone, 0))
-    return words_before.where(lambda word: word.rstrip(".") in _ABBREVIATIONS or len(word.rstrip(".")) == 1)
+    return words_before.where(
+        lambda word: word.rstrip(".") in _WORDS.abbreviations or len(word.rstrip(".")) == 1
+    )
 
 
 def _matches(view: ClauseView, tokens: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:

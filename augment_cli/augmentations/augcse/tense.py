@@ -53,24 +53,18 @@ from augment_cli.english.clauses.verb_tense import (
     is_past_dated,
     with_mended_conjuncts,
 )
-from augment_cli.resources import word_list
+from augment_cli.resources import word_groups, word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import AS_IT_IS, case_of, in_case
 
-# used to, ought to: no other tense that would mean the same.
-_NO_OTHER_TENSE = words("used ought let would should 'd ’d")
+_WORDS = word_groups("tense")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = ("", "not", "n't", "n’t")
 _NUMBERS = {word: number for number, word in enumerate(_NEGATIONS) if word}
-# Beside these no past: "was there hail in 8 minutes from now".
-_TO_COME = words("tomorrow tonight today now currently soon next later coming")
 # Of what holds or is wanted now, no future: "I will want to close my account".
 _STATES = frozenset(word_list("stative_verbs")) | words("want need like wish try look have hope think know")
-_HELPERS = words("do does did will would can could should shall may might must")
-# Behind these no present: "Someone steals my phone yesterday".
-_OVER = words("yesterday ago recently until till")
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,7 @@ def _transform(
         rows,
         (mains < 0, Reason.NO_FINITE_VERB),
         (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
-        (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
+        (parses.lower_at(mains).among(_WORDS.no_other_tense), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
         (is_headline(view)[rows], Reason.RULE_DOES_NOT_APPLY),
         (asks_if_one_can(view, mains) | _has_lost_helper(view, rows, mains), Reason.QUESTION),
@@ -143,8 +137,8 @@ def _transform(
     held = (current == PRESENT) & (lemmas.among(_STATES) | parses.lower_at(subjects).among({"i", "we"}))
     drawn = np.where(held & (drawn == FUTURE), PAST, drawn)
     target = drawn if wanted < 0 else np.full(len(rows), wanted)
-    coming = view.any(parses.lower.among(_TO_COME))[rows] & (wanted < 0)
-    is_over = view.any(parses.lower.among(_OVER))[rows] & (wanted < 0)
+    coming = view.any(parses.lower.among(_WORDS.to_come))[rows] & (wanted < 0)
+    is_over = view.any(parses.lower.among(_WORDS.over))[rows] & (wanted < 0)
     good = refuse(
         reasons,
         rows,
@@ -201,7 +195,7 @@ def _has_lost_helper(view: ClauseView, rows: np.ndarray, mains: np.ndarray) -> n
     parses, first = view.parses, view.parses.offsets[rows]
     asked = parses.tags.among({"WRB", "WP", "WDT"})[first]
     helper = np.minimum(first + asked, parses.offsets[rows + 1] - 1)
-    return parses.lower_at(helper).among(_HELPERS) & (helper != mains) & (mains > helper)
+    return parses.lower_at(helper).among(_WORDS.helpers) & (helper != mains) & (mains > helper)
 
 
 def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.ndarray:

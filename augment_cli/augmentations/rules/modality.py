@@ -26,47 +26,25 @@ from augment_cli.english.clauses.clause_rules import FINITE, Arguments
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.english.inflection import base_form
-from augment_cli.syntax.tree import Number, Role, VerbForm, any_of, words
+from augment_cli.resources import word_groups
+from augment_cli.syntax.tree import Number, Role, VerbForm, any_of
 
 _MODALS = alternatives("modal_words", "modals")
 # with the negation behind
 _DENIED_MODALS = alternatives("modal_words", "denied_modals")
-_WORDS = alternatives("modal_words", "words")
+_QUALITIES = alternatives("modal_words", "words")
 # Before "to" and a verb.
 _BEFORE_TO = alternatives("modal_words", "before_to")
 _HAVE_TO = alternatives("modal_words", "have_to")
 _WEAKER = {"is": "may be", "are": "may be", "was": "may have been", "were": "may have been", "will": "might"}
 _WEAKER |= {"cannot": "may not", "certainly": "probably"}
-_DENYING = words("not cannot never hardly")
-_BEFORE = words("not n't very more most less so as too how if whether only")
-_WONDERING = words("how what why whether who")  # "What can I do" asks what "What should I do" asks
-_ASKED = words("ask asks asked asking wonder wonders wondered wondering know see tell")
-_HELPERS = words("to will would do does did may might can could only that")
-_HELPED = words("do does did is are was were will")
-_BE = words("is are was were be been being am 's 're 'm get gets got not")
-_REASONS = words("because due since so as")
-_WISHED = words("know die be ask say thank understand see find learn make report")
-_CHOOSING = words("anytime anywhere anything any ever also even easily either whenever whatever")
-_LEAVE = words("way ways place most best option options how where place can't so hope hoping")
-_ANYBODY = words("anyone anybody someone somebody there it")
-_PASSIVES = words("allowed permitted required obliged forced forbidden")
-_HEDGES = words("possibly perhaps well probably only")
-_PERCEIVED = words("see hear feel smell taste")
-_DEGREES = words("little some several more enough rather somewhat too least bit few otherwise")
-_SUPPOSED = words("if unless perhaps maybe otherwise though")
+_WORDS = word_groups("modality")
 # By the verb's form: of anything; of somebody; of one thing or several.
 _FAILED = {
     VerbForm.PAST: (("failed to",), ("refused to", "declined to"), ("was unable to", "were unable to")),
     VerbForm.PRESENT_THIRD: (("fails to",), ("refuses to", "declines to"), ("is unable to", "are unable to")),
     VerbForm.PRESENT: (("fail to",), ("refuse to", "decline to"), ("is unable to", "are unable to")),
 }
-_SOMEBODY = words("he she we they i you who everyone everybody someone somebody")
-# States, in which nobody succeeds or fails.
-_STATES = words(
-    "have do mean seem appear contain consist include belong exist lie remain become stand feature comprise "
-    "date cost need want like resemble depend differ deserve lack fail refuse decline try attempt manage "
-    "start stop begin end cease cause get let use happen occur die suffer"
-)
 
 
 @dataclass(frozen=True)
@@ -82,14 +60,14 @@ class ModalityParameters:
 
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
-    wanted = frozenset([*_MODALS, *_DENIED_MODALS, *_WORDS, *_BEFORE_TO, *_HAVE_TO])
+    wanted = frozenset([*_MODALS, *_DENIED_MODALS, *_QUALITIES, *_BEFORE_TO, *_HAVE_TO])
     for place in tokens.among(wanted):
         row, word = tokens.rows[place], tokens.lower[place]
         for turn in _turns(tokens, place, word):
             text = turn[0][2]
             if _asks_either_way(tokens, row, word, text) or _came_to_nothing(tokens, place, word, text):
                 continue
-            deny = not _DENYING.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
+            deny = not _WORDS.denying.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
             if _is_free(tokens, place, text) or (tokens.asks[row] and text.startswith("certainly")):
@@ -107,10 +85,10 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
         verb = tokens.word(place + 2, row)
         rest = tokens.lower[place + 2 : tokens.bounds[row + 1]]
         again = not {".", "?", "!", "but", "and"}.isdisjoint(rest[:-1])
-        return again or not {"when", "if", "unless", "while"}.isdisjoint(before) or verb in _WISHED
+        return again or not {"when", "if", "unless", "while"}.isdisjoint(before) or verb in _WORDS.wished
     if own.count("as") > 1:  # "as easily as they can"
         return True
-    if text in {"can", "able"} and not _REASONS.isdisjoint(own):  # "I can't come because it rains"
+    if text in {"can", "able"} and not _WORDS.reasons.isdisjoint(own):  # "I can't come because it rains"
         return True
     if "never" in text and not {"before", "until"}.isdisjoint(before[-4:]):  # "before he could leave"
         return True
@@ -121,13 +99,13 @@ def _is_free(tokens: Tokens, place: int, text: str) -> bool:
     ):  # "tell me if it will rain"
         return True
     if text == "must":
-        helped = "me" in own or not _HELPED.isdisjoint(before[:1])
+        helped = "me" in own or not _WORDS.helped.isdisjoint(before[:1])
         if tokens.asks[row] and helped:  # "Can a user give me a plan?"
             return True
         return (
-            not _CHOOSING.isdisjoint(own)
-            or not _LEAVE.isdisjoint(before)
-            or tokens.word(place + 1, row) in _ANYBODY
+            not _WORDS.choosing.isdisjoint(own)
+            or not _WORDS.leave.isdisjoint(before)
+            or tokens.word(place + 1, row) in _WORDS.anybody
         )
     return False
 
@@ -142,12 +120,12 @@ def _is_taken_up(tokens: Tokens, place: int) -> bool:
         before
     ):  # "a book he would write"
         return True
-    if not _SUPPOSED.isdisjoint(tokens.words_of(row)):
+    if not _WORDS.supposed.isdisjoint(tokens.words_of(row)):
         return True
     behind = range(place + 1, min(place + 5, tokens.bounds[row + 1]))
-    if not _DEGREES.isdisjoint(tokens.lower[other] for other in behind):  # "would be a little more"
+    if not _WORDS.degrees.isdisjoint(tokens.lower[other] for other in behind):  # "would be a little more"
         return True
-    if tokens.lower[place] == "could" and not _PERCEIVED.isdisjoint(rest[:3]):
+    if tokens.lower[place] == "could" and not _WORDS.perceived.isdisjoint(rest[:3]):
         return True
     # "would have come, but", "and a pole made it less"
     return "but" in rest or any(tokens.tags[other] in {"RBR", "JJR"} for other in behind)
@@ -172,7 +150,7 @@ def _came_to_nothing(tokens: Tokens, place: int, word: str, text: str) -> bool:
 def _asked_if(tokens: Tokens, place: int) -> bool:
     """`asked if I could`, which asks what `asked if I couldn't` asks."""
     before = tokens.lower[max(tokens.bounds[tokens.rows[place]], place - 6) : place]
-    return not {"if", "whether"}.isdisjoint(before) and not _ASKED.isdisjoint(before)
+    return not {"if", "whether"}.isdisjoint(before) and not _WORDS.asked.isdisjoint(before)
 
 
 def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
@@ -186,8 +164,8 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif tag == "MD" and word in _MODALS:
         yield from _modal(tokens, place, word)
     elif word == "cannot" and follows == "VB" and not tokens.denies_behind(place):
-        yield from turns_of(place, place, _WORDS[word])
-    elif before in _BEFORE or tokens.denied(place):
+        yield from turns_of(place, place, _QUALITIES[word])
+    elif before in _WORDS.before or tokens.denied(place):
         return
     elif word in _HAVE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
         own = tokens.lower[max(tokens.bounds[row], place - 6) : place]
@@ -204,26 +182,26 @@ def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             "whatever",
             "all",
         }.isdisjoint(own)  # "what they had to say"
-        if meant and before not in _HELPERS and tag in {"VBZ", "VBP", "VBD"}:
+        if meant and before not in _WORDS.helpers and tag in {"VBZ", "VBP", "VBD"}:
             yield from turns_of(place, place + 1, _HAVE_TO[word])
     elif word in _BEFORE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
         passive = tag == "VBN" and before not in {"have", "has", "had"}
         told = tokens.lower[max(tokens.bounds[row], place - 2) : place]
-        if passive == (word in _PASSIVES) and not (
-            passive and _BE.isdisjoint(told)
+        if passive == (word in _WORDS.passives) and not (
+            passive and _WORDS.be.isdisjoint(told)
         ):  # "help required to build"
             yield from turns_of(place, place, _BEFORE_TO[word])
     elif (word in {"able", "unable"} and behind != "to") or (
-        word in {"legal", "illegal"} and before not in _BE
+        word in {"legal", "illegal"} and before not in _WORDS.be
     ):  # "offered legal help"
         return
-    elif word in _WORDS and word != "cannot" and tag in {"JJ", "RB"}:
+    elif word in _QUALITIES and word != "cannot" and tag in {"JJ", "RB"}:
         predicate = tokens.tag(place - 1, row)[:2] in {"VB", "RB"}
         fits = predicate or word not in {"legal", "possible", "able", "likely", "necessary"}
         # "will certainly not come", but not "certainly not comes"
         helped = tokens.tag(place - 1, row) in {"VBZ", "VBP", "VBD", "MD"}
         if fits and behind not in {"as", "not", "-"}:
-            others = [text for text in _WORDS[word] if helped or text != "certainly not"]
+            others = [text for text in _QUALITIES[word] if helped or text != "certainly not"]
             yield from turns_of(place, place, others)
 
 
@@ -231,13 +209,17 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     """A modal verb with its infinitive behind, or in front of its subject."""
     row = tokens.rows[place]
     before = {tokens.word(place - step, row) for step in range(1, 7)}
-    if tokens.denied(place) or not _WONDERING.isdisjoint(before) or before & {"as", "than", "few", "little"}:
+    if (
+        tokens.denied(place)
+        or not _WORDS.wondering.isdisjoint(before)
+        or before & {"as", "than", "few", "little"}
+    ):
         return
     if tokens.word(place + 1, row) in {"undoubtedly", "surely", "always", "never", "easily"}:
         return
     if {"before", "until", "like"} & {tokens.word(tokens.bounds[row], row), tokens.word(place + 1, row)}:
         return  # "Before he could speak", "would like"
-    if tokens.word(place + 1, row) in _HEDGES:
+    if tokens.word(place + 1, row) in _WORDS.hedges:
         return
     if (tokens.word(place - 1, row), word) in {("i", "should"), ("i", "shall"), ("we", "shall")}:
         return  # "I should think", "we shall leave", which are not duties
@@ -284,13 +266,13 @@ def _failed(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         lemma = parses.lemmas.values[parses.lemmas.codes[verb]]
         base = base_form(tokens.forms[verb], form, lemma)
         row = tokens.rows[verb]
-        if base is None or base in _STATES or tokens.asks[row] or tokens.denied(verb):
+        if base is None or base in _WORDS.states or tokens.asks[row] or tokens.denied(verb):
             continue
         if tokens.word(verb - 1, row) in {"only", "just", "merely", "even"}:
             continue
         anything, somebody, unable = _FAILED[form]
         who = tokens.lower[subject]
-        texts = anything + (somebody if who in _SOMEBODY or tokens.tags[subject] == "NNP" else ())
+        texts = anything + (somebody if who in _WORDS.somebody or tokens.tags[subject] == "NNP" else ())
         if (who not in {"i", "you"} and form != VerbForm.PRESENT) or plural[index]:
             texts += unable[int(plural[index]) :][:1]
         yield from turns_of(verb, verb, [f"{text} {base}" for text in texts])

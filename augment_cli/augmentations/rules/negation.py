@@ -44,23 +44,15 @@ from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import base_form
+from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import CAPITALISED, case_of, in_case
 
-_NEGATIONS = words("not n't n’t nt never no")
-_OTHER_NEGATIVES = words(
-    "nobody nothing none nowhere neither nor without hardly scarcely barely seldom rarely cannot"
-)
-# Behind these, and in front of those, a negation is part of a phrase.
-_AFTER_NO = words("longer more one less fewer doubt later matter sooner only least")
-_AFTER_NOT = words("only just merely simply necessarily least until so")
+_WORDS = word_groups("negation")
 # What needs a negation in front of it: without one `any` says `some`, and the others say nothing.
 _SOME = {"any" + end: "some" + end for end in ("", "one", "body", "thing", "where")}
-_POLAR = words("ever either yet nor until whatsoever but")
-# Here something else allows them, so that they stay.
-_LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
@@ -68,10 +60,7 @@ _NEEDING = words("because help")
 _IN_FRONT = words("still also probably")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
-_NOMINATIVES = words("i you he she we they")
-_LIGHT = _NOMINATIVES | words("it there one everyone everybody someone somebody anyone anybody")
-_NOMINAL = words("DT PRP$ NN NNS NNP NNPS JJ CD")
-_HELPERS = words("do does did am is are was were can could will would may might must shall should")
+_LIGHT = _WORDS.nominatives | words("it there one everyone everybody someone somebody anyone anybody")
 
 
 @dataclass(frozen=True)
@@ -182,8 +171,8 @@ class Negation:
         """bool (N,): auxiliaries directly before a pronoun that can only be a subject: `do you`."""
         view, parses = self.view, self.view.parses
         tokens = np.arange(len(view.roles))
-        pronoun = parses.lower.among(_NOMINATIVES)[view.behind(tokens)] & view.has_behind(tokens)
-        return pronoun & parses.lower.among(_HELPERS)
+        pronoun = parses.lower.among(_WORDS.nominatives)[view.behind(tokens)] & view.has_behind(tokens)
+        return pronoun & parses.lower.among(_WORDS.helpers)
 
     @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -206,8 +195,8 @@ class Negation:
         view, parses = self.view, self.view.parses
         maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
         lower = parses.lower_at(maybe)
-        tokens = maybe[lower.among(_NEGATIONS)]
-        others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        tokens = maybe[lower.among(_WORDS.negations)]
+        others = view.mask(maybe[lower.among(_WORDS.other_negatives)])
         # "DON'T" is one token to a tokeniser that knows "Don't".
         others |= parses.lower.where(lambda word: len(word) > 3 and word.endswith(("n't", "n’t")))
         following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
@@ -218,14 +207,18 @@ class Negation:
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
         # "no wasting time", "no 5", "no."
         doing = is_no & same & parses.tags.among({"VBG"})[following]
-        fixed = doing | (is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following]))
+        fixed = doing | (
+            is_no & same & (behind.among(_WORDS.after_no) | parses.tags.among({"CD", "."})[following])
+        )
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
-        fixed |= is_not & same & behind.among(_AFTER_NOT)
+        fixed |= is_not & same & behind.among(_WORDS.after_not)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
         compared = is_no & parses.tags.among({"JJR", "RBR"})[following]  # "is no better than"
         others[tokens[compared | doing]] = True
-        others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
+        others[
+            tokens[fixed & (is_no & behind.among(_WORDS.after_no) | is_not & behind.among(_WORDS.after_not))]
+        ] = True
         return removable, others
 
     def _some(self, token: int, begin: int, end: int) -> list[int] | None:
@@ -236,12 +229,14 @@ class Negation:
             return None
         for place in range(token + 1, end):
             word = self._form(place).lower()
-            if word in _LICENSORS or (parses.pos.among({"PUNCT"})[place] and word != "-"):
+            if word in _WORDS.licensors or (parses.pos.among({"PUNCT"})[place] and word != "-"):
                 break
             following = self._form(place + 1).lower() if place + 1 < end else ""
-            compared = following in _AFTER_NO or (place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"})
+            compared = following in _WORDS.after_no or (
+                place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"}
+            )
             bound = (word == "any" and compared) or (word in _SOME and place == token + 1 < begin + 3)
-            if word in _POLAR or (word, following) in {("at", "all"), ("least", "bit")} or bound:
+            if word in _WORDS.polar or (word, following) in {("at", "all"), ("least", "bit")} or bound:
                 return None
             if word in _SOME:
                 found.append(place)
@@ -363,7 +358,7 @@ class Negation:
     def _is_helped(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): questions that begin with a helper, so that no other verb is finite: `Do cats have`."""
         lower = self.view.parses.lower_at(self.view.parses.offsets[rows])
-        return self.asks[rows] & lower.among(_HELPERS)
+        return self.asks[rows] & lower.among(_WORDS.helpers)
 
     def _is_headline(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): longer rows that nothing binds, in which `do not` would stand alone."""
@@ -374,7 +369,7 @@ class Negation:
     def _is_limited(self, verbs: np.ndarray) -> np.ndarray:
         """bool (m,): verbs before a word with which `not` says something else: `is only`, `is just`."""
         view = self.view
-        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_AFTER_NOT)
+        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_WORDS.after_not)
 
     def _asks_degree(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): `How big is it`, which nobody asks of what is not so."""
@@ -407,13 +402,13 @@ class Negation:
         # "what will the weather be like": a subject behind, whatever the parse says.
         first = parses.offsets[rows]
         opens = (verbs == first) | ((verbs == first + 1) & (view.verb_forms[verbs] == VerbForm.MODAL))
-        lost = asks & opens & parses.tags.among(_NOMINAL)[behind]
+        lost = asks & opens & parses.tags.among(_WORDS.nominal)[behind]
         # "what time are the movies playing", of which the parse makes a statement
         asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
         lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
         # "why is water wet"
         why = parses.tags.among({"WRB"})[np.maximum(verbs - 1, first)]
-        lost |= asks & why & parses.tags.among(_NOMINAL)[behind]
+        lost |= asks & why & parses.tags.among(_WORDS.nominal)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         late = ~asks & (places == verbs) & (behind > verbs) & parses.lower.among(_IN_FRONT)[behind]
         return np.where(late, behind, places)

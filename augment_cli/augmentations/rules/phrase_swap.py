@@ -36,7 +36,7 @@ from augment_cli.english.clauses.clause_rules import (
 )
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.inflection import base_form, inflected
-from augment_cli.resources import word_list
+from augment_cli.resources import word_groups, word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
@@ -44,27 +44,14 @@ from augment_cli.text.spans import EditList
 from augment_cli.text.surface import AS_IT_IS, CAPITALISED, case_of, in_case
 
 _PERSON, _NAME, _PLACE = 18, -2, 15  # lexicographer files of WordNet; names have none
-_PERSONS = words("i you he she we they me him her us them")
+_WORDS = word_groups("phrase-swap")
 _BARE_NEGATED = words("need dare")  # these take no ending before "not"
-_BE = words("am is are was were")
 _NOUNS = {"NN": 0, "NNS": 1, "NNP": 2, "NNPS": 3}  # only phrases of one of these change places
-_BEFORE = words("DT JJ JJR JJS NN NNS NNP NNPS VBN VBG CD HYPH")  # tags of what stands before a noun
-_OWN = words("det amod nummod compound nn nmod advmod punct quantmod")  # labels of what belongs to its noun
-_GOES_ON_BEFORE = words("JJ JJR JJS VBG CD NN NNP POS PRP$ DT $ HYPH")  # it began before what was found
-_GOES_ON = words("POS NN NNS NNP NNPS CD HYPH")
-_ARGUMENTS = words("nsubj nsubj:pass nsubjpass dobj obj pobj obl obl:agent iobj dative")
 _SUBJECTS, _OBJECTS = words("nsubj nsubj:pass nsubjpass"), words("dobj obj obl:agent")
 _PRONOUNS = frozenset(ACCUSATIVES) | frozenset(NOMINATIVES)
 _LONGEST = 5  # tokens of a phrase
-_JOINED = words("and or & nor between among both either plus versus vs along well")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
 _BOTH_WAYS = frozenset(word_list("mutual_verbs"))
-# Of these an object says what is done, or where, more than to what: "takes place", "has a son".
-_LIGHT = words(
-    "have take make give do get play pay go come put set keep hold let cause see want need last cost weigh "
-    "total undergo lack receive earn reach enter leave begin start end continue spend feature"
-)
-_SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
 # Nothing to exchange: fixed phrases, and times, of which only another one stands there.
 _EMPTY = frozenset(word_list("empty_nouns"))
 # Lexicographer files of WordNet: persons, animals, groups and names (−2); artefacts, food, plants and the
@@ -94,7 +81,7 @@ def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """int64 (m,): what sort of thing each noun names, by WordNet's files; names are one sort."""
     parses = view.parses
     kinds = parses.lemmas_at(heads).map(file_of, np.int64)
-    kinds[parses.lower_at(heads).among(_PERSONS)] = _PERSON
+    kinds[parses.lower_at(heads).among(_WORDS.persons)] = _PERSON
     kinds[parses.tags.at(heads).among({"NNP", "NNPS"})] = _NAME
     return kinds
 
@@ -130,7 +117,7 @@ def agree(
     lowered = forms.lowered()
     fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
     agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
-    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_BE)  # other verbs have one form in the past
+    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_WORDS.be)  # other verbs have one form in the past
     changed, texts = [], []
     for index in np.flatnonzero(agreeing).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
@@ -145,7 +132,7 @@ def agree(
 def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
     """A verb form for a subject: plural, first person singular, or third person singular."""
     word = form.lower()
-    if word in _BE:
+    if word in _WORDS.be:
         past = word in {"was", "were"}
         if first:
             return "was" if past else "am"
@@ -173,7 +160,7 @@ def swap(
     """The exchange in some rows; with `roles_alone` that of subject and object, and no other."""
     parses, spans = view.parses, Constituents(view)
     pronouns = parses.tags.among({"PRP"}) & parses.lower.among(_PRONOUNS)
-    heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_ARGUMENTS))
+    heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_WORDS.arguments))
     heads = heads[np.isin(view.rows[heads], rows) & ~parses.lower_at(heads).among(_EMPTY)]
     reasons[rows] = Reason.NO_ELIGIBLE_TOKEN
     if not len(heads):
@@ -181,11 +168,11 @@ def swap(
     left = _beginnings(view, heads)
     fits = (heads - left < _LONGEST) & ~spans.is_hyphen[np.maximum(left - 1, 0)]
     # The name goes on (`World War | I`), or the phrase began before (`an otherwise | unfavourable deal`).
-    fits &= ~spans.is_hyphen[view.behind(heads)] & ~parses.tags.at(view.behind(heads)).among(_GOES_ON)
+    fits &= ~spans.is_hyphen[view.behind(heads)] & ~parses.tags.at(view.behind(heads)).among(_WORDS.goes_on)
     before = np.maximum(left - 1, 0)
     fits &= (view.parents[before] != heads) | (before >= left) | parses.deps.at(before).among({"case", "cc"})
     fits &= spans.are_whole(left, heads) & (spans.quotation[heads] == 0)
-    fits &= ~(parses.tags.at(before).among(_GOES_ON_BEFORE) & (before < left))
+    fits &= ~(parses.tags.at(before).among(_WORDS.goes_on_before) & (before < left))
     fits &= ~parses.lower_at(before).among({"at", "in"}) | ~parses.lower_at(left).among({"least", "most"})
     heads, left = heads[fits], left[fits]
     reasons[view.rows[heads]] = Reason.RULE_DOES_NOT_APPLY
@@ -257,7 +244,7 @@ class _Roles:
         self._joined = view.with_child(view.roles == Role.CONJUNCT)[heads]
         self._owned = parses.tags.at(left).among({"PRP$"})
         lemmas = parses.lemmas.lowered()
-        self._unfit = lemmas.among(_BOTH_WAYS | _LIGHT)[view.parents[heads]]
+        self._unfit = lemmas.among(_BOTH_WAYS | _WORDS.light)[view.parents[heads]]
         # A second verb shares the subject, or `his` refers to it: neither would fit the other.
         sharing = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
         self._unfit |= view.with_child(sharing | parses.deps.among({"xcomp", "iobj", "dative"}))[
@@ -296,7 +283,7 @@ class _Roles:
 def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """int64 (m,): the first token of the plain phrase that ends with each noun."""
     parses = view.parses
-    belongs = parses.tags.among(_BEFORE) & parses.deps.among(_OWN)
+    belongs = parses.tags.among(_WORDS.before) & parses.deps.among(_WORDS.own)
     left = heads.copy()
     for _ in range(_LONGEST):
         before = np.maximum(left - 1, 0)
@@ -318,9 +305,9 @@ def _turns(view: ClauseView, one: int, other: int, left: int) -> bool:
     parses = view.parses
     between = [parses.lower.values[code] for code in parses.lower.codes[one + 1 : left]]
     if (
-        _JOINED.intersection(between)
+        _WORDS.joined.intersection(between)
         or between == [","]
-        or (len(between) < 3 and _SAID_OF.intersection(between))
+        or (len(between) < 3 and _WORDS.said_of.intersection(between))
     ):
         return False
     for token, end in ((other, one), (one, other)):  # neither hangs on the other

@@ -16,16 +16,15 @@ from itertools import pairwise
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
-from augment_cli.syntax.tree import words
+from augment_cli.resources import word_groups
 
-# Before a plural: what may stand there instead. Those of `_DENYING` need a sentence without negation.
+# Before a plural: what may stand there instead. Those of `_WORDS.denying` need a sentence without negation.
 _OF_PLURALS = alternatives("quantifiers", "of_plurals")
 _OF_SINGULARS = alternatives("quantifiers", "of_singulars")
 # "all of the", "all the": the text with its "of"
 _BEFORE_OF = alternatives("quantifiers", "before_of")
 _ALONE = alternatives("quantifiers", "alone")
-_DENYING = words("no none neither never nobody nothing nowhere few rarely hardly little")
-_DENIED = words("no none never nobody nothing few rarely seldom")  # deny already: may stand behind a negation
+_WORDS = word_groups("quantifier")
 _BOUNDS = {
     ("at", "least"): ("at most",),
     ("at", "most"): ("at least",),
@@ -36,29 +35,6 @@ _BOUNDS = {
     ("a", "minimum"): ("a maximum",),
 }
 _BOUND = alternatives("quantifiers", "bound")
-_TIMES = words(
-    "decades centuries year years day days time times week weeks month months hour hours night morning "
-    "evening summer winter season minute minutes moment moments seconds second decade century generation "
-    "weekend other way ways one case thing sort kind"
-)
-# In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
-_BEFORE = words(
-    "not n't nearly almost after at above in of first how as so too the these those a an very quite no for "
-    "what than well this that more if its his her their our my your other such "
-    "like unlike among amongst virtually practically end"
-)
-# "by no means", "against all odds", "every nth line": an expression of its own.
-_SET = words(
-    "means odds costs accounts likelihood chase nth third fourth fifth couple few other such longer "
-    "doubt things fours sorts kinds"
-)
-_WANTING = words(
-    "want wants need like please wish find looking play add show list give let let's can could would"
-)
-_NAMING = words("including especially particularly like such save except namely but unless")
-_BE = words("is are was were be been am")
-_HELPERS = words("has have had do does did will can may might must should")
-_DETERMINERS = words("the these those its his her their our my your")
 _PLURAL = {"NNS", "NNPS"}
 
 
@@ -69,12 +45,12 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         row, word = tokens.rows[place], tokens.lower[place]
         before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
         for turn in _turns(tokens, place, word, before, behind):
-            deny = _DENYING & set(turn[0][2].split())
+            deny = _WORDS.denying & set(turn[0][2].split())
             # The new word denies: no other negation, no question. The old one did: nothing needs it.
             if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
                 continue
             own = tokens.lower[tokens.bounds[row] : place]
-            if word in _DENIED and (
+            if word in _WORDS.denied and (
                 tokens.denies_behind(place) or "if" in own or _is_stressed(tokens, place)
             ):
                 continue
@@ -84,7 +60,7 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
                 continue
             if deny and not _tells(tokens, place):
                 continue
-            if _goes_on(tokens, place) and (deny or word in _DENIED):
+            if _goes_on(tokens, place) and (deny or word in _WORDS.denied):
                 continue
             if (word.startswith(("some", "several")) or before == "a") and _presents(
                 tokens, place, turn[0][2]
@@ -108,7 +84,7 @@ def _is_wanted(tokens: Tokens, place: int) -> bool:
     """Whether it is what a request asks for, of which nobody asks for none: `show me some restaurants`."""
     row = tokens.rows[place]
     before = tokens.lower[tokens.bounds[row] : place]
-    asked = tokens.tag(tokens.bounds[row], row) in {"VB", "VBP"} or not _WANTING.isdisjoint(before)
+    asked = tokens.tag(tokens.bounds[row], row) in {"VB", "VBP"} or not _WORDS.wanting.isdisjoint(before)
     return asked and tokens.tags[place] in {"DT", "NN", "JJ", "PDT", "PRP"}
 
 
@@ -131,7 +107,7 @@ def _goes_on(tokens: Tokens, place: int) -> bool:
     row = tokens.rows[place]
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
     return (
-        not _NAMING.isdisjoint(rest)
+        not _WORDS.naming.isdisjoint(rest)
         or "again" in rest
         or tokens.word(place + 1, row) in {"less", "more", "like", "else"}
     )
@@ -144,11 +120,11 @@ def _presents(tokens: Tokens, place: int, text: str) -> bool:
     if tokens.lower[place] in {"someone", "somebody", "something"}:
         if every:
             return tokens.asks[row] or behind not in {"VBZ", "VBD", "MD"}
-        return tokens.tag(place - 1, row) == "IN" or before in {"or", *_BE} or behind in {"JJ", "DT"}
+        return tokens.tag(place - 1, row) == "IN" or before in {"or", *_WORDS.be} or behind in {"JJ", "DT"}
     if every and tokens.word(place + 1, row) != "of" and not _is_subject(tokens, place):
         return True
     return every and (
-        behind == "JJ" or tokens.asks[row] or before in _BE or before in {"have", "has", "had", "me"}
+        behind == "JJ" or tokens.asks[row] or before in _WORDS.be or before in {"have", "has", "had", "me"}
     )
 
 
@@ -170,11 +146,11 @@ def _turns(tokens: Tokens, place: int, word: str, before: str, behind: str) -> I
     if word in _BOUND and tokens.tag(place + 1, row) in {"CD", "$"} and behind != "one":
         if (
             word == "over"
-            and tokens.word(place + 2, row) in _TIMES
+            and tokens.word(place + 2, row) in _WORDS.times
             and tokens.word(place + 3, row) not in {"old", "ago"}
         ):
             return  # "he wrote it over two years"
-        if before not in {"the", "no", "in", "of", "just"} | _BEFORE - {"for", "than"}:
+        if before not in {"the", "no", "in", "of", "just"} | _WORDS.before - {"for", "than"}:
             yield from turns_of(place, place, _BOUND[word])
         return
     if word == "only":
@@ -186,27 +162,27 @@ def _turns(tokens: Tokens, place: int, word: str, before: str, behind: str) -> I
     if word in _ALONE:
         yield from _alone(tokens, place, word, before)
         return
-    if before in _BEFORE and not (before == "very" and word in {"few", "many", "much"}):
+    if before in _WORDS.before and not (before == "very" and word in {"few", "many", "much"}):
         yield from _a_few(tokens, place, word, before)
         return
-    if word in _BEFORE_OF and behind == "of" and tokens.word(place + 2, row) in _DETERMINERS:
+    if word in _BEFORE_OF and behind == "of" and tokens.word(place + 2, row) in _WORDS.determiners:
         if tokens.noun_behind(place + 2) in _PLURAL:
             yield from turns_of(place, place + 1, _BEFORE_OF[word])
         return
-    if word == "all" and behind in _DETERMINERS and tokens.noun_behind(place + 1) in _PLURAL:
+    if word == "all" and behind in _WORDS.determiners and tokens.noun_behind(place + 1) in _PLURAL:
         yield from turns_of(place, place, _BEFORE_OF[word])
         return
     near = {tokens.word(place + step, row) for step in (1, 2, 3)}
     if (
-        behind in _SET
-        or (near & _TIMES and word != "no")
+        behind in _WORDS.set
+        or (near & _WORDS.times and word != "no")
         or tokens.tag(place + 1, row) in {"CD", "DT", "JJR"}
     ):
         return
     noun = tokens.noun_behind(place)
     if word in _OF_PLURALS and noun in _PLURAL and tokens.tags[place] in {"DT", "PDT", "JJ", "JJS"}:
         yield from turns_of(place, place, _OF_PLURALS[word])
-    elif word in _OF_SINGULARS and noun == "NN" and _is_subject(tokens, place) and behind not in _SET:
+    elif word in _OF_SINGULARS and noun == "NN" and _is_subject(tokens, place) and behind not in _WORDS.set:
         yield from turns_of(place, place, _OF_SINGULARS[word])
 
 
@@ -221,7 +197,7 @@ def _a_few(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]
     """`a few`, which is one quantifier of two words."""
     row = tokens.rows[place]
     free = tokens.word(place - 2, row) not in {"quite", "only", "just", "not"}
-    free &= tokens.word(place + 1, row) not in _TIMES
+    free &= tokens.word(place + 1, row) not in _WORDS.times
     if free and word == "few" and before == "a" and tokens.noun_behind(place) in _PLURAL:
         yield from turns_of(place - 1, place, ("no", "all", "a great many"))
 
@@ -256,7 +232,7 @@ def _alone(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]
     if tokens.tags[place] == "RB" and word not in {"nowhere", "everywhere"}:
         # of a verb: "is typically", "usually goes"; not "an always solid performance", "never again"
         follows = tokens.tag(place + 1, row)
-        near = follows[:2] == "VB" or (before in _BE | _HELPERS and follows in {"JJ", "DT", "IN"})
+        near = follows[:2] == "VB" or (before in _WORDS.be | _WORDS.helpers and follows in {"JJ", "DT", "IN"})
         if (
             not near
             or place == tokens.bounds[row]
@@ -283,9 +259,9 @@ def _only(tokens: Tokens, place: int, before: str, behind: str) -> Iterator[Turn
         yield [(place, place, "even")]
     elif tokens.asks[row] or behind in {"one", "then", "after", "when", "a", "an"}:
         return
-    elif before in _BE:
+    elif before in _WORDS.be:
         yield [(place, place, "not only")]
-    elif before == "the" and tokens.word(place - 2, row) in _BE:
+    elif before == "the" and tokens.word(place - 2, row) in _WORDS.be:
         yield [(place - 1, place, "not the only")]
     elif place == tokens.bounds[row] and tokens.tag(place + 1, row) in {"DT", "NNS", "NNP"}:
         yield [(place, place, "not only")]
@@ -294,7 +270,7 @@ def _only(tokens: Tokens, place: int, before: str, behind: str) -> Iterator[Turn
 def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
     """`both … and …` to `neither … nor …`; `both of the` and `both the` to `neither of the`."""
     row = tokens.rows[place]
-    if behind == "of" and tokens.word(place + 2, row) in _DETERMINERS | {"them", "us", "you", "these"}:
+    if behind == "of" and tokens.word(place + 2, row) in _WORDS.determiners | {"them", "us", "you", "these"}:
         yield from turns_of(place, place + 1, _BEFORE_OF["both"])
         return
     if tokens.view.parses.deps.values[tokens.view.parses.deps.codes[place]] not in {"preconj", "cc:preconj"}:

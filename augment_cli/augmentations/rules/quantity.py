@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
+from augment_cli.resources import word_groups
 from augment_cli.syntax.tree import words
 
 _CARDINALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -62,7 +63,7 @@ _SERIES = [_CARDINALS, _TENS, _SCALES, _MONTHS, _DAYS]
 _PLACE = {word: (series, place) for series in _SERIES for place, word in enumerate(series)}
 _CLOCK = {"am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m."}
 _PARTS = ["morning", "afternoon", "evening"]
-_OF_A_DAY = words("morning afternoon evening night tonight noon midnight")
+_WORDS = word_groups("quantity")
 _SPANS = [["week", "month", "year"], ["weekend", "week", "month"]]
 _NEAR = {
     "today": ("tomorrow",),
@@ -71,15 +72,8 @@ _NEAR = {
     "yesterday": ("last week",),
 }
 _NOT_COMING = words("VBD VBN VBG")
-# What follows is implied by another number: "at least five", "before 1990".
-_BOUNDS = words(
-    "than least most over under above below before after since until till by within up nearly almost only "
-    "maximum minimum"
-)
-_DATED = words("in on of since until by during from to early late mid this last next every every and through")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,15}(?:\.\d{1,4})?")
 _SUFFIXED = re.compile(r"(\d{1,2})(st|nd|rd|th)")
-_RATED = words("star stars point points")
 _GROWN = frozenset("./:'’°^=*×÷+−±#@_~&\\")
 
 
@@ -116,7 +110,7 @@ def _another(series: list[str], place: int, draw: float) -> str:
 def _bounded(tokens: Tokens, place: int) -> bool:
     row = tokens.rows[place]
     before = [tokens.word(place - step, row) for step in (1, 2)]
-    return not _BOUNDS.isdisjoint(before) or tokens.word(place + 1, row) in {"or"}
+    return not _WORDS.bounds.isdisjoint(before) or tokens.word(place + 1, row) in {"or"}
 
 
 def _value(form: str) -> float | None:
@@ -199,7 +193,7 @@ def _drawn(tokens: Tokens, place: int, draw: float) -> str:
     if value <= 12 and form.isdigit():
         if tokens.word(place - 1, row) == "of" and tokens.tag(place - 2, row) in {"CD", "IN", "RB", "RP"}:
             return str(max(int(value), 5) + int(draw * 6))  # "one out of 6"
-        rated = tokens.word(place + 1, row) in _RATED
+        rated = tokens.word(place + 1, row) in _WORDS.rated
         return str(2 + int(draw * (4 if rated and value <= 5 else 11)))
     first = str(1 + int(draw * 9))
     if value <= 100 and tokens.word(place + 1, row) in {"%", "percent", "per"} and form.isdigit():
@@ -216,7 +210,7 @@ def _other_word(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
     if _bounded(tokens, place) or (behind == "-" and not tokens.spaced[place] and series is _TENS):
         return
     if series in (_MONTHS, _DAYS):
-        dated = before in _DATED or before[:1].isdigit() or behind[:1].isdigit()
+        dated = before in _WORDS.dated or before[:1].isdigit() or behind[:1].isdigit()
         small = form[0].islower() and word not in {"may", "march"} and tokens.tags[place].startswith("NN")
         if (form[0].isupper() or small) and dated and not tokens.names[max(place - 1, 0)]:
             yield [(place, place, new)]
@@ -253,7 +247,7 @@ def _other_time(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
     elif word in _CLOCK:
         timed = before[:1].isdigit() or before in _CARDINALS
         # "10 am in the morning"
-        others = (_CLOCK[word],) if timed and _OF_A_DAY.isdisjoint(own) else ()
+        others = (_CLOCK[word],) if timed and _WORDS.of_a_day.isdisjoint(own) else ()
     elif word in _PARTS:
         clock = tokens.tag(place - 3, row) == "CD"  # "ten in the morning"
         said = before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place)

@@ -22,7 +22,7 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
 from augment_cli.english.inflection import inflected, plural
-from augment_cli.resources import word_list, word_table
+from augment_cli.resources import word_groups, word_list, word_table
 from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm, words
 
 
@@ -54,40 +54,16 @@ _USUAL = "VB VBD VBZ VBP VBG VBN NN NNS RB RBR JJ JJR"
 _TAGS = {word: tags for tags, listed in _BY_TAG.items() for word in listed.split()}
 # Adjectives between a determiner and their noun, or before a decade.
 _ADJECTIVES = _pairs("first/last previous/next following/preceding early/late initial/final", "former/future")
-_DETERMINERS = words("the its his her their our my your")
+_WORDS = word_groups("relation")
 _ENDING = _pairs("began/ended begins/ends", "started/ended")
 _COMPARED = _pairs("more/less", "fewer/more")
 # Behind these, the preposition is the verb's: "look after", "deal with", "go to".
 _PHRASAL = frozenset(word_list("words_with_prepositions"))
-_NO_PHRASE = words(
-    "all regard respect regards exception that long it them him her me us you each one another case time "
-    "course means doubt far this which whom"
-)
-_INDEFINITE = words("any either no such much many some all")
-_PARTED = words("hand hands class classes case lip lips house vote votes leader of")
-_MOMENTS = words("moment while time minute bit pause little few long")
-# Before somebody's eyes, after some fashion.
-_FACING = words(
-    "fashion manner style eyes eye nose face court god judge king hand all day time lay lies lying stood "
-    "stands standing sat appear appeared knelt set put placed soon shortly immediately"
-)
-_YET_TO_COME = words("will would shall should ought must 'll")
 # What is said of the next one, and of no previous one.
-_COMING = _YET_TO_COME | words("wo predict forecast expect expected plan planned going upcoming coming")
-_ORGANS = words("renal cardiac respiratory hepatic pulmonary")
+_COMING = _WORDS.yet_to_come | words("wo predict forecast expect expected plan planned going upcoming coming")
 _OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
-_POINTS = words(
-    "north south east west northern southern eastern western northeast northwest southeast southwest"
-)
-_BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
-_PARTICLES = words("up off out down over back away on to in into for with from that")
 _TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
 _BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
-_AMOUNTS = words(
-    "price prices rate rates temperature temperatures level levels sales share shares number numbers "
-    "population profit profits cost costs income incomes output unemployment inflation demand stocks "
-    "percentage proportion production revenue revenues wages rents exports imports deaths"
-)
 
 
 @dataclass(frozen=True)
@@ -144,11 +120,11 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"allow", "enable"} and "to" in rest:  # "prevent it to open"
         return
-    if word in {"raise", "raised"} and _AMOUNTS.isdisjoint(rest[:5]):  # "raise a child"
+    if word in {"raise", "raised"} and _WORDS.amounts.isdisjoint(rest[:5]):  # "raise a child"
         return
-    if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
+    if word in {"failure", "success"} and (before in _WORDS.organs or tokens.tag(place - 1, row) == "NN"):
         return  # "heart failure", "power failure"
-    if word == "later" and not _YET_TO_COME.isdisjoint(tokens.lower[tokens.bounds[row] : place]):
+    if word == "later" and not _WORDS.yet_to_come.isdisjoint(tokens.lower[tokens.bounds[row] : place]):
         return  # "will end ten days later"
     if word in {"send", "sent", "receive", "received"} and (
         not {"to", "by", "from", "for"}.isdisjoint(rest) or tokens.tag(place + 1, row) in {"PRP", "NNP"}
@@ -161,7 +137,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"later", "earlier"} and (behind in {"on", "than", "that", ","} or not before or not behind):
         return
-    if word in {"upper", "lower", "majority", "minority", "beginning", "end"} and behind in _PARTED:
+    if word in {"upper", "lower", "majority", "minority", "beginning", "end"} and behind in _WORDS.parted:
         return
     if word in {"opened", "closed"} and not (
         tag == "VBD" and before != "," and behind in {"in", "on", "the", "its", "his"}
@@ -182,7 +158,7 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
         return
     if word in {"start", "stop"} and tokens.tag(place + 1, row) not in _OBJECTS:
         return
-    if word in _POINTS and before not in _BEFORE_POINTS:  # "key west" is a name
+    if word in _WORDS.points and before not in _WORDS.before_points:  # "key west" is a name
         return
     if word in {"rose", "fell"} and not _is_amount(tokens, place, behind):
         return
@@ -206,14 +182,16 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
 def _is_amount(tokens: Tokens, place: int, behind: str) -> bool:
     """Whether what rose or fell is an amount, as prices are, and not somebody or the sun."""
     row = tokens.rows[place]
-    return behind in _BEHIND_AMOUNTS and not _AMOUNTS.isdisjoint(tokens.lower[tokens.bounds[row] : place])
+    return behind in _BEHIND_AMOUNTS and not _WORDS.amounts.isdisjoint(
+        tokens.lower[tokens.bounds[row] : place]
+    )
 
 
 def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     row = tokens.rows[place]
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
     follows = tokens.tag(place + 1, row)
-    if before in _PHRASAL or behind in _NO_PHRASE or not behind or follows in {".", ",", "IN", ")"}:
+    if before in _PHRASAL or behind in _WORDS.no_phrase or not behind or follows in {".", ",", "IN", ")"}:
         return
     if {"least", "slightest"} & set(_near(tokens, place)):
         return
@@ -225,7 +203,11 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     if word in {"from", "to"}:
         yield from _way(tokens, place, word)
     elif word == "without":  # not "without blinking", "without much money"
-        if follows in {"DT", "PRP$"} and behind not in _INDEFINITE and tokens.tag(place + 2, row)[:2] == "NN":
+        if (
+            follows in {"DT", "PRP$"}
+            and behind not in _WORDS.indefinite
+            and tokens.tag(place + 2, row)[:2] == "NN"
+        ):
             yield [(place, place, "with")]
     elif word == "like":
         head = int(tokens.view.parents[place])
@@ -240,7 +222,7 @@ def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif word in {"into", "towards", "toward"}:
         if (
             tokens.tag(place - 1, row) in {"VBD", "VBZ", "VBG", "VB", "VBP"}
-            and before in _MOVING
+            and before in _WORDS.moving
             and behind != "being"
         ):
             yield [(place, place, _PREPOSITIONS[word])]
@@ -262,9 +244,9 @@ def _is_manner_or_lasts(tokens: Tokens, place: int) -> bool:
     own = tokens.words_of(row)
     named = not {"called", "named", "name", "take", "takes"}.isdisjoint(own)  # "named after"
     brief = not {tokens.word(place + step, row) for step in (1, 2, 3)}.isdisjoint(
-        _MOMENTS
+        _WORDS.moments
     )  # "after a moment"
-    return brief or named or not near.isdisjoint(_FACING) or "longer" in own or "anymore" in own
+    return brief or named or not near.isdisjoint(_WORDS.facing) or "longer" in own or "anymore" in own
 
 
 def _is_fixed(tokens: Tokens, place: int, word: str) -> bool:
@@ -282,10 +264,6 @@ def _near(tokens: Tokens, place: int) -> list[str]:
 
 
 _TIMES = frozenset(word_list("nouns_of_time"))
-_MOVING = words(
-    "moved moves move moving came come went go goes walked walk ran run flew fly flows flow flowed drove "
-    "marched sailed poured enters climbed jumped fled rode headed travelled traveled"
-)
 
 
 def _way(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
@@ -296,7 +274,7 @@ def _way(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     before = tokens.word(place - 1, row)
     if ("from" in others) == ("to" in others) or others.count(word) > 1:
         return
-    moved = before in _MOVING | words(
+    moved = before in _WORDS.moving | words(
         "flight flights fly returned train trains bus transfer transferred sent arrived"
     )
     if moved and head in {"NNP", "DT", "PRP$", "NN"} and before not in {"goes"}:
@@ -320,7 +298,7 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     elif (
         not (behind == "time" and tokens.word(place - 2, row) != "for")
         and not (word == "next" and not _COMING.isdisjoint(tokens.words_of(row)))
-        and before in _DETERMINERS
+        and before in _WORDS.determiners
         and follows in {"NN", "NNS", "JJ"}
         and behind not in {"name", "names", "lady"}
     ):
@@ -356,7 +334,7 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         behind = tokens.word(place + 1, row)
         if tokens.denied(place) or "-" in {tokens.word(place - 1, row), behind}:
             continue
-        if tag.startswith("V") and behind in _PARTICLES:
+        if tag.startswith("V") and behind in _WORDS.particles:
             continue
         has_object = tokens.tag(place + 1, row) in {"DT", "PRP$", "PRP", "NN", "NNS", "NNP", "JJ", "CD"}
         fitting = [text for text in others if text not in own and (has_object or " " not in text)]
