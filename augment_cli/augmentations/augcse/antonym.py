@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
@@ -133,35 +134,31 @@ def candidates(
     return reading, replacer.fitting(rows, words, reading, eligible) | (eligible & free)
 
 
-def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
+def _run(parameters: AntonymParameters, resources: Resources, rows: Rows) -> Outcome:
     is_own = parameters.opposites == "list"
     relation = antonyms() if is_own else lexical.wordnet_antonyms()
     replacer = lexical.Replacer(relation, resources.key("antonym/replacement"))
     key = resources.key("antonym/drawn")
     parts = frozenset({ADJECTIVE} if parameters.words == "adjectives" else {ADJECTIVE, ADVERB})
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        if is_own:
-            reading, eligible = candidates(rows, words, parts, replacer)
-        else:
-            reading = reading_of_each_word(words, parts, rows.parses)
-            eligible = replacer.eligible(reading) & ~_keeps(words)
-        if parameters.several == "one":
-            eligible &= ~come_again(words)
-        index = np.flatnonzero(eligible)
-        counts = np.bincount(words.rows[index], minlength=len(rows))
-        reasons = word_edits.reasons_for(words, eligible)
-        if parameters.several == "one":
-            draws = uniform(key, rows.row_ids[words.rows[index]], words.positions[index])
-            index = index[word_edits.ranks_within(words.rows[index], draws) == 0]
-        elif parameters.several == "drop":
-            even = counts % 2 == 0
-            index = index[~even[words.rows[index]]]
-            reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
-        return replacer.outcome(rows, words, reading, index, reasons)
-
-    return run
+    words = Words.of(rows.code_points)
+    if is_own:
+        reading, eligible = candidates(rows, words, parts, replacer)
+    else:
+        reading = reading_of_each_word(words, parts, rows.parses)
+        eligible = replacer.eligible(reading) & ~_keeps(words)
+    if parameters.several == "one":
+        eligible &= ~come_again(words)
+    index = np.flatnonzero(eligible)
+    counts = np.bincount(words.rows[index], minlength=len(rows))
+    reasons = word_edits.reasons_for(words, eligible)
+    if parameters.several == "one":
+        draws = uniform(key, rows.row_ids[words.rows[index]], words.positions[index])
+        index = index[word_edits.ranks_within(words.rows[index], draws) == 0]
+    elif parameters.several == "drop":
+        even = counts % 2 == 0
+        index = index[~even[words.rows[index]]]
+        reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
+    return replacer.outcome(rows, words, reading, index, reasons)
 
 
 def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
@@ -178,11 +175,10 @@ ANTONYM = Augmentation(
     languages=("en",),
     reads_parse_if_there=True,
     parameters=AntonymParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=lexical.COLUMNS,
     resolve=resolve,
     examples=("augment-cli antonym", "augment-cli antonym --several drop"),
     turns="polarity",
-    meaning="altered",
     entailment=("other", "a word is turned into its opposite"),
 )

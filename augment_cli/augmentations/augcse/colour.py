@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -96,22 +97,16 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     return index, colours[index]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("colour")
     others = _others()
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        index, colours = colour_words(words)
-        # The colour itself is the counter, so that equal words stay equal.
-        draws = uniform(key, rows.row_ids[words.rows[index]], colours)
-        drawn = _drawn(words.rows[index], colours, draws, others)
-        strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
-        return Outcome(
-            word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
-        )
-
-    return run
+    words = Words.of(rows.code_points)
+    index, colours = colour_words(words)
+    # The colour itself is the counter, so that equal words stay equal.
+    draws = uniform(key, rows.row_ids[words.rows[index]], colours)
+    drawn = _drawn(words.rows[index], colours, draws, others)
+    strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
+    return Outcome(word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index))
 
 
 def _drawn(
@@ -138,11 +133,10 @@ COLOUR = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(
         lambda: {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
     ),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
-    meaning="altered",
     entailment=("other", "a thing of one colour is not one of another"),
 )

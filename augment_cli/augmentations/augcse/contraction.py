@@ -19,7 +19,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
@@ -206,22 +207,19 @@ def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) 
     )
 
 
-def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepared:
-    def run(rows: Rows) -> Outcome:
-        rows, split = joined(rows)
-        words = Words.of(rows.code_points)
-        reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
-        if parameters.direction == "contract":
-            return restored(Outcome(contraction_edits(words), reasons), split)
-        expanded = expansion_edits(words)
-        if parameters.direction == "expand":
-            return restored(Outcome(expanded, reasons), split)
-        contracted = contraction_edits(words)
-        free = ~np.isin(contracted.rows, expanded.rows)
-        edits = word_edits.merged(expanded, word_edits.some_edits(contracted, free))
-        return restored(Outcome(edits, reasons), split)
-
-    return run
+def _run(parameters: ContractionParameters, resources: Resources, rows: Rows) -> Outcome:
+    rows, split = joined(rows)
+    words = Words.of(rows.code_points)
+    reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
+    if parameters.direction == "contract":
+        return restored(Outcome(contraction_edits(words), reasons), split)
+    expanded = expansion_edits(words)
+    if parameters.direction == "expand":
+        return restored(Outcome(expanded, reasons), split)
+    contracted = contraction_edits(words)
+    free = ~np.isin(contracted.rows, expanded.rows)
+    edits = word_edits.merged(expanded, word_edits.some_edits(contracted, free))
+    return restored(Outcome(edits, reasons), split)
 
 
 CONTRACTION = Augmentation(
@@ -231,9 +229,8 @@ CONTRACTION = Augmentation(
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     languages=("en",),
     parameters=ContractionParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
     examples=("augment-cli contraction", "augment-cli contraction --direction expand"),
     is_random=False,
-    meaning="kept",
 )

@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -82,34 +83,28 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     return kept, (comma | ends).astype(np.int64) + in_front
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    table, rows, fits = _markers()
-    texts = [row[0] for row in rows]
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
+    table, markers, fits = _markers()
+    texts = [marker for marker, *_ in markers]
     key = resources.key("discourse-marker")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        matches = table.find(words)
-        kept, places = usable(words, matches)
-        matches, places = matches.where(kept), places[kept]
-        at = words.rows[matches.first]
-        draws = uniform(key, rows.row_ids[at], words.positions[matches.first])
-        chosen = []
-        for number, place, draw in zip(
-            matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True
-        ):
-            choices = fits[place][number]
-            chosen.append(texts[choices[int(draw * len(choices))]] if choices else None)
-        kept = np.array([text is not None for text in chosen], bool)
-        matches = matches.where(kept)
-        strings = pa.array([text for text in chosen if text is not None], pa.string())
-        strings = word_edits.in_case_of_first(words, matches.first, strings)
-        edits = word_edits.edits_of(
-            words, at[kept], words.flat_starts[matches.first], words.flat_ends[matches.last], strings
-        )
-        return Outcome(edits, word_edits.reasons_without(words, matches.first))
-
-    return run
+    words = Words.of(rows.code_points)
+    matches = table.find(words)
+    kept, places = usable(words, matches)
+    matches, places = matches.where(kept), places[kept]
+    at = words.rows[matches.first]
+    draws = uniform(key, rows.row_ids[at], words.positions[matches.first])
+    chosen = []
+    for number, place, draw in zip(matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True):
+        choices = fits[place][number]
+        chosen.append(texts[choices[int(draw * len(choices))]] if choices else None)
+    kept = np.array([text is not None for text in chosen], bool)
+    matches = matches.where(kept)
+    strings = pa.array([text for text in chosen if text is not None], pa.string())
+    strings = word_edits.in_case_of_first(words, matches.first, strings)
+    edits = word_edits.edits_of(
+        words, at[kept], words.flat_starts[matches.first], words.flat_ends[matches.last], strings
+    )
+    return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
 
 DISCOURSE_MARKER = Augmentation(
@@ -118,8 +113,7 @@ DISCOURSE_MARKER = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: word_list_digests(LIST)),
     examples=("augment-cli discourse-marker", "augment-cli discourse-marker --draws 3"),
-    meaning="kept",
 )

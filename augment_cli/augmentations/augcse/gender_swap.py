@@ -18,7 +18,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -142,18 +143,14 @@ def _swapped_names(
     return np.concatenate(places), pa.concat_arrays(strings)
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("gender-swap")
-
-    def run(rows: Rows) -> Outcome:
-        words = _without_endings(Words.of(rows.code_points))
-        index, strings = swapped(words, rows.row_ids, key)
-        order = np.argsort(index, kind="stable")
-        index, strings = index[order], strings.take(pa.array(order))
-        edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
-        return Outcome(edits, word_edits.reasons_without(words, index))
-
-    return run
+    words = _without_endings(Words.of(rows.code_points))
+    index, strings = swapped(words, rows.row_ids, key)
+    order = np.argsort(index, kind="stable")
+    index, strings = index[order], strings.take(pa.array(order))
+    edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
+    return Outcome(edits, word_edits.reasons_without(words, index))
 
 
 GENDER_SWAP = Augmentation(
@@ -162,9 +159,8 @@ GENDER_SWAP = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: word_list_digests(*_LISTS)),
     examples=("augment-cli gender-swap", "augment-cli gender-swap --draws 3"),
-    meaning="kept",
     entailment=("neither", "it speaks of another person, and says the same of that one"),
 )

@@ -193,6 +193,5 @@ def noun_augmentation(
         columns=lexical.COLUMNS,
         resolve=_resolve,
         examples=examples,
-        meaning="altered",
         entailment=("neither", reason),
     )

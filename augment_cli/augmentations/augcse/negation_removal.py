@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources, with_digests
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
@@ -88,47 +89,38 @@ def _asks(words: Words, texts: pa.Array, rows: np.ndarray) -> np.ndarray:
     return marks | words.among(_WORDS.asking)[words.offsets[rows]]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     table, left = _phrases()
-
-    def run(rows: Rows) -> Outcome:
-        rows, split = joined(rows)
-        words = Words.of(rows.code_points)
-        matches = table.find(words)
-        ends, texts, keep = [], [], []
-        following = next_words(words, matches.last)
-        inflected = _inflected()
-        needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
-        for number, last, behind in zip(
-            matches.phrases.tolist(), matches.last.tolist(), following, strict=True
-        ):
-            rest, end = left[number], last
-            if rest in inflected:
-                # "does not know or care": two verbs would need the ending.
-                shared = next_words(words, np.array([last + 1, last + 2]))
-                several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
-                rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
-            free = behind not in _WORDS.stays_before and not needed[words.rows[last]]
-            keep.append(bool(rest) and free and not _reaches_polar(words, last))
-            ends.append(min(end, len(words) - 1))
-            texts.append(rest)
-        kept = np.array(keep, bool)
-        first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
-        strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
-        strings = word_edits.in_case_of_first(words, first, strings, last_word)
-        edits = word_edits.edits_of(
-            words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
-        )
-        labels = np.full(len(rows), None, object)
-        labels[edits.rows] = "other"
-        changed = np.unique(edits.rows)
-        # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
-        several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
-        labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
-        reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
-        return restored(Outcome(edits, reasons, {"label": pa.array(labels, pa.string())}), split)
-
-    return run
+    rows, split = joined(rows)
+    words = Words.of(rows.code_points)
+    matches = table.find(words)
+    ends, texts, keep = [], [], []
+    following = next_words(words, matches.last)
+    inflected = _inflected()
+    needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
+    for number, last, behind in zip(matches.phrases.tolist(), matches.last.tolist(), following, strict=True):
+        rest, end = left[number], last
+        if rest in inflected:
+            # "does not know or care": two verbs would need the ending.
+            shared = next_words(words, np.array([last + 1, last + 2]))
+            several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
+            rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
+        free = behind not in _WORDS.stays_before and not needed[words.rows[last]]
+        keep.append(bool(rest) and free and not _reaches_polar(words, last))
+        ends.append(min(end, len(words) - 1))
+        texts.append(rest)
+    kept = np.array(keep, bool)
+    first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
+    strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
+    strings = word_edits.in_case_of_first(words, first, strings, last_word)
+    edits = word_edits.edits_of(
+        words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
+    )
+    # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
+    changed, counts = np.unique(edits.rows, return_counts=True)
+    neither = changed[(counts > 1) | _asks(words, rows.texts, changed)]
+    reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
+    return restored(with_labels(Outcome(edits, reasons), neither), split)
 
 
 NEGATION_REMOVAL = Augmentation(
@@ -137,13 +129,12 @@ NEGATION_REMOVAL = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
     columns=(LABEL_COLUMN,),
     examples=("augment-cli negation-removal",),
     is_random=False,
     turns="polarity",
-    meaning="altered",
     entailment=(
         "other",
         "what was denied is asserted; a row that asks, or loses several, is labelled neither",

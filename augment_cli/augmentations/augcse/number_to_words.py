@@ -21,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
@@ -101,36 +102,32 @@ def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
     return (words.among(_WORDS.before_year)[before] | possessive) & words.follows_space[index]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     plurals = _plural_nouns()
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        index = number_places(words)
-        days = set(index[is_day(words, index)].tolist())
-        years = set(index[_is_year_of(words, index)].tolist())
-        first_words, last, texts = [], [], []
-        plain = words.strings.take(pa.array(index)).to_pylist()
-        for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
-            if text[0] in _SIGNS and behind in _WORDS.scales:
-                read, end = in_words(text + str(behind)), place + 1
-                if read is None and (amount := in_words(text[1:], False)) is not None:
-                    read = f"{amount} {behind} {_MONEY[text[0]]}"
-            else:
-                may_be_year = behind not in plurals or place in years
-                hour = text.removesuffix(":00") if behind in _WORDS.halves_of_day else text
-                spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
-                read, end = spoken, place
-            if read is not None:
-                first_words.append(place)
-                last.append(end)
-                texts.append(read)
-        first, final = np.array(first_words, np.int64), np.array(last, np.int64)
-        strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
-        edits = word_edits.replace_spans(words, first, final, strings)
-        return Outcome(edits, word_edits.reasons_without(words, first))
-
-    return run
+    words = Words.of(rows.code_points)
+    index = number_places(words)
+    days = set(index[is_day(words, index)].tolist())
+    years = set(index[_is_year_of(words, index)].tolist())
+    first_words, last, texts = [], [], []
+    plain = words.strings.take(pa.array(index)).to_pylist()
+    for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
+        if text[0] in _SIGNS and behind in _WORDS.scales:
+            read, end = in_words(text + str(behind)), place + 1
+            if read is None and (amount := in_words(text[1:], False)) is not None:
+                read = f"{amount} {behind} {_MONEY[text[0]]}"
+        else:
+            may_be_year = behind not in plurals or place in years
+            hour = text.removesuffix(":00") if behind in _WORDS.halves_of_day else text
+            spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
+            read, end = spoken, place
+        if read is not None:
+            first_words.append(place)
+            last.append(end)
+            texts.append(read)
+    first, final = np.array(first_words, np.int64), np.array(last, np.int64)
+    strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
+    edits = word_edits.replace_spans(words, first, final, strings)
+    return Outcome(edits, word_edits.reasons_without(words, first))
 
 
 NUMBER_TO_WORDS = Augmentation(
@@ -139,8 +136,7 @@ NUMBER_TO_WORDS = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli number-to-words",),
     is_random=False,
-    meaning="kept",
 )

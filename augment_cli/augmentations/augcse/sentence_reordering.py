@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
@@ -35,17 +36,14 @@ _LEAST = 2  # words of a sentence
 _WORDS = word_groups("sentence-reordering")
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("sentence-reordering")
 
-    def run(rows: Rows) -> Outcome:
-        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            reasons[english] = Reason.ONE_SENTENCE
-            _reorder(view, rows.row_ids, key, edits)
+    def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        reasons[english] = Reason.ONE_SENTENCE
+        _reorder(view, rows.row_ids, key, edits)
 
-        return outcome_of(rows, rule)
-
-    return run
+    return outcome_of(rows, rule)
 
 
 def _reorder(view: ClauseView, row_ids: np.ndarray, key: int, edits: EditList) -> None:
@@ -123,7 +121,7 @@ SENTENCE_REORDERING = Augmentation(
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
     needs=frozenset({"parses"}),
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",
     entailment=("neither", "a sentence that refers to the one before it may lose it"),

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -78,22 +79,18 @@ class TenseParameters:
     )
 
 
-def _prepare(parameters: TenseParameters, resources: Resources) -> Prepared:
+def _run(parameters: TenseParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("tense")
+    draws = uniform(key, rows.row_ids, np.zeros(len(rows), np.int64))
+    targets = np.full(len(rows), -1)
 
-    def run(rows: Rows) -> Outcome:
-        draws = uniform(key, rows.row_ids, np.zeros(len(rows), np.int64))
-        targets = np.full(len(rows), -1)
+    def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
+        targets[:] = _transform(view, english, reasons, edits, draws, wanted)
 
-        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
-            targets[:] = _transform(view, english, reasons, edits, draws, wanted)
-
-        outcome = outcome_of(rows, rule)
-        names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
-        return Outcome(outcome.edits, outcome.reasons, {"target": names})
-
-    return run
+    outcome = outcome_of(rows, rule)
+    names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
+    return Outcome(outcome.edits, outcome.reasons, {"target": names})
 
 
 def _transform(
@@ -406,7 +403,7 @@ TENSE = Augmentation(
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=TenseParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(pa.field("target", pa.string()),),
     libraries=("lemminflect",),
     examples=("augment-cli tense", "augment-cli tense --target future"),

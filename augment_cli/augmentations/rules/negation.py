@@ -20,9 +20,9 @@ from functools import cached_property
 from operator import add
 
 import numpy as np
-import pyarrow as pa
 
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -74,21 +74,15 @@ class NegationParameters:
     )
 
 
-def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
-    def run(rows: Rows) -> Outcome:
-        labels = np.full(len(rows), "other", object)
+def _run(parameters: NegationParameters, resources: Resources, rows: Rows) -> Outcome:
+    asks = np.zeros(len(rows), bool)
 
-        def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            negation = Negation(view, edits)
-            negation.run(chosen, reasons, parameters.verbless == "front")
-            labels[negation.asks] = "neither"
+    def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        negation = Negation(view, edits)
+        negation.run(chosen, reasons, parameters.verbless == "front")
+        asks[:] = negation.asks
 
-        outcome = outcome_of(rows, rule)
-        edited = np.bincount(outcome.edits.rows, minlength=len(rows)) > 0
-        labels[~edited] = None
-        return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})
-
-    return run
+    return with_labels(outcome_of(rows, rule), np.flatnonzero(asks))
 
 
 @dataclass(frozen=True)
@@ -460,12 +454,11 @@ NEGATION = Augmentation(
     needs=frozenset({"parses"}),
     languages=("en",),
     parameters=NegationParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(LABEL_COLUMN,),
     libraries=("lemminflect",),
     examples=("augment-cli negation", "augment-cli negation --verbless front"),
     is_random=False,
     turns="polarity",
-    meaning="altered",
     entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
 )

@@ -341,6 +341,5 @@ PHRASE_SWAP = Augmentation(
     libraries=("lemminflect",),
     is_random=False,
     turns="content",
-    meaning="altered",
     entailment=("other", "two things trade places in what is said of them"),
 )

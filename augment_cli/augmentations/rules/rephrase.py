@@ -202,5 +202,4 @@ REPHRASE = Augmentation(
         "augment-cli rephrase --words 0 --phrases 1 --name rephrase-syntax",
         "augment-cli rephrase --kinds voice --clauses 1 --name voice",
     ),
-    meaning="kept",
 )

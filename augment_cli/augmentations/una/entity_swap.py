@@ -168,5 +168,4 @@ ENTITY_SWAP = Augmentation(
     ),
     examples=("augment-cli entity-swap", "augment-cli entity-swap --share 1 --draws 3"),
     turns="content",
-    meaning="altered",
 )
