@@ -20,7 +20,12 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations.una import term_replacement
 from augment_cli.augmentations.una.surfaces import NaturalReplacement, prepare
-from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
+from augment_cli.augmentations.una.term_replacement import (
+    TermReplacementParameters,
+    replaced_columns,
+    tokens_of,
+)
+from augment_cli.augmentations.una.vocabulary import spans_of
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
@@ -33,11 +38,6 @@ from augment_cli.resources import word_list, word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths, ranges
 
 _LIST, _FIXED, _STAYS = "equivalent_words", "fixed_phrases", ["="]
-
-
-def digests() -> dict[str, str]:
-    """Digests of the lists behind it."""
-    return word_list_digests(_LIST, _FIXED)
 
 
 class AlikeReplacement(NaturalReplacement):
@@ -69,9 +69,7 @@ class AlikeReplacement(NaturalReplacement):
 
     def __call__(self, rows: Rows) -> Outcome:
         """Replace some words of some rows."""
-        if rows.tokens is None:
-            raise ValueError("term replacement needs the TF-IDF tokens of its rows")
-        tokens, words = rows.tokens, Words.of(rows.code_points)
+        tokens, words = tokens_of(rows), Words.of(rows.code_points)
         listed = pc.fill_null(pc.index_in(pc.utf8_lower(words.strings), self._listed), -1).to_numpy()
         some = np.flatnonzero((listed >= 0) & self._is_free(words))
         token, is_token = _tokens_of_words(words, some, rows, tokens)
@@ -114,8 +112,7 @@ def _tokens_of_words(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The TF-IDF tokens that the words `index` (m,) are."""
     # int64 (m,), and bool (m,): false where a word is no token of the table, or parts of several.
-    base = rows.code_points.offsets[tokens.rows]
-    starts, ends = base + tokens.starts, base + tokens.ends
+    starts, ends = spans_of(rows.code_points, tokens)
     if not len(starts):
         return np.zeros(len(index), np.int64), np.zeros(len(index), bool)
     first, last = words.flat_starts[index], words.flat_ends[index]
@@ -124,7 +121,7 @@ def _tokens_of_words(
 
 
 @dataclass(frozen=True)
-class UdaParameters(term_replacement.TermReplacementParameters):
+class UdaParameters(TermReplacementParameters):
     """Parameters of UDA."""
 
     terms: str = parameter(
@@ -148,7 +145,7 @@ def _prepare(parameters: UdaParameters, resources: Resources) -> Prepared:
 
 def _resolve(parameters: UdaParameters, resources: Resources) -> dict[str, Any]:
     settings = term_replacement.resolve(parameters, resources)
-    return settings | digests() if parameters.terms == "alike" else settings
+    return settings | word_list_digests(_LIST, _FIXED) if parameters.terms == "alike" else settings
 
 
 def _warnings(parameters: UdaParameters, resources: Resources) -> list[str]:

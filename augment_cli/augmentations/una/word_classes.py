@@ -14,7 +14,6 @@ another part of speech has no class, as no table says which of them a sentence m
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import numpy as np
@@ -69,8 +68,24 @@ _SHAPES = (
     (35_001, r"^(?:twenty|thirty|forty|fifty|sixty|seventy|ninety)$"),
     (35_002, r"^(?:third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
 )
-_YEAR = re.compile(r"1[5-9]\d\d|20[0-2]\d", re.ASCII)
-_EARLY_YEAR = re.compile(r"1[0-4]\d\d", re.ASCII)
+_YEAR = r"^(?:1\d{3}|20[0-2]\d)$"
+_EARLY = 1500  # before this year a century is as good as a decade
+
+
+def place_in(terms: pa.StringArray, others: pa.StringArray) -> np.ndarray:
+    """int64 (V,): where each term stands among others; −1 where it does not."""
+    places: np.ndarray = pc.fill_null(pc.index_in(terms, others), -1).to_numpy(zero_copy_only=False)
+    return places.astype(np.int64)
+
+
+def among(table: TermTable, wanted: pa.Array) -> np.ndarray:
+    """bool (V,): which terms are among some words."""
+    return pc.is_in(table.terms, wanted).to_numpy(zero_copy_only=False)
+
+
+def matching(table: TermTable, pattern: str) -> np.ndarray:
+    """bool (V,): which terms have a place that a regular expression matches."""
+    return pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)
 
 
 def entity_digests() -> dict[str, str]:
@@ -90,25 +105,21 @@ def kinds_of_terms(table: TermTable) -> np.ndarray:
     if not len(table):
         return kinds
     shipped = load_english_terms()
-    place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
+    place = place_in(table.terms, shipped.terms)
     kind = np.where(place >= 0, shipped.kinds[place], resources.NO_KIND)
-    kinds[(kind == resources.SURNAME) & ~_among(table, "doubtful_surnames")] = SURNAME
-    male, female = _among(table, "male_names"), _among(table, "female_names")
+    male, female, doubtful = (among(table, word_set(name)) for name in _LISTS[1:])
+    kinds[(kind == resources.SURNAME) & ~doubtful] = SURNAME
     given = kind == resources.GIVEN
     kinds[given & male & ~female] = MALE
     kinds[given & female & ~male] = FEMALE
     names, numbers = _listed()
-    line = pc.fill_null(pc.index_in(table.terms, names), -1).to_numpy(zero_copy_only=False)
+    line = place_in(table.terms, names)
     kinds = np.where(line >= 0, _LISTED + numbers[line], kinds)
     for number, pattern in reversed((*_DATES, *_SHAPES)):  # the first that matches counts
-        kinds[pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)] = number
-    four = pc.match_substring_regex(table.terms, r"^[12]\d{3}$").to_numpy(zero_copy_only=False)
-    for index in np.flatnonzero(four).tolist():
-        term = table.terms[index].as_py()
-        if _YEAR.fullmatch(term):
-            kinds[index] = _YEARS + int(term) // 10
-        elif _EARLY_YEAR.fullmatch(term):
-            kinds[index] = _YEARS + int(term) // 100
+        kinds[matching(table, pattern)] = number
+    for index in np.flatnonzero(matching(table, _YEAR)).tolist():
+        year = int(table.terms[index].as_py())
+        kinds[index] = _YEARS + year // (100 if year < _EARLY else 10)
     return kinds
 
 
@@ -118,11 +129,6 @@ def _listed() -> tuple[pa.StringArray, np.ndarray]:
     lines = [line.split() for line in word_list("entity_kinds")]
     numbers = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     return pa.array([name for line in lines for name in line], pa.string()), numbers
-
-
-def _among(table: TermTable, name: str) -> np.ndarray:
-    """bool (V,): whether each term is on a word list."""
-    return pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
 
 
 NO_CLASS = -1
@@ -141,15 +147,14 @@ def class_digests() -> dict[str, str]:
 def classes_of(table: TermTable) -> np.ndarray:
     """int32 (V,): a number for each term's class, 0, 1, 2, …; −1 for terms that are never replaced."""
     spellings, codes = _exchangeable()
-    place = pc.fill_null(pc.index_in(table.terms, spellings), -1).to_numpy(zero_copy_only=False)
+    place = place_in(table.terms, spellings)
     found = np.where(place >= 0, codes[place], NO_CLASS)
     if len(table.cases):  # `President` for a governor, `Moon` for the sun
         found = np.where(table.cases == term_table.AS_IT_IS, found, NO_CLASS)
     kinds = kinds_of_terms(table)
     found = np.where(kinds != NO_ENTITY, kinds, found)
-    _, numbers = np.unique(found[found >= 0], return_inverse=True)
     result = np.full(len(found), NO_CLASS, np.int32)
-    result[found >= 0] = numbers
+    result[found >= 0] = np.unique(found[found >= 0], return_inverse=True)[1]
     return result
 
 

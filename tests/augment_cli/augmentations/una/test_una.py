@@ -370,7 +370,7 @@ def test_names_are_written_as_inside_sentences(fitted):
 def settled_table(store: Store) -> TermTable:
     """The table of a store with its forms, and the cases that are unknown settled."""
     own = TermTable.read(store, "terms", "forms")
-    return vocabulary.vocabulary_of(own, False, (), 100, "any").table
+    return vocabulary.vocabulary_of(own, False, (), "any").table
 
 
 def test_forms_are_counted_as_by_hand(sample_store):
