@@ -31,37 +31,17 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
 
 _NOUN_PERSON = 18  # lexnames(5WN)
 _WORDS = word_groups("colour")
-# Of one family none stands for another: crimson is red.
-_FAMILIES = (
-    "red crimson scarlet maroon vermilion magenta",
-    "blue azure indigo teal turquoise",
-    "purple violet lilac mauve magenta indigo",
-    "grey gray",
-    "yellow ochre",
-    "brown ochre beige maroon",
-    "white beige",
-    "green teal turquoise",
-    "pink magenta",
-)
 
 
 @lru_cache(maxsize=1)
-def _others() -> tuple[np.ndarray, ...]:
+def _others() -> list[list[int]]:
     """For each colour those that are no shade of it."""
-    names = word_list("colours")
-    families = [set(family.split()) for family in _FAMILIES]
-    return tuple(
-        np.array(
-            [
-                n
-                for n, other in enumerate(names)
-                if other != one
-                and other in _WORDS.drawn
-                and not any({one, other} <= family for family in families)
-            ]
-        )
-        for one in names
-    )
+    names, families = word_list("colours"), [set(family.split()) for family in word_list("colour_families")]
+    found = []
+    for one in names:
+        shades = {one}.union(*(family for family in families if one in family))
+        found.append([n for n, other in enumerate(names) if other in _WORDS.drawn - shades])
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -99,32 +79,29 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("colour")
-    others = _others()
     words = Words.of(rows.code_points)
     index, colours = colour_words(words)
     # The colour itself is the counter, so that equal words stay equal.
     draws = uniform(key, rows.row_ids[words.rows[index]], colours)
-    drawn = _drawn(words.rows[index], colours, draws, others)
-    strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
+    drawn = _drawn(words.rows[index], colours, draws)
+    strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn, pa.int64())))
     return Outcome(word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index))
 
 
-def _drawn(
-    rows: np.ndarray, colours: np.ndarray, draws: np.ndarray, others: tuple[np.ndarray, ...]
-) -> np.ndarray:
-    """int64 (m,): for each colour word of a row (m,) another; one for a colour, which its row has not yet."""
+def _drawn(rows: np.ndarray, colours: np.ndarray, draws: np.ndarray) -> list[int]:
+    """For each colour word of a row (m,) another; one for a colour, which its row has not yet."""
+    places = list(zip(rows.tolist(), colours.tolist(), strict=True))
     taken: dict[int, set[int]] = {}
-    for row, colour in zip(rows.tolist(), colours.tolist(), strict=True):
+    for row, colour in places:
         taken.setdefault(row, set()).add(colour)
     chosen: dict[tuple[int, int], int] = {}
-    for row, colour, draw in zip(rows.tolist(), colours.tolist(), draws.tolist(), strict=True):
+    for (row, colour), draw in zip(places, draws.tolist(), strict=True):
         if (row, colour) not in chosen:
-            free = [other for other in others[colour].tolist() if other not in taken[row]]
-            free = free or others[colour].tolist()  # a sentence with all of them
+            others = _others()[colour]
+            free = [other for other in others if other not in taken[row]] or others  # a sentence with all
             chosen[row, colour] = free[int(draw * len(free))]
             taken[row].add(chosen[row, colour])
-    keys = zip(rows.tolist(), colours.tolist(), strict=True)
-    return np.array([chosen[key] for key in keys], np.int64)
+    return [chosen[place] for place in places]
 
 
 COLOUR = Augmentation(

@@ -94,11 +94,11 @@ def _beside_the_point(view: ClauseView, arguments: Arguments, spans: Constituent
     # A relative clause without a finite verb was parsed wrongly.
     finite = any_of(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
     whole = (spans.count(finite, left, right) > 0) | ~view.relatives[heads]
-    _take_out(view, spans, gone, *_opened_as_it_should(view, heads[whole], left[whole], right[whole]))
+    _take_out(spans, gone, *_opened_as_it_should(view, heads[whole], left[whole], right[whole]))
     left, right = _times(view, arguments, spans)
-    _take_out(view, spans, gone, left, right, bare=True)
+    _take_out(spans, gone, left, right, bare=True)
     connective = np.flatnonzero(view.parses.lower.among(_WORDS.connectives))
-    _take_out(view, spans, gone, connective, connective)
+    _take_out(spans, gone, connective, connective)
     _take_out_brackets(view, spans, gone)
     _take_out_last_clause(view, spans, gone)
     return gone
@@ -173,22 +173,16 @@ def _times(view: ClauseView, arguments: Arguments, spans: Constituents) -> tuple
     good &= (count[verbs] - of_verb[verbs] > 0) | copula[verbs] | (top < verbs)
     # "from 1981 to 1989" goes as a whole, or not at all.
     following = np.minimum(right + 1, len(parents) - 1)
-    good &= ~parses.lower.at(following).among(
-        {"to", "until", "till", "and", "or", "-", "–", "of", "'s", "’s"}
-    )
+    good &= ~parses.lower.at(following).among(_WORDS.going_on)
     return left[good], right[good]
 
 
 def _take_out(
-    view: ClauseView,
-    spans: Constituents,
-    gone: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    bare: bool = False,
+    spans: Constituents, gone: np.ndarray, left: np.ndarray, right: np.ndarray, bare: bool = False
 ) -> None:
     """Mark spans (m,) that commas, or the sentence's ends, part from the rest, with the commas that go."""
     # `bare`: also without commas, behind the verb.
+    view = spans.view
     first, last = (edge[view.rows[left]] for edge in spans.bounds)
     opens, closes = left == first, right == last
     before, behind = np.maximum(left - 1, 0), np.minimum(right + 1, len(gone) - 1)
@@ -255,12 +249,10 @@ def _loses_antecedent(view: ClauseView, gone: np.ndarray) -> np.ndarray:
     """bool (n,): rows with a pronoun for which all nouns in front of it are gone."""
     parses, places = view.parses, np.arange(len(gone))
     nouns = parses.pos.among({"NOUN", "PROPN"})
-    front = np.full(len(parses), len(gone))
-    kept = np.flatnonzero(nouns & ~gone)
-    front[view.rows[kept][::-1]] = kept[::-1]
-    lost = np.full(len(parses), len(gone))
-    names = np.flatnonzero(nouns & gone & ~parses.lemmas.lowered().among(_WORDS.times))
-    lost[view.rows[names][::-1]] = names[::-1]
+    named = nouns & gone & ~parses.lemmas.lowered().among(_WORDS.times)
+    front, lost = (
+        np.where(first >= 0, first, len(gone)) for first in (view.first(nouns & ~gone), view.first(named))
+    )
     pronoun = parses.lower.among(_WORDS.third_person) & parses.pos.among({"PRON"}) & ~gone
     return view.any(pronoun & (places > lost[view.rows]) & (places < front[view.rows]))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations, compress, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from augment_cli.english.clauses.clause_rules import (
     put,
 )
 from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.verb_tense import FIRST, OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.english.inflection import base_form, inflected
 from augment_cli.resources import word_groups, word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
@@ -86,63 +87,31 @@ def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     return kinds
 
 
-def change_case(
-    view: ClauseView,
-    heads: np.ndarray,
-    single: np.ndarray,
-    table: dict[str, str],
-    texts: list[str],
-    opens: np.ndarray,
-) -> None:
-    """Put pronouns that stand alone in the case of their new place."""
-    forms = view.parses.lower_at(heads)
-    for index in np.flatnonzero(single & forms.among(table)).tolist():
-        word = table[forms.values[forms.codes[index]]]
-        texts[index] = in_case(word, CAPITALISED if opens[index] else AS_IT_IS)
-
-
-def agree(
-    view: ClauseView,
-    arguments: Arguments,
-    rows: np.ndarray,
-    verbs: np.ndarray,
-    subjects: np.ndarray,
-    edits: EditList,
-) -> None:
+def _agree(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray, edits: EditList) -> None:
     """Let verbs (m,) agree with their new subjects."""
     parses = view.parses
-    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-    plural, first = arguments.is_plural(subjects), parses.lower_at(subjects).among({"me"})
-    kinds = view.verb_forms[verbs]
+    forms, lemmas, kinds = parses.forms_at(verbs), parses.lemmas_at(verbs), view.verb_forms[verbs]
+    first, plural = parses.lower_at(subjects).among({"me"}), Arguments(view).is_plural(subjects)
+    persons = np.select([first, plural], [FIRST, OTHER], THIRD)
     lowered = forms.lowered()
     fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
     agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
     agreeing |= (kinds == VerbForm.PAST) & lowered.among(_WORDS.be)  # other verbs have one form in the past
-    changed, texts = [], []
     for index in np.flatnonzero(agreeing).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
-        new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
+        new = _agreeing(form, int(kinds[index]), lemma, int(persons[index]))
         if new is not None and new != form.lower():
-            changed.append(index)
-            texts.append(in_case(new, case_of(form)))
-    chosen = np.array(changed, np.int64)
-    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
+            verb = verbs[index : index + 1]
+            put(edits, view.rows[verb], parses.starts[verb], parses.ends[verb], [in_case(new, case_of(form))])
 
 
-def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
+def _agreeing(form: str, kind: int, lemma: str, person: int) -> str | None:
     """A verb form for a subject: plural, first person singular, or third person singular."""
     word = form.lower()
     if word in _WORDS.be:
-        past = word in {"was", "were"}
-        if first:
-            return "was" if past else "am"
-        return ("were" if past else "are") if plural else ("was" if past else "is")
-    if kind == VerbForm.PAST:
-        return None
-    base = base_form(form, kind, lemma)
-    if base is None:
-        return None
-    return base if plural or first else inflected(base, VerbForm.PRESENT_THIRD)
+        return finite("be", PAST if word in {"was", "were"} else PRESENT, person)
+    base = None if kind == VerbForm.PAST else base_form(form, kind, lemma)
+    return inflected(base, VerbForm.PRESENT_THIRD) if base and person == THIRD else base
 
 
 @dataclass(frozen=True)
@@ -180,7 +149,7 @@ def swap(
     numbered = spans.count(parses.tags.among({"CD"}), left, heads) > 0
     lemmas, behind = parses.lemmas_at(heads), parses.deps.at(heads).among({"pobj", "obl"})  # a preposition
     kinds, sorts = kinds_of(view, heads), parses.tags.at(heads).map(lambda tag: _NOUNS.get(tag, -1), np.int64)
-    roles, arguments = _Roles(view, heads, left, unlike), Arguments(view)
+    roles = _Roles(view, heads, left, unlike)
     chosen: list[tuple[int, int]] = []
     agreeing: list[int] = []
     for low, high in _stretches(view.rows[heads]):
@@ -206,19 +175,20 @@ def swap(
     to_back = spans.strings(left[first], heads[first], inwards=opens)
     swapped = np.zeros(len(first), bool)
     swapped[agreeing] = True
-    single = [swapped & (left[side] == heads[side]) for side in (first, second)]
-    change_case(view, heads[first], single[0], ACCUSATIVES, to_back, np.zeros(len(first), bool))
-    change_case(view, heads[second], single[1], NOMINATIVES, to_front, opens)
-    verbs = roles.finite_verbs(heads[first])
+    # A pronoun that stands alone gets the case of its new place.
+    for side, table, texts in ((first, ACCUSATIVES, to_back), (second, NOMINATIVES, to_front)):
+        forms = parses.lower_at(heads[side])
+        pronoun = swapped & (left[side] == heads[side]) & forms.among(table)
+        for index in np.flatnonzero(pronoun).tolist():
+            case = CAPITALISED if side is second and opens[index] else AS_IT_IS
+            texts[index] = in_case(table[forms.values[forms.codes[index]]], case)
+    verbs = _finite_verbs(view, heads[first])
     index = np.flatnonzero(swapped & (verbs >= 0))
-    agree(view, arguments, rows[index], verbs[index], heads[second[index]], edits)
-    differ = np.array([a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)])
-    for which, texts in ((first, to_front), (second, to_back)):
-        kept = np.flatnonzero(differ)
-        put(
-            edits, rows[kept], parses.starts[left[which[kept]]], parses.ends[heads[which[kept]]],
-            [texts[index] for index in kept],
-        )  # fmt: skip
+    _agree(view, verbs[index], heads[second[index]], edits)
+    differ = [a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)]
+    for side, texts in ((first[differ], to_front), (second[differ], to_back)):
+        starts, ends = parses.starts[left[side]], parses.ends[heads[side]]
+        put(edits, rows[differ], starts, ends, list(compress(texts, differ)))
 
 
 def _sorts_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -241,43 +211,30 @@ class _Roles:
         self._is_subject = parses.deps.at(heads).among(_SUBJECTS)
         self._is_object = parses.deps.at(heads).among(_OBJECTS)
         self._sorts = _sorts_of(view, heads)
-        self._joined = view.with_child(view.roles == Role.CONJUNCT)[heads]
-        self._owned = parses.tags.at(left).among({"PRP$"})
-        lemmas = parses.lemmas.lowered()
-        self._unfit = lemmas.among(_BOTH_WAYS | _WORDS.light)[view.parents[heads]]
+        conjunct = view.roles == Role.CONJUNCT
+        self._bound = view.with_child(conjunct)[heads] | parses.tags.at(left).among({"PRP$"})
         # A second verb shares the subject, or `his` refers to it: neither would fit the other.
-        sharing = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
-        self._unfit |= view.with_child(sharing | parses.deps.among({"xcomp", "iobj", "dative"}))[
-            view.parents[heads]
-        ]
-        self._unfit |= (view.roles == Role.CONJUNCT)[view.parents[heads]]
+        sharing = (conjunct & parses.pos.among({"VERB", "AUX"})) | parses.deps.among(
+            {"xcomp", "iobj", "dative"}
+        )
+        unfit = parses.lemmas.lowered().among(_BOTH_WAYS | _WORDS.light) | view.with_child(sharing) | conjunct
+        self._unfit = unfit[view.parents[heads]]
 
     def can_change(self, one: int, other: int) -> bool:
         """Whether the first is the subject of the verb whose object is the second."""
-        if not self._is_subject[one] or not self._is_object[other] or self._unfit[one]:
-            return False
-        view, verb = self._view, int(self._view.parents[self._heads[one]])
-        head = int(view.parents[self._heads[other]])
-        if head != verb or not self._heads[one] < verb < self._left[other]:
-            return False
-        if self._owned[one] or self._owned[other] or self._joined[one] or self._joined[other]:
-            return False
-        if not self._unlike and (self._sorts[one] != self._sorts[other] or self._sorts[one] < 0):
-            return False
-        forms = view.parses.lower
-        words_ = [forms.values[code] for code in forms.codes[[self._heads[one], self._heads[other]]]]
-        return words_[0] != NOMINATIVES.get(words_[1], words_[1]).lower()
-
-    def finite_verbs(self, subjects: np.ndarray) -> np.ndarray:
-        """int64 (m,): the finite verb of each subject's clause: the first auxiliary, else the verb; or −1."""
-        view = self._view
-        verbs = view.parents[subjects]
-        first = verbs.copy()
-        helpers = np.flatnonzero(view.roles == Role.AUXILIARY)[::-1]
-        of = np.full(len(view.roles), -1)
-        of[view.parents[helpers]] = helpers
-        first = np.where((of[verbs] >= 0) & (of[verbs] < verbs), of[verbs], verbs)
-        return np.where(any_of(view.verb_forms[first], FINITE), first, -1)
+        parents, lower = self._view.parents, self._view.parses.lower
+        subject, verb, object_ = self._heads[one], parents[self._heads[one]], self._heads[other]
+        alike = self._sorts[one] == self._sorts[other] and self._sorts[one] >= 0
+        words_ = [lower.values[code] for code in lower.codes[[subject, object_]]]
+        return bool(
+            self._is_subject[one]
+            and self._is_object[other]
+            and not (self._unfit[one] or self._bound[one] or self._bound[other])
+            and parents[object_] == verb
+            and subject < verb < self._left[other]
+            and (self._unlike or alike)
+            and words_[0] != NOMINATIVES.get(words_[1], words_[1]).lower()
+        )
 
 
 def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -294,6 +251,16 @@ def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     return left
 
 
+def _finite_verbs(view: ClauseView, subjects: np.ndarray) -> np.ndarray:
+    """int64 (m,): the finite verb of each subject's clause: the first auxiliary, else the verb; or −1."""
+    verbs = view.parents[subjects]
+    helpers = np.flatnonzero(view.roles == Role.AUXILIARY)[::-1]
+    of = np.full(len(view.roles), -1)
+    of[view.parents[helpers]] = helpers
+    first = np.where((of[verbs] >= 0) & (of[verbs] < verbs), of[verbs], verbs)
+    return np.where(any_of(view.verb_forms[first], FINITE), first, -1)
+
+
 def _stretches(rows: np.ndarray) -> list[tuple[int, int]]:
     """Where the phrases of each row begin and end."""
     edges = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
@@ -304,11 +271,8 @@ def _turns(view: ClauseView, one: int, other: int, left: int) -> bool:
     """Whether an exchange says something else: neither joins the other, or is said of it."""
     parses = view.parses
     between = [parses.lower.values[code] for code in parses.lower.codes[one + 1 : left]]
-    if (
-        _WORDS.joined.intersection(between)
-        or between == [","]
-        or (len(between) < 3 and _WORDS.said_of.intersection(between))
-    ):
+    said_of = len(between) < 3 and not _WORDS.said_of.isdisjoint(between)
+    if said_of or between == [","] or not _WORDS.joined.isdisjoint(between):
         return False
     for token, end in ((other, one), (one, other)):  # neither hangs on the other
         for _ in range(_STEPS):

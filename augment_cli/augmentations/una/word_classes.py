@@ -27,47 +27,12 @@ from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
 NO_ENTITY = -1
-MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)
+MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)  # months and days are in `kinds_of_numbers.txt`, too
 _LISTED = 100  # plus the line of the list
 NUMBERS = 10_000  # kinds from here on are numbers, in digits or words; those below, but for days, are names
 WORDS = 35_000  # and from here on words of number
 _YEARS = 20_000  # plus the decade, or the century of the Middle Ages
 _LISTS = ("entity_kinds", "male_names", "female_names", "doubtful_surnames")
-_DATES = (
-    (MONTH, r"^(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
-    (WEEKDAY, r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)$"),
-)
-# None that is said with a vowel first (8, 11, 80): `a` or `an` stands before it.
-_SHAPES = (
-    (30_000, r"^[2-79]$"),
-    (30_001, r"^[2-79]0$"),
-    (30_002, r"^1[02-79]$"),
-    (30_003, r"^[2-79][1-9]$"),
-    (30_004, r"^[1-79]00$"),
-    (30_005, r"^[1-79](?:[1-9]0|\d5)$"),
-    (30_006, r"^[1-79]\d[1-46-9]$"),
-    (31_000, r"^(?:10|1[2-79]|[2-79]\d?),000$"),
-    (31_001, r"^[1-79]\d\d,000$"),
-    (31_002, r"^[1-79],\d00$"),
-    (31_003, r"^[1-79],\d{3}$"),
-    (31_004, r"^[2-79]\d,\d00$"),
-    (31_005, r"^[2-79]\d,\d{3}$"),
-    (31_006, r"^[1-79]\d\d,\d{3}$"),
-    (32_000, r"^[1-79](?:,\d{3}){2}$"),
-    (33_000, r"^[1-79]\.\d$"),
-    (33_001, r"^[1-79]\.\d\d$"),
-    (33_002, r"^[2-79]\d\.\d$"),
-    (33_003, r"^[2-79]\d\.\d\d$"),
-    (34_000, r"^1[2-79]th$"),
-    (34_001, r"^2[2-9](?:nd|rd|th)$"),
-    (34_002, r"^[4-79]th$"),
-    (34_003, r"^19\d0s$"),
-    (34_004, r"^17\d0s$"),
-    (34_005, r"^18\d0s$"),
-    (WORDS, r"^(?:two|three|four|five|six|seven|nine|ten)$"),
-    (35_001, r"^(?:twenty|thirty|forty|fifty|sixty|seventy|ninety)$"),
-    (35_002, r"^(?:third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
-)
 _YEAR = r"^(?:1\d{3}|20[0-2]\d)$"
 _EARLY = 1500  # before this year a century is as good as a decade
 
@@ -115,8 +80,8 @@ def kinds_of_terms(table: TermTable) -> np.ndarray:
     names, numbers = _listed()
     line = place_in(table.terms, names)
     kinds = np.where(line >= 0, _LISTED + numbers[line], kinds)
-    for number, pattern in reversed((*_DATES, *_SHAPES)):  # the first that matches counts
-        kinds[matching(table, pattern)] = number
+    for number, pattern in reversed(word_table("kinds_of_numbers")):  # the first that matches counts
+        kinds[matching(table, f"^(?:{pattern})$")] = int(number)
     for index in np.flatnonzero(matching(table, _YEAR)).tolist():
         year = int(table.terms[index].as_py())
         kinds[index] = _YEARS + year // (100 if year < _EARLY else 10)

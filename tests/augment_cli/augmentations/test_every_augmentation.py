@@ -3,6 +3,7 @@
 import functools
 import json
 import tomllib
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli import augmentations
-from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.augmentation import LABELS, Resources, entailment_of
 from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
@@ -186,44 +187,28 @@ def test_a_row_does_not_depend_on_the_others(name, sample_store):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if augmentations.get(name).is_random])
 def test_other_seeds_and_draws_give_other_texts(name, sample_store):
-    choices = [(0, 0), (1, 0), (0, 1)]
-    texts = sample()  # some change few
     results = [
-        augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
-        for seed, draw in choices
+        augmented(sample(), name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
+        for seed, draw in [(0, 0), (1, 0), (0, 1)]
     ]
     hint = "if it draws nothing by default, its descriptor says `is_random=False`"
-    assert results[0] != results[1], hint
-    assert results[0] != results[2], hint
-    assert results[1] != results[2], hint
+    assert all(one != other for one, other in combinations(results, 2)), hint
 
 
 @pytest.mark.parametrize("name", augmentations.names())
 def test_the_descriptor_is_complete(name):
     descriptor = augmentations.get(name)
-    assert descriptor.name == name
-    assert descriptor.kind in {"positive", "negative"}
+    assert descriptor.name == name and descriptor.paper and descriptor.examples
     assert augmentations.summary(name).endswith(".")
-    assert descriptor.paper
-    assert descriptor.examples
     assert all(example.startswith(f"augment-cli {name}") for example in descriptor.examples)
+    entailment = entailment_of(descriptor)
+    assert entailment.label in LABELS and len(entailment.reason.split()) > 3
 
 
 SPANS = [
-    "https://example.org/old-house?q=red&big=1#top",
-    "www.example.com/a_b",
-    "t.co/xYz12",
-    "ann.lee@big-house.example.org",
-    "@old_house",
-    "#RedRiver2020",
-    "<b>",
-    "</b>",
-    "<a href='big house'>",
-    "</>",
-    "&amp;",
-    "&#8217;",
-    "[COL]",
-    "[VAL]",
+    *("https://example.org/old-house?q=red&big=1#top", "www.example.com/a_b", "t.co/xYz12"),
+    *("ann.lee@big-house.example.org", "@old_house", "#RedRiver2020", "<b>", "</b>", "<a href='big house'>"),
+    *("</>", "&amp;", "&#8217;", "[COL]", "[VAL]"),
 ]
 TEXTS = [
     f"The airplane near {span} was almost big, and the red rug {span} (see {span}) moved rapidly."
