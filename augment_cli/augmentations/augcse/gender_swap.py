@@ -67,9 +67,8 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     following = np.minimum(index + 1, len(words) - 1)
     near = (index + 1 < len(words)) & words.follows_space[following]
     # his “subjective principle”: a quotation is as good as a noun.
-    quoted = (words.rows[following] == words.rows[index]) & (
-        words.flat_starts[following] == words.flat_ends[index] + 2
-    )
+    quoted = (words.rows[following] == words.rows[index]) & (following > index)
+    quoted &= words.flat_starts[following] == words.flat_ends[index] + 2
     quoted &= is_any(character_before(words, following), "\"“‘'«") & is_any(
         character_after(words, index), " "
     )
@@ -84,13 +83,9 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     named = words.has_capital[following] & ~words.among({"i"})[following]
     noun = ~function_word[following] | joined | named
     before = np.maximum(index - 1, 0)
-    noun &= ~(
-        words.among({"her"})[index]
-        & words.follows_space[index]
-        & words.among(_WORDS.perceiving)[before]
-        & words.among(_WORDS.done)[following]
-    )
-    return (near & noun & ~adverb) | (quoted & (following > index))
+    perceived = words.among({"her"})[index] & words.follows_space[index]
+    perceived &= words.among(_WORDS.perceiving)[before] & words.among(_WORDS.done)[following]
+    return (near & noun & ~adverb & ~perceived) | quoted
 
 
 def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa.StringArray]:
@@ -129,9 +124,8 @@ def _swapped_names(
     male, female = word_set("male_names"), word_set("female_names")
     # Not inside a longer name; a capital at the text's beginning, or a title, is not part of one.
     before = np.maximum(np.arange(len(words)) - 1, 0)
-    opens = (words.positions[before] == 0) & words.among(
-        pa.concat_arrays([word_set("function_words"), _TITLES])
-    )
+    plain = words.among(word_set("function_words")) | words.among(_TITLES)
+    opens = (words.positions[before] == 0) & plain
     part_of_name = words.follows_space & capital[before] & ~opens[before]
     places, strings = [], []
     for own, other in ((male, female), (female, male)):

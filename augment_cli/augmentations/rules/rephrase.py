@@ -47,19 +47,14 @@ _LIST_TYPE = pa.list_(pa.string())
 
 
 # Kinds of rules; those of requests, phrases and words draw what they put in.
-_RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
-    "clauses": lambda grammar: [
-        *clauses(grammar),
-        *openings(grammar),
-        *predicates(grammar),
-        *reported(grammar),
-    ],
-    "voice": voices,
-    "adverbials": adverbials,
-    "nouns": nouns,
-    "figures": figures,
-    "requests": lambda grammar: (),
-    "lexicon": lambda grammar: (),
+_RULES: dict[str, tuple[Callable[[Grammar], Sequence[Places]], ...]] = {
+    "clauses": (clauses, openings, predicates, reported),
+    "voice": (voices,),
+    "adverbials": (adverbials,),
+    "nouns": (nouns,),
+    "figures": (figures,),
+    "requests": (),
+    "lexicon": (),
 }
 
 
@@ -141,7 +136,7 @@ def _places(
 ) -> Sequence[Places]:
     if tuple(kinds) == ("voice",):
         return voices(grammar, is_wide=True)
-    found = [places for kind in kinds for places in _RULES[kind](grammar)]
+    found = [places for kind in kinds for rule in _RULES[kind] for places in rule(grammar)]
     if "requests" in kinds:
         found += requests(grammar, draw)
     if "lexicon" in kinds:

@@ -251,14 +251,10 @@ class NaturalReplacement(TermReplacement):
         """bool (N,): words that are names for the most part, but not here, such as `big`."""
         texts, result = rows.code_points, np.zeros(len(tokens.term_ids), bool)
         places = np.flatnonzero(eligible & self._vocabulary.is_name[self._vocabulary.own[tokens.term_ids]])
-        if not len(places):
-            return result
-        owners = tokens.rows[places]
-        is_small = character_classes()[texts.values[spans_of(texts, tokens, places)[0]]] & LOWER > 0
-        places, owners = places[is_small], owners[is_small]
-        if len(places):
-            some, number = np.unique(owners, return_inverse=True)
-            result[places] = ~_without_capitals(texts, some)[number]
+        first = texts.values[spans_of(texts, tokens, places)[0]]
+        places = places[character_classes()[first] & LOWER > 0]
+        some, number = np.unique(tokens.rows[places], return_inverse=True)
+        result[places] = ~_without_capitals(texts, some)[number]
         return result
 
     def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
@@ -285,21 +281,18 @@ class NaturalReplacement(TermReplacement):
         form = np.where(ordinary | (first & (pattern == CAPITALISED)), pattern, AS_IT_IS)
         # A text without capitals, as chats and queries are, gets none.
         owners = tokens.rows[chosen]
-        rows = owners[np.append(True, owners[1:] != owners[:-1])[: len(owners)]]
-        small = rows[_without_capitals(texts, rows)]
-        if len(small):
-            form = np.where(np.isin(owners, small), _SMALL_LETTERS, form)
-        return form.astype(np.int64)
+        begins = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
+        small = _without_capitals(texts, owners[begins])[np.cumsum(begins) - 1]
+        return np.where(small, _SMALL_LETTERS, form).astype(np.int64)
 
     def _begins(self, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
         """bool (m,): tokens with no word before them in their row but for up to two marks."""
         counter = chosen - tokens.offsets[tokens.rows[chosen]]
         is_word = self._is_word[tokens.term_ids]
         first: np.ndarray = counter == 0
+        marks = np.ones(len(chosen), bool)
         for before in (1, 2):
-            marks = np.ones(len(chosen), bool)
-            for step in range(1, before + 1):
-                marks &= ~is_word[np.maximum(chosen - step, 0)]
+            marks &= ~is_word[np.maximum(chosen - before, 0)]
             first |= (counter == before) & marks
         return first
 

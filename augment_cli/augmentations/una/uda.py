@@ -26,6 +26,7 @@ from augment_cli.augmentations.una.term_replacement import (
     tokens_of,
 )
 from augment_cli.augmentations.una.vocabulary import spans_of
+from augment_cli.augmentations.una.word_classes import place_in
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
@@ -53,24 +54,20 @@ class AlikeReplacement(NaturalReplacement):
         super().__init__(name, parameters, resources, opposite=True)
         self._key = resources.key(f"{name}/equivalent")
         avoided = set(avoided_words(parameters.avoid).to_pylist())
-        entries = [
-            (word, [other for other in others if other not in avoided])
-            for word, *others in word_table(_LIST)
-            if others != _STAYS
+        table = [
+            (word, [other for other in others if other not in avoided]) for word, *others in word_table(_LIST)
         ]
-        entries = [(word, others) for word, others in entries if others]
+        entries = [(word, others) for word, others in table if others and others != _STAYS]
         self._listed = pa.array([word for word, _ in entries], pa.string())
         self._others = pa.array([other for _, others in entries for other in others], pa.string())
         self._offsets = offsets_from_lengths(np.array([len(others) for _, others in entries], np.int64))
-        stays = [phrase for phrase, *others in word_table(_LIST) if others == _STAYS]
-        self._phrases = PhraseTable(
-            [*stays, *(phrase for phrase in word_list(_FIXED) if phrase not in stays)]
-        )
+        stays = [phrase for phrase, others in table if others == _STAYS]
+        self._phrases = PhraseTable(list(dict.fromkeys([*stays, *word_list(_FIXED)])))
 
     def __call__(self, rows: Rows) -> Outcome:
         """Replace some words of some rows."""
         tokens, words = tokens_of(rows), Words.of(rows.code_points)
-        listed = pc.fill_null(pc.index_in(pc.utf8_lower(words.strings), self._listed), -1).to_numpy()
+        listed = place_in(pc.utf8_lower(words.strings), self._listed)
         some = np.flatnonzero((listed >= 0) & self._is_free(words))
         token, is_token = _tokens_of_words(words, some, rows, tokens)
         some, token = some[is_token], token[is_token]
@@ -78,15 +75,9 @@ class AlikeReplacement(NaturalReplacement):
         some, token = some[free], token[free]
         eligible = np.zeros(len(tokens.term_ids), bool)
         eligible[token] = True
-
-        drawn = self.drawn_positions(rows, tokens, eligible)
-        chosen = np.zeros(len(eligible), bool)
-        chosen[drawn] = True
-        index = some[chosen[token]]
-        replaceable = np.zeros(len(words), bool)
-        replaceable[some] = True
+        index = some[np.isin(token, self.drawn_positions(rows, tokens, eligible))]
         edits = word_edits.replace_words(words, index, self._strings(rows, words, listed[index], index))
-        reasons = word_edits.reasons_for(words, replaceable)
+        reasons = word_edits.reasons_without(words, some)
         return Outcome(edits, reasons, replaced_columns(rows, tokens, words.rows[index]))
 
     def _is_free(self, words: Words) -> np.ndarray:
