@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -240,7 +240,8 @@ class _BackTranslator(Rewriter):
     ) -> dict[int, list[Generated]]:
         """Outputs for the texts of some items, by their place; none for what is too long."""
         read, is_too_long = model.read(list(texts.values()), self._longest) if texts else ([], [])
-        some = {number: ids for number, ids, long in zip(texts, read, is_too_long, strict=True) if not long}
+        both: Iterable[tuple[int, Any, bool]] = zip(texts, read, is_too_long, strict=True)
+        some = {number: ids for number, ids, too_long in both if not too_long}
         if not some:
             return {}
         outputs = model.write(list(some.values()), key, [items[number][0] for number in some])

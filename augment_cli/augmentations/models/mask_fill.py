@@ -179,9 +179,9 @@ class _MaskFilling:
         numbers = [number for number, sentence in enumerate(sentences) if sentence.chosen]
         filled = self._guard.run(self._edits, [sentences[number] for number in numbers]) if numbers else []
         flat = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own]
-        places = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3)
+        edited, starts, ends = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3).T
         edits = EditList()
-        edits.replace(*places.T, [text for *_, text in flat], np.arange(len(flat)))
+        edits.replace(edited, starts, ends, [text for *_, text in flat], np.arange(len(flat)))
         made = edits.edits()
         columns = {
             "replaced": pa.array(np.bincount(made.rows, minlength=len(texts)).astype(np.int32)),

@@ -110,8 +110,8 @@ class Negation:
         self._remove(first[rows[has]], reasons)
         rest = rows[~has & is_finite]
         self._add(rest, verbs[rest], subjects[rest], reasons)
-        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
-        put(self.edits, *places.T, [text for *_, text in self._pending])
+        edited, starts, ends = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3).T
+        put(self.edits, edited, starts, ends, [text for *_, text in self._pending])
         # There is one, but the parse does not say which.
         reasons[rows[~has & ~is_finite & has_finite]] = Reason.DOUBTFUL_PARSE
         verbless = ~has & ~has_finite

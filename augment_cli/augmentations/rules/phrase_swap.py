@@ -183,8 +183,8 @@ def swap(
             case = CAPITALISED if side is second and opens[index] else AS_IT_IS
             texts[index] = in_case(table[forms.values[forms.codes[index]]], case)
     verbs = _finite_verbs(view, heads[first])
-    index = np.flatnonzero(swapped & (verbs >= 0))
-    _agree(view, verbs[index], heads[second[index]], edits)
+    agrees = swapped & (verbs >= 0)
+    _agree(view, verbs[agrees], heads[second[agrees]], edits)
     differ = [a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)]
     for side, texts in ((first[differ], to_front), (second[differ], to_back)):
         starts, ends = parses.starts[left[side]], parses.ends[heads[side]]

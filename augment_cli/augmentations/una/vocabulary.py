@@ -75,14 +75,9 @@ class Vocabulary:
         return np.append(self.table.cases != term_table.AS_IT_IS, False)
 
     @cached_property
-    def spellings(self) -> pa.StringArray:
-        """V strings: the terms as they are written inside sentences."""
-        return spelled(self.table)
-
-    @cached_property
     def surface_forms(self) -> pa.StringArray:
         """4V strings: as written inside sentences, with a capital in front, in capitals, in small letters."""
-        plain = self.spellings
+        plain = spelled(self.table)
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain), self.table.terms])
 
     @cached_property

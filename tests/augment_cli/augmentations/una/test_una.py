@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,17 @@ from benchmarks.growth import ReferenceFit, probabilities, tokenize
 from tests.helpers.in_memory import augment
 
 LINES = SAMPLE.read_text("utf-8").splitlines()
+
+
+@cache
+def reference() -> ReferenceFit:
+    """The sample's fit by the plain reference."""
+    return ReferenceFit([tokenize(text) for text in LINES])
+
+
+@cache
+def reference_scores() -> list[list[float]]:
+    return [reference().scores(tokenize(text)) for text in LINES]
 
 
 def token_rows(sentences: list[list[float]]) -> TokenRows:
@@ -69,12 +81,9 @@ def test_probabilities_by_hand(scores, expected):
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
-    documents = [tokenize(sentence) for sentence in LINES]
-    reference = ReferenceFit(documents)
-    scores = [reference.scores(tokens) for tokens in documents]
-    rows = token_rows(scores)
+    rows = token_rows(reference_scores())
     result = replacement_probabilities(rows, np.ones(len(rows.weights), bool), beta, opposite)
-    expected = np.concatenate([probabilities(sentence, beta, opposite) for sentence in scores])
+    expected = np.concatenate([probabilities(one, beta, opposite) for one in reference_scores()])
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
@@ -106,10 +115,9 @@ def test_drawn_ranks_follow_the_weights(rank, include_self):
 
 def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store):
     """A corner of a real table, where many scores are equal."""
-    reference = ReferenceFit([tokenize(text) for text in LINES])
     table = TermTable.read(sample_store, "terms")
-    term = reference.ranked[200]
-    ranks, weights = reference.window(term, 20)
+    term = reference().ranked[200]
+    ranks, weights = reference().window(term, 20)
     uniforms = np.random.default_rng(0).random(50_000)
     drawn = table.draw_ids(table.ids_of(pa.array([term])).repeat(len(uniforms)), 20, uniforms)
     counts = np.bincount(drawn, minlength=len(table))
@@ -171,9 +179,7 @@ def test_the_realised_share_is_what_the_probabilities_promise(sample_store):
     options = {"surface": "in-place", "radius": "1%"}
     folder = augment_cli.run("una", sample_store.path, stage="una-share", jobs=1, **options)
     entry = report.stats(folder, "una-share")
-    documents = [tokenize(text) for text in LINES]
-    reference = ReferenceFit(documents)
-    expected = [p for tokens in documents for p in probabilities(reference.scores(tokens), 0.5)]
+    expected = [p for scores in reference_scores() for p in probabilities(scores, 0.5)]
     deviation = np.sqrt(sum(p * (1 - p) for p in expected)) / len(expected)
     assert entry["tokens"] == len(expected)
     assert entry["replaced"] == entry["edits"]
