@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Prepared, Resources
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.rows import Outcome, Rows
+
+# One that applies rules of English to parses.
+english_rules = partial(Augmentation, needs=frozenset({"parses"}), languages=("en",))
 
 
 def prepared(run: Callable[[Any, Resources, Rows], Outcome]) -> Callable[[Any, Resources], Prepared]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.augmentations.augcse.antonym import candidates, come_again, is_behind_be, resolve
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
@@ -50,13 +50,11 @@ def _run(parameters: AdjectiveParameters, resources: Resources, rows: Rows) -> O
     return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
 
-ADJECTIVE_ANTONYM = Augmentation(
+ADJECTIVE_ANTONYM = english_rules(
     name="adjective-antonym",
     version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); opposites of a list of our own",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=AdjectiveParameters,
     prepare=prepared(_run),
     columns=lexical.COLUMNS,

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
@@ -114,13 +114,11 @@ def _matches(view: ClauseView, tokens: np.ndarray, test: Callable[[str], bool]) 
     return view.parses.forms_at(tokens).where(test)
 
 
-SENTENCE_REORDERING = Augmentation(
+SENTENCE_REORDERING = english_rules(
     name="sentence-reordering",
     version=1,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=prepared(_run),
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",

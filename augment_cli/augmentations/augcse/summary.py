@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, put, refuse
@@ -292,13 +292,11 @@ def _delete(
     put(edits, rows[orphans], parses.starts[orphans], parses.ends[orphans], [""] * len(orphans))
 
 
-SUMMARY = Augmentation(
+SUMMARY = english_rules(
     name="summary",
     version=7,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=SummaryParameters,
     prepare=lambda parameters, resources: by_rule(partial(_summarise, parameters=parameters)),
     examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -356,13 +356,11 @@ class _Verbs:
         return [(will, start, end, ""), (will, int(parses.starts[verb]), verb_end, new)]
 
 
-TENSE = Augmentation(
+TENSE = english_rules(
     name="tense",
     version=7,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=TenseParameters,
     prepare=prepared(_run),
     columns=(pa.field("target", pa.string()),),

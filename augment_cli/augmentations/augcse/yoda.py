@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, negation_behind, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
@@ -164,13 +164,11 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
     return np.where(starts > 0, before[np.maximum(starts - 1, 0)], -1)
 
 
-YODA = Augmentation(
+YODA = english_rules(
     name="yoda",
     version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_rule(_move),
     examples=("augment-cli yoda",),
     is_random=False,

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources
+from augment_cli.augmentations.running import english_rules, prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments
@@ -270,13 +270,11 @@ def _run(parameters: ModalityParameters, resources: Resources, rows: Rows) -> Ou
     return with_labels(outcome, outcome.edits.rows[weaker.to_numpy(zero_copy_only=False)])
 
 
-MODALITY = Augmentation(
+MODALITY = english_rules(
     name="modality",
     version=4,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=ModalityParameters,
     prepare=prepared(_run),
     columns=(LABEL_COLUMN,),

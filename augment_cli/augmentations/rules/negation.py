@@ -20,8 +20,8 @@ from functools import cached_property
 
 import numpy as np
 
-from augment_cli.augmentations.running import prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources
+from augment_cli.augmentations.running import english_rules, prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -427,14 +427,12 @@ class Negation:
         self._pending.append((row, int(parses.starts[first]), int(parses.ends[last]), text))
 
 
-NEGATION = Augmentation(
+NEGATION = english_rules(
     name="negation",
     version=7,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=NegationParameters,
     prepare=prepared(_run),
     columns=(LABEL_COLUMN,),

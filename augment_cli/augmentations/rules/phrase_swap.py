@@ -22,7 +22,7 @@ from itertools import combinations, compress, pairwise
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import (
@@ -292,13 +292,11 @@ def _verb_of(view: ClauseView, token: int) -> int:
     return token
 
 
-PHRASE_SWAP = Augmentation(
+PHRASE_SWAP = english_rules(
     name="phrase-swap",
     version=2,
     kind="negative",
     paper="none; roles as in Tang et al. 2022 (AugCSE's subject-object switch), on any two phrases",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_rule(partial(swap, unlike=parameters.unlike, roles_alone=False)),
     parameters=PhraseSwapParameters,
     examples=("augment-cli phrase-swap", "augment-cli phrase-swap --unlike"),

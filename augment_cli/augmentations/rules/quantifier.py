@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.resources import word_groups
 
@@ -244,13 +244,11 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
         yield [(place, place, "neither"), (ands[0], ands[0], "nor")]
 
 
-QUANTIFIER = Augmentation(
+QUANTIFIER = english_rules(
     name="quantifier",
     version=4,
     kind="negative",
     paper="none; quantifiers as in Richardson et al. 2020 (semantic fragments)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantifier")),
     examples=("augment-cli quantifier", "augment-cli quantifier --draws 2"),
     entailment=("other", "it holds of more or fewer, in a way that the sentence does not imply"),

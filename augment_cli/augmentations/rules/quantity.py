@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
 from augment_cli.resources import word_groups, word_table
 from augment_cli.syntax.tree import words
@@ -223,13 +223,11 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
             yield [(unit, unit, _another(near, word, draw))]
 
 
-QUANTITY = Augmentation(
+QUANTITY = english_rules(
     name="quantity",
     version=4,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantity")),
     examples=("augment-cli quantity", "augment-cli quantity --draws 2"),
     turns="content",

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
@@ -285,13 +285,11 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         yield from turns_of(place, place, fitting)
 
 
-RELATION = Augmentation(
+RELATION = english_rules(
     name="relation",
     version=4,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=RelationParameters,
     prepare=lambda parameters, resources: by_turns(
         _find_deeds if parameters.deeds else _find, resources.key("relation")

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, with_digests
+from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -179,13 +180,11 @@ def _without_overlaps(
         order = order[~np.isin(places[order], later)]
 
 
-REPHRASE = Augmentation(
+REPHRASE = english_rules(
     name="rephrase",
     version=9,
     kind="positive",
     paper="none",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=RephraseParameters,
     prepare=lambda parameters, resources: Rephrasing(parameters, resources.key("rephrase")),
     columns=(pa.field("rules", _LIST_TYPE),),

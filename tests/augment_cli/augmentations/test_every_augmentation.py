@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import tomllib
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +20,7 @@ from augment_cli.contract.augmentation import LABELS, Resources, entailment_of
 from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
+from augment_cli.resources import word_groups
 from augment_cli.runs.again import command_of
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import AugmentationRun, make_run
@@ -197,6 +199,12 @@ def test_the_descriptor_is_complete(name):
     assert all(example.startswith(f"augment-cli {name}") for example in descriptor.examples)
     entailment = entailment_of(descriptor)
     assert entailment.label in LABELS and len(entailment.reason.split()) > 3
+
+
+def test_rules_name_the_lists_that_they_have():
+    for file in Path(augmentations.__file__).parent.glob("*/*.py"):
+        named = set(re.findall(r"\b_WORDS\.(\w+)", file.read_text("utf-8")))
+        assert not named or named == vars(word_groups(file.stem.replace("_", "-"))).keys(), file.name
 
 
 SPANS = [
