@@ -22,7 +22,7 @@ from augment_cli.english.words.word_edits import (
     nothing,
 )
 from augment_cli.english.words.words import Words
-from augment_cli.text.spans import Edits, string_array
+from augment_cli.text.spans import Edits
 from augment_cli.text.surface import LOWER, capitalised_where, character_classes
 
 _OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
@@ -63,7 +63,8 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     following = kept[np.searchsorted(kept, last)]
     has_next = following < words.offsets[rows[last] + 1]
     capital_at = np.unique(_new_capitals(words, first, following, has_next))
-    inside = pc.utf8_upper(_characters(words.texts.values[words.flat_starts[capital_at]]))
+    letters = [chr(code) for code in words.texts.values[words.flat_starts[capital_at]].tolist()]
+    inside = pc.utf8_upper(pa.array(letters, pa.string()))
     articles, forms = _articles_before_gaps(words, first, following, has_next & (following == last + 1))
     # An article that now begins the text takes its capital in the same edit.
     opening = np.isin(articles, capital_at)
@@ -251,22 +252,12 @@ def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_ne
 def _articles_before_gaps(
     words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray
 ) -> tuple[np.ndarray, pa.StringArray]:
-    adjacent = (words.positions[first] > 0) & has_next
-    places = np.flatnonzero(adjacent)
-    is_article = words.among(ARTICLES)
-    places = places[is_article[first[places] - 1]]
+    places = np.flatnonzero((words.positions[first] > 0) & has_next)
     # Nothing but spaces may stand on either side of the gap.
-    places = places[words.follows_space[first[places]] & words.follows_space[following[places]]]
-    if not len(places):
-        return np.zeros(0, np.int64), nothing()
+    near = words.follows_space[first[places]] & words.follows_space[following[places]]
+    places = places[near & words.among(ARTICLES)[first[places] - 1]]
     behind = words.strings.take(pa.array(following[places]))
     return article_changes(words, first[places] - 1, behind, np.ones(len(places), bool))
-
-
-def _characters(codes: np.ndarray) -> pa.StringArray:
-    """One string for each code point (m,)."""
-    data = np.frombuffer(codes.astype("<u4").tobytes().decode("utf-32-le").encode(), np.uint8)
-    return string_array(np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data)), data)
 
 
 def deletions(
