@@ -79,13 +79,12 @@ def usable_rows(store: Store, name: str, label: str = "", conditions: Sequence[C
 def counted_labels(store: Store, name: str) -> Counter[str]:
     """How many changed rows of a stage have which label of their own; empty where they have none."""
     found: Counter[str] = Counter()
-    if not has_row_labels(store, name):
-        return found
     for index in sorted(store.stage(name).parts):
         labels = row_labels(store, name, index)
+        if labels is None:
+            break
         has_text = store.read_part(name, index, ["text"])["text"].is_valid()
-        if labels is not None:
-            found.update(labels.filter(has_text).to_pylist())
+        found.update(labels.filter(has_text).to_pylist())
     return found
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -72,6 +73,13 @@ def word_list(name: str) -> tuple[str, ...]:
 def word_table(name: str) -> tuple[tuple[str, ...], ...]:
     """The entries of `words/NAME.txt`, split at tabs."""
     return tuple(tuple(line.split("\t")) for line in word_list(name))
+
+
+@cache
+def word_groups(rule: str) -> SimpleNamespace:
+    """The lists of one rule in `words/rule_words.txt`: a frozenset each, as attributes."""
+    rows = [row for owner, *row in word_table("rule_words") if owner == rule]
+    return SimpleNamespace(**{name: frozenset(words.split()) for name, words in rows})
 
 
 @cache

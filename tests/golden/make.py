@@ -106,16 +106,8 @@ def make_models(words: list[str], encoder: Path, writer: Path) -> None:
     )
 
     letters = "abcdefghijklmnopqrstuvwxyz"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *letters,
-        *(f"##{one}" for one in letters),
-        *words,
-    ]
+    special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    pieces = [*special, *letters, *(f"##{one}" for one in letters), *words]
     encoder.mkdir()
     (encoder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)) + "\n", "utf-8")
     tokenizer = BertTokenizer(vocab=str(encoder / "vocab.txt"), model_max_length=32)
@@ -124,10 +116,9 @@ def make_models(words: list[str], encoder: Path, writer: Path) -> None:
     config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, initializer_range=0.3, **shape)
     BertForMaskedLM(config).eval().save_pretrained(encoder)
     shape = {f"{side}_{name}": 1 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
-    special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 3}
-    writing = BartConfig(
-        vocab_size=len(tokenizer), d_model=8, max_position_embeddings=32, init_std=0.3, **shape, **special
-    )
+    shape |= {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 3}
+    shape |= {"vocab_size": len(tokenizer), "d_model": 8, "max_position_embeddings": 32}
+    writing = BartConfig(init_std=0.3, **shape)
     BartForConditionalGeneration(writing).eval().save_pretrained(writer)
     for folder in (encoder, writer):
         tokenizer.save_pretrained(folder)
@@ -138,14 +129,8 @@ def make(checkout: Path, folder: Path) -> list[str]:
 
     def run(module: str, arguments: str) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
-        return subprocess.run(
-            [sys.executable, "-m", module, *arguments.split()],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", module, *arguments.split()]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
     def must(module: str, arguments: str) -> None:
         if (ended := run(module, arguments)).returncode:

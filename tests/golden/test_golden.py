@@ -35,6 +35,13 @@ REUSED = {
 }
 
 
+def done(type_in, line):
+    """What a command prints that must succeed."""
+    ended = type_in(line)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 def bytes_of(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")}
 
@@ -68,8 +75,7 @@ def test_a_stage_goes_on_as_it_is(golden, type_in, number):
     if number >= len(REUSED[golden.name]):
         return
     before, manifest = bytes_of(golden / "store"), (golden / "store/manifest.json").read_bytes()
-    ended = type_in(f"augment-cli {REUSED[golden.name][number]}")
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, f"augment-cli {REUSED[golden.name][number]}")
     after = bytes_of(golden / "store")
     assert before.items() <= after.items()
     if set(after) == set(before):
@@ -81,8 +87,7 @@ def test_a_lost_part_is_made_again_to_the_byte(golden, type_in):
     content = lost.read_bytes()
     lost.unlink()
     (command,) = [line for line in REUSED[golden.name] if line.startswith("una ")]
-    ended = type_in(f"augment-cli {command}")
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, f"augment-cli {command}")
     assert lost.read_bytes() == content
     assert verify(Store.open(golden / "store")) == []
 
@@ -90,8 +95,7 @@ def test_a_lost_part_is_made_again_to_the_byte(golden, type_in):
 def test_files_are_appended_to_it(golden, type_in):
     before = bytes_of(golden / "store/corpus") | bytes_of(golden / "store/pi")
     for command in ("ingest --append --corpus more.txt", "parse --jobs 1", "pi --jobs 1"):
-        ended = type_in(f"augment-cli {command}")
-        assert ended.returncode == 0, ended.stderr
+        done(type_in, f"augment-cli {command}")
     store = Store.open(golden / "store")
     assert store.read("corpus").num_rows == store.read("pi").num_rows == 26
     assert verify(store) == []
@@ -100,9 +104,7 @@ def test_files_are_appended_to_it(golden, type_in):
 
 
 def test_it_is_packed(golden, type_in):
-    line = "augment-cli pack --positive corpus --negative una --name again --out again.jsonl --jobs 1"
-    ended = type_in(line)
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, "augment-cli pack --positive corpus --negative una --name again --out again.jsonl --jobs 1")
     rows = [json.loads(line) for line in Path("again.jsonl").read_text("utf-8").splitlines()]
     una = Store.open(golden / "store").frame("una")["text"].drop_nulls().to_list()
     assert [row["negative"] for row in rows] == una
@@ -127,8 +129,7 @@ def test_it_is_published_and_fetched(golden):
 
 def test_its_encoder_trains_two_steps_on_it(golden, type_in):
     options = "--set batch=8 --set steps=2 --set evaluate_every=0 --set log_every=1 --set precision=fp32"
-    ended = type_in(f"train una --store store --encoder export --out fresh {options}")
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, f"train una --store store --encoder export --out fresh {options}")
     before, after = (load_file(f"{name}/model.safetensors") for name in ("export", "fresh/last"))
     assert before.keys() == after.keys()
     assert any((before[name] != after[name]).any() for name in before)
@@ -136,8 +137,7 @@ def test_its_encoder_trains_two_steps_on_it(golden, type_in):
 
 def test_its_training_continues_from_the_checkpoint(golden, type_in):
     assert made(golden.name)["train"] == TRAIN
-    ended = type_in(f"train {TRAIN}")
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, f"train {TRAIN}")
     events = [json.loads(line) for line in (golden / "run/log.jsonl").read_text("utf-8").splitlines()]
     assert [event["step"] for event in events if event["event"] == "step"] == [1, 2, 3, 4]
     there, now = (load_file(f"{name}/model.safetensors") for name in ("export", "run/last"))
@@ -154,16 +154,13 @@ def test_its_training_continues_from_the_checkpoint(golden, type_in):
 
 def test_its_result_is_read_and_comes_out_again(golden, type_in):
     shutil.move("results", "there")
-    ended = type_in(f"eval {EVAL}")
-    assert ended.returncode == 0, ended.stderr
+    done(type_in, f"eval {EVAL}")
     files = [next(Path(name).glob("export/*/Toy.json")) for name in ("there", "results")]
     scores = [json.loads(file.read_text("utf-8"))["scores"]["test"][0]["main_score"] for file in files]
     assert scores[0] == pytest.approx(scores[1], abs=0.02)  # two near cosines may change places
-    compared = type_in(f"eval compare {files[0].parent} {files[1].parent} --resamples 50 --json")
-    assert compared.returncode == 0, compared.stderr
-    assert [item["task"] for item in json.loads(compared.stdout)] == ["toy"]
-    table = type_in("eval table there --registry tasks.toml")
-    assert table.returncode == 0 and f"{100 * scores[0]:.2f}" in table.stdout
+    compared = done(type_in, f"eval compare {files[0].parent} {files[1].parent} --resamples 50 --json")
+    assert [item["task"] for item in json.loads(compared)] == ["toy"]
+    assert f"{100 * scores[0]:.2f}" in done(type_in, "eval table there --registry tasks.toml")
 
 
 def test_a_grown_store_goes_on(golden, type_in):

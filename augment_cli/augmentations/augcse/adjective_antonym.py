@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.augmentations.augcse.antonym import candidates, come_again, is_behind_be, resolve
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import lexical, word_edits
@@ -37,36 +38,29 @@ class AdjectiveParameters:
     )
 
 
-def _prepare(parameters: AdjectiveParameters, resources: Resources) -> Prepared:
+def _run(parameters: AdjectiveParameters, resources: Resources, rows: Rows) -> Outcome:
     replacer = lexical.Replacer(antonyms(), resources.key("adjective-antonym"))
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        reading, eligible = candidates(rows, words, frozenset({ADJECTIVE}), replacer)
-        eligible &= ~come_again(words)
-        if parameters.place == "predicate":
-            eligible &= is_behind_be(words)
-        index = np.flatnonzero(eligible)
-        index = index[np.diff(words.rows[index], append=-1) != 0]
-        return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
-
-    return run
+    words = Words.of(rows.code_points)
+    reading, eligible = candidates(rows, words, frozenset({ADJECTIVE}), replacer)
+    eligible &= ~come_again(words)
+    if parameters.place == "predicate":
+        eligible &= is_behind_be(words)
+    index = np.flatnonzero(eligible)
+    index = index[np.diff(words.rows[index], append=-1) != 0]
+    return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
 
-ADJECTIVE_ANTONYM = Augmentation(
+ADJECTIVE_ANTONYM = english_rules(
     name="adjective-antonym",
     version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); opposites of a list of our own",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=AdjectiveParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=lexical.COLUMNS,
     resolve=resolve,
     examples=("augment-cli adjective-antonym", "augment-cli adjective-antonym --place predicate"),
     is_random=False,
     turns="polarity",
-    meaning="altered",
     entailment=("other", "an adjective is turned into its opposite"),
 )

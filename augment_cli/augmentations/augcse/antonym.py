@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
@@ -31,30 +32,13 @@ from augment_cli.english.words.lexical import antonyms
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.readings import reading_of_each_word
 from augment_cli.english.words.words import Words
-from augment_cli.resources import collocations_digest, word_list, word_list_digests, word_table
+from augment_cli.resources import collocations_digest, word_groups, word_list, word_list_digests, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB
-from augment_cli.syntax.tree import words as words_of
 from augment_cli.text.spans import ranges
 
 _BE = ("is", "are", "was", "were")
-_LINKING = words_of(
-    "is are was were be been being am 's 're 'm it's that's he's she's i'm you're they're we're isn't "
-    "aren't wasn't weren't seem seems seemed look looks looked feel feels felt become becomes became "
-    "get gets got remain remains remained sound sounds makes make made keep keeps kept"
-)
-_DEGREES = words_of(
-    "very so too really quite extremely pretty not always still now also just totally completely"
-)
-# "ten years old", "six feet tall": nobody is ten years new.
-_MEASURES = words_of(
-    "year years month months week weeks day days hour hours minute minutes foot feet inch inches mile miles "
-    "metre metres meter meters kilometre kilometres kilometer kilometers m km cm mm ft"
-)
+_WORDS = word_groups("antonym")
 _AGED = "(?i)-(year|month|week|day|hour)s?$"  # "a 10-month old baby"
-# In front of it: "how difficult is it", "more safe than", "as good as", "one of the young and old".
-_BEFORE = words_of("how more most less least as no and or yet but nor versus vs neither either both")
-_BEHIND = words_of("and or yet but nor as versus vs")
-_GOES_ON = words_of("that when because if but while to")
 
 
 @dataclass(frozen=True)
@@ -87,9 +71,9 @@ def _kept_phrases() -> PhraseTable:
 def is_behind_be(words: Words) -> np.ndarray:
     """bool (N,): words that something is, seems or becomes: `is empty`, `was not very empty`."""
     near = words.follows_space
-    linked = np.append(False, words.among(_LINKING)[:-1]) & near
+    linked = np.append(False, words.among(_WORDS.linking)[:-1]) & near
     for _ in range(2):  # words of degree between
-        linked |= np.append(False, (words.among(_DEGREES) & linked)[:-1]) & near
+        linked |= np.append(False, (words.among(_WORDS.degrees) & linked)[:-1]) & near
     return linked
 
 
@@ -99,10 +83,10 @@ def _keeps(words: Words) -> np.ndarray:
     if not size:
         return np.zeros(0, bool)
     follows = np.append(near[1:], False)
-    before = np.append(False, words.among(_MEASURES | _BEFORE)[:-1]) & near
+    before = np.append(False, words.among(_WORDS.measures | _WORDS.before)[:-1]) & near
     aged = pc.match_substring_regex(words.strings, _AGED).to_numpy(zero_copy_only=False)
     before |= np.append(False, aged[:-1]) & near
-    behind = np.append(words.among(_BEHIND)[1:], False) & follows
+    behind = np.append(words.among(_WORDS.behind)[1:], False) & follows
     matches = _kept_phrases().find(words)
     fixed = np.zeros(size, bool)
     fixed[ranges(matches.first, matches.last - matches.first + 1)] = True
@@ -146,39 +130,35 @@ def candidates(
     free = words.among(("best", "worst"))
     if len(words):  # nor does what something is said to be depend on a noun: "it is unclear that"
         apart = np.append(~words.follows_space[1:], True)
-        free |= is_behind_be(words) & (apart | np.append(words.among(_GOES_ON)[1:], True))
+        free |= is_behind_be(words) & (apart | np.append(words.among(_WORDS.goes_on)[1:], True))
     return reading, replacer.fitting(rows, words, reading, eligible) | (eligible & free)
 
 
-def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
+def _run(parameters: AntonymParameters, resources: Resources, rows: Rows) -> Outcome:
     is_own = parameters.opposites == "list"
     relation = antonyms() if is_own else lexical.wordnet_antonyms()
     replacer = lexical.Replacer(relation, resources.key("antonym/replacement"))
     key = resources.key("antonym/drawn")
     parts = frozenset({ADJECTIVE} if parameters.words == "adjectives" else {ADJECTIVE, ADVERB})
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        if is_own:
-            reading, eligible = candidates(rows, words, parts, replacer)
-        else:
-            reading = reading_of_each_word(words, parts, rows.parses)
-            eligible = replacer.eligible(reading) & ~_keeps(words)
-        if parameters.several == "one":
-            eligible &= ~come_again(words)
-        index = np.flatnonzero(eligible)
-        counts = np.bincount(words.rows[index], minlength=len(rows))
-        reasons = word_edits.reasons_for(words, eligible)
-        if parameters.several == "one":
-            draws = uniform(key, rows.row_ids[words.rows[index]], words.positions[index])
-            index = index[word_edits.ranks_within(words.rows[index], draws) == 0]
-        elif parameters.several == "drop":
-            even = counts % 2 == 0
-            index = index[~even[words.rows[index]]]
-            reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
-        return replacer.outcome(rows, words, reading, index, reasons)
-
-    return run
+    words = Words.of(rows.code_points)
+    if is_own:
+        reading, eligible = candidates(rows, words, parts, replacer)
+    else:
+        reading = reading_of_each_word(words, parts, rows.parses)
+        eligible = replacer.eligible(reading) & ~_keeps(words)
+    if parameters.several == "one":
+        eligible &= ~come_again(words)
+    index = np.flatnonzero(eligible)
+    counts = np.bincount(words.rows[index], minlength=len(rows))
+    reasons = word_edits.reasons_for(words, eligible)
+    if parameters.several == "one":
+        draws = uniform(key, rows.row_ids[words.rows[index]], words.positions[index])
+        index = index[word_edits.ranks_within(words.rows[index], draws) == 0]
+    elif parameters.several == "drop":
+        even = counts % 2 == 0
+        index = index[~even[words.rows[index]]]
+        reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
+    return replacer.outcome(rows, words, reading, index, reasons)
 
 
 def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
@@ -195,11 +175,10 @@ ANTONYM = Augmentation(
     languages=("en",),
     reads_parse_if_there=True,
     parameters=AntonymParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=lexical.COLUMNS,
     resolve=resolve,
     examples=("augment-cli antonym", "augment-cli antonym --several drop"),
     turns="polarity",
-    meaning="altered",
     entailment=("other", "a word is turned into its opposite"),
 )

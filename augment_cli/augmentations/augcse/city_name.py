@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.augcse.geographic_name import cities, find_places, place_digests, place_table
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -24,20 +25,16 @@ from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list_digests
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("city-name")
     table = cities()
     names = place_table("small_cities")["name"].combine_chunks()
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        matches = find_places(words, table)
-        draws = uniform(key, rows.row_ids[words.rows[matches.first]], matches.phrases)
-        strings = names.take(pa.array((draws * len(names)).astype(np.int64)))
-        edits = word_edits.replace_spans(words, matches.first, matches.last, strings)
-        return Outcome(edits, word_edits.reasons_without(words, matches.first))
-
-    return run
+    words = Words.of(rows.code_points)
+    matches = find_places(words, table)
+    draws = uniform(key, rows.row_ids[words.rows[matches.first]], matches.phrases)
+    strings = names.take(pa.array((draws * len(names)).astype(np.int64)))
+    edits = word_edits.replace_spans(words, matches.first, matches.last, strings)
+    return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
 
 CITY_NAME = Augmentation(
@@ -46,11 +43,10 @@ CITY_NAME = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(
         lambda: place_digests("cities", "small_cities", "countries") | word_list_digests("doubtful_places")
     ),
     examples=("augment-cli city-name", "augment-cli city-name --draws 3"),
-    meaning="altered",
     entailment=("other", "it speaks of another city"),
 )

@@ -19,62 +19,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list, word_list_digests, word_set
+from augment_cli.resources import word_groups, word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
-from augment_cli.syntax.tree import words as listed
 
 _NOUN_PERSON = 18  # lexnames(5WN)
-# At a sentence's beginning these are as often somebody's name.
-_SURNAMES = listed("black white green brown gray grey")
-# Of one family none stands for another: crimson is red.
-_FAMILIES = (
-    "red crimson scarlet maroon vermilion magenta",
-    "blue azure indigo teal turquoise",
-    "purple violet lilac mauve magenta indigo",
-    "grey gray",
-    "yellow ochre",
-    "brown ochre beige maroon",
-    "white beige",
-    "green teal turquoise",
-    "pink magenta",
-)
-# Rare ones are replaced, but not put in: nobody has ochre hair.
-_DRAWN = listed("black white red green blue yellow purple pink brown grey")
-# Behind these a colour is a face, or a comparison: `grew red`, `as white as a sheet`.
-_OF_FACES = listed(
-    "grow grows grew growing grown turn turns turned turning go goes went gone look looks looked "
-    "looking as very so deadly quite perfectly"
-)
-# In a sentence with one of these a colour may be what people are called by.
-_OF_RACE = listed("black white brown yellow red")
-_RACE = listed(
-    "race races racial racially racist racism ethnic african africans american americans asian "
-    "asians hispanic latino indian indians european europeans slave slaves slavery segregation "
-    "apartheid census minority minorities majority privilege skin skinned complexion blacks whites"
-)
+_WORDS = word_groups("colour")
 
 
 @lru_cache(maxsize=1)
-def _others() -> tuple[np.ndarray, ...]:
+def _others() -> list[list[int]]:
     """For each colour those that are no shade of it."""
-    names = word_list("colours")
-    families = [set(family.split()) for family in _FAMILIES]
-    return tuple(
-        np.array(
-            [
-                n
-                for n, other in enumerate(names)
-                if other != one and other in _DRAWN and not any({one, other} <= family for family in families)
-            ]
-        )
-        for one in names
-    )
+    names, families = word_list("colours"), [set(family.split()) for family in word_list("colour_families")]
+    found = []
+    for one in names:
+        shades = {one}.union(*(family for family in families if one in family))
+        found.append([n for n, other in enumerate(names) if other in _WORDS.drawn - shades])
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +58,7 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     colours = words.index_in(word_set("colours"))
     index = np.flatnonzero(colours >= 0)
     capital = words.has_capital
-    is_name = words.among(_SURNAMES)[index]
+    is_name = words.among(_WORDS.surnames)[index]
     keep = ~capital[index] | ((words.positions[index] == 0) & ~is_name)
     following = np.minimum(index + 1, len(words) - 1)
     behind = words.among(word_set("colour_terms")) | capital | words.among(_people())
@@ -100,50 +67,41 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     second = np.minimum(index + 2, len(words) - 1)
     third = np.minimum(index + 3, len(words) - 1)
     shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
-    speaks_of_race = np.bincount(words.rows, words.among(_RACE), len(words.counts)) > 0
-    keep &= ~(words.among(_OF_RACE)[index] & speaks_of_race[words.rows[index]])
+    speaks_of_race = np.bincount(words.rows, words.among(_WORDS.race), len(words.counts)) > 0
+    keep &= ~(words.among(_WORDS.of_race)[index] & speaks_of_race[words.rows[index]])
     keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
-    keep &= ~(words.follows_space[index] & words.among(_OF_FACES)[np.maximum(index - 1, 0)])
+    keep &= ~(words.follows_space[index] & words.among(_WORDS.of_faces)[np.maximum(index - 1, 0)])
     keep &= ~(words.follows_space[following] & words.among({"as"})[following])
     index = index[keep]
     return index, colours[index]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("colour")
-    others = _others()
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        index, colours = colour_words(words)
-        # The colour itself is the counter, so that equal words stay equal.
-        draws = uniform(key, rows.row_ids[words.rows[index]], colours)
-        drawn = _drawn(words.rows[index], colours, draws, others)
-        strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
-        return Outcome(
-            word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
-        )
-
-    return run
+    words = Words.of(rows.code_points)
+    index, colours = colour_words(words)
+    # The colour itself is the counter, so that equal words stay equal.
+    draws = uniform(key, rows.row_ids[words.rows[index]], colours)
+    drawn = _drawn(words.rows[index], colours, draws)
+    strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn, pa.int64())))
+    return Outcome(word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index))
 
 
-def _drawn(
-    rows: np.ndarray, colours: np.ndarray, draws: np.ndarray, others: tuple[np.ndarray, ...]
-) -> np.ndarray:
-    """int64 (m,): for each colour word of a row (m,) another; one for a colour, which its row has not yet."""
+def _drawn(rows: np.ndarray, colours: np.ndarray, draws: np.ndarray) -> list[int]:
+    """For each colour word of a row (m,) another; one for a colour, which its row has not yet."""
+    places = list(zip(rows.tolist(), colours.tolist(), strict=True))
     taken: dict[int, set[int]] = {}
-    for row, colour in zip(rows.tolist(), colours.tolist(), strict=True):
+    for row, colour in places:
         taken.setdefault(row, set()).add(colour)
     chosen: dict[tuple[int, int], int] = {}
-    for row, colour, draw in zip(rows.tolist(), colours.tolist(), draws.tolist(), strict=True):
+    for (row, colour), draw in zip(places, draws.tolist(), strict=True):
         if (row, colour) not in chosen:
-            free = [other for other in others[colour].tolist() if other not in taken[row]]
-            free = free or others[colour].tolist()  # a sentence with all of them
+            others = _others()[colour]
+            free = [other for other in others if other not in taken[row]] or others  # a sentence with all
             chosen[row, colour] = free[int(draw * len(free))]
             taken[row].add(chosen[row, colour])
-    keys = zip(rows.tolist(), colours.tolist(), strict=True)
-    return np.array([chosen[key] for key in keys], np.int64)
+    return [chosen[place] for place in places]
 
 
 COLOUR = Augmentation(
@@ -152,11 +110,10 @@ COLOUR = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(
         lambda: {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
     ),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
-    meaning="altered",
     entailment=("other", "a thing of one colour is not one of another"),
 )

@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -46,14 +47,12 @@ _NOT_BEFORE = {
 
 
 @lru_cache(maxsize=1)
-def _markers() -> tuple[PhraseTable, tuple[tuple[str, ...], ...], list[list[list[int]]]]:
+def _markers() -> tuple[PhraseTable, tuple[tuple[str, ...], ...], list[list[list[str]]]]:
     """Table, rows, and the others of each marker's class that can stand without a comma, at one, in front."""
     rows = word_table(LIST)
-    others = [
-        [number for number, row in enumerate(rows) if row[1] == own[1] and row[0] != own[0]] for own in rows
-    ]
+    others = [[row for row in rows if row[1] == own[1] and row[0] != own[0]] for own in rows]
     fits = [
-        [[number for number in group if rows[number][2] not in unfit] for group in others]
+        [[marker for marker, _, kind in group if kind not in unfit] for group in others]
         for unfit in (("comma", "opening"), ("opening",), ())
     ]
     return PhraseTable([row[0] for row in rows]), rows, fits
@@ -82,34 +81,24 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     return kept, (comma | ends).astype(np.int64) + in_front
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    table, rows, fits = _markers()
-    texts = [row[0] for row in rows]
-    key = resources.key("discourse-marker")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        matches = table.find(words)
-        kept, places = usable(words, matches)
-        matches, places = matches.where(kept), places[kept]
-        at = words.rows[matches.first]
-        draws = uniform(key, rows.row_ids[at], words.positions[matches.first])
-        chosen = []
-        for number, place, draw in zip(
-            matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True
-        ):
-            choices = fits[place][number]
-            chosen.append(texts[choices[int(draw * len(choices))]] if choices else None)
-        kept = np.array([text is not None for text in chosen], bool)
-        matches = matches.where(kept)
-        strings = pa.array([text for text in chosen if text is not None], pa.string())
-        strings = word_edits.in_case_of_first(words, matches.first, strings)
-        edits = word_edits.edits_of(
-            words, at[kept], words.flat_starts[matches.first], words.flat_ends[matches.last], strings
-        )
-        return Outcome(edits, word_edits.reasons_without(words, matches.first))
-
-    return run
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
+    table, _, fits = _markers()
+    words = Words.of(rows.code_points)
+    matches = table.find(words)
+    kept, places = usable(words, matches)
+    matches, places = matches.where(kept), places[kept]
+    at = words.rows[matches.first]
+    draws = uniform(resources.key("discourse-marker"), rows.row_ids[at], words.positions[matches.first])
+    chosen = []
+    for number, place, draw in zip(matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True):
+        choices = fits[place][number]
+        chosen.append(choices[int(draw * len(choices))] if choices else None)
+    found = pa.array(chosen, pa.string())
+    matches, strings = matches.where(found.is_valid().to_numpy(zero_copy_only=False)), found.drop_null()
+    strings = word_edits.in_case_of_first(words, matches.first, strings)
+    spans = words.flat_starts[matches.first], words.flat_ends[matches.last]
+    edits = word_edits.edits_of(words, words.rows[matches.first], *spans, strings)
+    return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
 
 DISCOURSE_MARKER = Augmentation(
@@ -118,8 +107,7 @@ DISCOURSE_MARKER = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: word_list_digests(LIST)),
     examples=("augment-cli discourse-marker", "augment-cli discourse-marker --draws 3"),
-    meaning="kept",
 )

@@ -45,6 +45,10 @@ FORMATS = (
 )
 
 
+def _unfit(path: str | Path, what: str) -> UsageError:
+    return UsageError(f"--vectors {path}: {what}; {FORMATS}")
+
+
 def read_vectors(path: str, limit: int = 0) -> tuple[pa.StringArray, np.ndarray]:
     """Words and their vectors, float32 (V, d), each of length 1."""
     # `.npy`: an array (V, d), its words in the file of the same name ending in `.txt`. Anything else: a word
@@ -52,38 +56,36 @@ def read_vectors(path: str, limit: int = 0) -> tuple[pa.StringArray, np.ndarray]
     file = Path(path).expanduser()
     try:
         refuse_special(file)
-        words, vectors = _read_array(file, limit) if file.suffix == ".npy" else _read_text(file, limit)
+        words, vectors = _read_array(file) if file.suffix == ".npy" else _read_text(file, limit)
     except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise UsageError(f"--vectors {path}: cannot be read ({error}); {FORMATS}") from error
+        raise _unfit(path, f"cannot be read ({error})") from error
+    words, vectors = words[: limit or None], vectors[: limit or None]
+    with np.errstate(over="ignore"):  # what is too large is infinite then, and refused as that
+        vectors = vectors.astype(np.float32)
     if not len(words):
-        raise UsageError(f"--vectors {path}: has no words; {FORMATS}")
+        raise _unfit(path, "has no words")
     if not np.isfinite(vectors).all():
-        raise UsageError(f"--vectors {path}: has numbers that are not finite; {FORMATS}")
+        raise _unfit(path, "has numbers that are not finite")
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return words, (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return pa.array(words, pa.string()), (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
-def _read_array(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
+def _read_array(file: Path) -> tuple[list[str], np.ndarray]:
     try:
         vectors = np.load(file, allow_pickle=False)
     except ValueError as error:
-        raise UsageError(f"--vectors {file}: is not a plain NumPy array ({error}); {FORMATS}") from error
+        raise _unfit(file, f"is not a plain NumPy array ({error})") from error
     if vectors.dtype.kind not in "fiu":
-        raise UsageError(f"--vectors {file}: is an array of {vectors.dtype}, not of real numbers; {FORMATS}")
-    refuse_special(file.with_suffix(".txt"))
-    words = file.with_suffix(".txt").read_text("utf-8").splitlines()
+        raise _unfit(file, f"is an array of {vectors.dtype}, not of real numbers")
+    listed = file.with_suffix(".txt")
+    refuse_special(listed)
+    words = listed.read_text("utf-8").splitlines()
     if vectors.ndim != 2 or len(vectors) != len(words):
-        raise UsageError(
-            f"--vectors {file}: an array of shape {vectors.shape} for {len(words)} words in "
-            f"{file.with_suffix('.txt').name}; {FORMATS}"
-        )
-    if limit:
-        words, vectors = words[:limit], vectors[:limit]
-    with np.errstate(over="ignore"):  # what is too large is infinite then, and refused as that
-        return pa.array(words, pa.string()), vectors.astype(np.float32)
+        raise _unfit(file, f"an array of shape {vectors.shape} for {len(words)} words in {listed.name}")
+    return words, vectors
 
 
-def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
+def _read_text(file: Path, limit: int) -> tuple[list[str], np.ndarray]:
     words: list[str] = []
     rows: list[np.ndarray] = []
     open_text = gzip.open if file.suffix == ".gz" else open
@@ -98,12 +100,12 @@ def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
                 row = np.zeros(0, np.float32)
             if not len(row) or (rows and len(row) != len(rows[0])):
                 expected = f"{len(rows[0])} numbers" if rows else "numbers"
-                raise UsageError(f"--vectors {file}: line {number} has no word with {expected}; {FORMATS}")
+                raise _unfit(file, f"line {number} has no word with {expected}")
             words.append(word)
             rows.append(row)
-            if limit and len(words) == limit:
+            if len(words) == limit:
                 break
-    return pa.array(words, pa.string()), np.array(rows, np.float32).reshape(len(words), -1 if rows else 0)
+    return words, np.array(rows)
 
 
 @lru_cache(maxsize=2)
@@ -148,7 +150,7 @@ def _digest(parameters: EmbeddingParameters) -> str:
         refuse_special(file)
         return sha256_of_file(file)
     except OSError as error:
-        raise UsageError(f"--vectors {parameters.vectors}: cannot be read ({error}); {FORMATS}") from error
+        raise _unfit(parameters.vectors, f"cannot be read ({error})") from error
 
 
 def _without_own_word(

@@ -18,41 +18,22 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list_digests, word_set, word_table
-from augment_cli.syntax.tree import words as listed
+from augment_cli.resources import word_groups, word_list_digests, word_set, word_table
 
 # What a pronoun becomes, before a noun and elsewhere.
 _POSSESSIVES = {"him": ("her", "her"), "hers": ("his", "his")}
 _POSSESSIVES |= {"his": ("her", "hers"), "her": ("his", "him")}
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
-# Function words that may stand behind a possessive: her own, her two, her first.
-_BEHIND_POSSESSIVE = listed(
-    "own other only few many most more very then ever first second third fourth fifth two three four five "
-    "six seven eight nine ten"
-)
-# Behind these "her" may be whom one sees, and what follows what she does: they saw her dance.
-_PERCEIVING = listed(
-    "see sees saw seen seeing hear hears heard hearing watch watched watching feel felt make makes made "
-    "making help helps helped helping let lets letting have had notice noticed"
-)
-_DONE = listed(
-    "be go come leave stay rest sleep walk run dance sing cry laugh smile weep speak talk die fall scream "
-    "shout call wait think know feel eat drink get give take do have finish try start stop choose decide "
-    "understand believe want need pay play sit stand lie pass enter return move turn work win lose read "
-    "write drive swim"
-)
-_ADVERBS = listed("away back home alone again forward together well")
-# Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
-_OWNERS = listed("his her its my your our their")
-_KIN = listed("mother father daughter son sister brother")
+_WORDS = word_groups("gender-swap")
 
 
 @lru_cache(maxsize=1)
@@ -86,30 +67,25 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     following = np.minimum(index + 1, len(words) - 1)
     near = (index + 1 < len(words)) & words.follows_space[following]
     # his “subjective principle”: a quotation is as good as a noun.
-    quoted = (words.rows[following] == words.rows[index]) & (
-        words.flat_starts[following] == words.flat_ends[index] + 2
-    )
+    quoted = (words.rows[following] == words.rows[index]) & (following > index)
+    quoted &= words.flat_starts[following] == words.flat_ends[index] + 2
     quoted &= is_any(character_before(words, following), "\"“‘'«") & is_any(
         character_after(words, index), " "
     )
-    function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
-    adverb = words.among(_ADVERBS)[following]
+    function_word = words.among(word_set("function_words")) & ~words.among(_WORDS.behind_possessive)
+    adverb = words.among(_WORDS.adverbs)[following]
     # "They took her back", but "he hurt his back".
     adverb &= ~(words.among({"his"})[index] & words.among({"back", "home"})[following])
     # "his and her work", but "looked at her and left"
     after = np.minimum(following + 1, len(words) - 1)
-    joined = words.among({"and", "or"})[following] & words.among(_OWNERS)[after]
+    joined = words.among({"and", "or"})[following] & words.among(_WORDS.owners)[after]
     # "his A's": a letter, or a name's first word
     named = words.has_capital[following] & ~words.among({"i"})[following]
     noun = ~function_word[following] | joined | named
     before = np.maximum(index - 1, 0)
-    noun &= ~(
-        words.among({"her"})[index]
-        & words.follows_space[index]
-        & words.among(_PERCEIVING)[before]
-        & words.among(_DONE)[following]
-    )
-    return (near & noun & ~adverb) | (quoted & (following > index))
+    perceived = words.among({"her"})[index] & words.follows_space[index]
+    perceived &= words.among(_WORDS.perceiving)[before] & words.among(_WORDS.done)[following]
+    return (near & noun & ~adverb & ~perceived) | quoted
 
 
 def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa.StringArray]:
@@ -124,7 +100,7 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     pronoun = words.among(word_set("function_words"))
     part_of_name = capital & (inside | (before_name & ~pronoun))
     before_term = np.append(words.follows_space[1:] & words.among(word_set("kin_terms"))[1:], False)
-    thing = before_term & words.among(_KIN)
+    thing = before_term & words.among(_WORDS.kin)
     index = np.flatnonzero((numbers >= 0) & (~part_of_name | title) & ~thing)
     # "miss the shot": a title stands before a name.
     index = index[~words.among({"miss"})[index] | (capital & before_name)[index]]
@@ -148,9 +124,8 @@ def _swapped_names(
     male, female = word_set("male_names"), word_set("female_names")
     # Not inside a longer name; a capital at the text's beginning, or a title, is not part of one.
     before = np.maximum(np.arange(len(words)) - 1, 0)
-    opens = (words.positions[before] == 0) & words.among(
-        pa.concat_arrays([word_set("function_words"), _TITLES])
-    )
+    plain = words.among(word_set("function_words")) | words.among(_TITLES)
+    opens = (words.positions[before] == 0) & plain
     part_of_name = words.follows_space & capital[before] & ~opens[before]
     places, strings = [], []
     for own, other in ((male, female), (female, male)):
@@ -162,18 +137,14 @@ def _swapped_names(
     return np.concatenate(places), pa.concat_arrays(strings)
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("gender-swap")
-
-    def run(rows: Rows) -> Outcome:
-        words = _without_endings(Words.of(rows.code_points))
-        index, strings = swapped(words, rows.row_ids, key)
-        order = np.argsort(index, kind="stable")
-        index, strings = index[order], strings.take(pa.array(order))
-        edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
-        return Outcome(edits, word_edits.reasons_without(words, index))
-
-    return run
+    words = _without_endings(Words.of(rows.code_points))
+    index, strings = swapped(words, rows.row_ids, key)
+    order = np.argsort(index, kind="stable")
+    index, strings = index[order], strings.take(pa.array(order))
+    edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
+    return Outcome(edits, word_edits.reasons_without(words, index))
 
 
 GENDER_SWAP = Augmentation(
@@ -182,9 +153,8 @@ GENDER_SWAP = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: word_list_digests(*_LISTS)),
     examples=("augment-cli gender-swap", "augment-cli gender-swap --draws 3"),
-    meaning="kept",
     entailment=("neither", "it speaks of another person, and says the same of that one"),
 )

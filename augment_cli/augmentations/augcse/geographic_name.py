@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
@@ -31,22 +32,20 @@ from augment_cli.english.words.phrases import (
     next_words,
 )
 from augment_cli.english.words.words import Words
-from augment_cli.resources import shipped, shipped_digest, word_list, word_list_digests, word_set
+from augment_cli.resources import (
+    shipped,
+    shipped_digest,
+    word_groups,
+    word_list,
+    word_list_digests,
+    word_set,
+    word_table,
+)
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.store.parquet import read_parquet
-from augment_cli.syntax.tree import words as listed
 
-_OF_NAMES = listed("da de del den der di do dos du la van von")
-_AT = listed("around at in inside near outside throughout within")
+_WORDS = word_groups("geographic-name")
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
-_APPOSITIONS = listed("the a an one home who whose whom")
-_DETERMINERS = listed("the a an this that its his her their our my your each every")
-# `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
-_PARTS = listed(
-    "northern southern eastern western north south east west central upper lower inner outer mid "
-    "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
-    "rural post-war pre-war nazi fascist soviet"
-)
 
 
 @lru_cache(maxsize=3)
@@ -68,24 +67,23 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     if not len(matches):
         return matches
     capital, function_word = words.has_capital, words.among(word_set("function_words"))
+    of_names = words.among(_WORDS.of_names)
     before, behind = np.maximum(matches.first - 1, 0), np.minimum(matches.last + 1, len(words) - 1)
-    opens = (words.positions[before] == 0) & function_word[before]
-    in_name = words.follows_space[matches.first] & capital[before] & ~opens
-    in_name |= (behind > matches.last) & words.follows_space[behind] & capital[behind]
+    near = words.follows_space[matches.first]
+    opens = (words.positions == 0) & function_word
+    in_name = near & ((capital & ~opens)[before] | of_names[before])
+    in_name |= (behind > matches.last) & words.follows_space[behind] & (capital | of_names)[behind]
     # Gulf of Mexico, Republic of San Marino, Chief Justice of Nigeria.
     ahead = np.maximum(matches.first - 2, 0)
-    of = words.among({"of"})[before] & words.follows_space[matches.first]
-    named = capital[ahead] & ~(function_word[ahead] & (words.positions[ahead] == 0))
-    in_name |= of & (ahead == before - 1) & words.follows_space[before] & named
-    near = words.follows_space[matches.first]
-    in_name |= words.among(_OF_NAMES)[before] & near
-    in_name |= (behind > matches.last) & words.follows_space[behind] & words.among(_OF_NAMES)[behind]
+    of = words.among({"of"})[before] & near & (ahead == before - 1) & words.follows_space[before]
+    in_name |= of & (capital & ~opens)[ahead]
     quotes = '"“”«»'
-    in_name |= is_any(character_before(words, matches.first), quotes) & (  # a title
-        is_any(character_after(words, matches.last), quotes + ",.")
+    # a title
+    in_name |= is_any(character_before(words, matches.first), quotes) & is_any(
+        character_after(words, matches.last), quotes + ",."
     )
     is_doubtful = words.among(word_set("doubtful_places"))[matches.first] & (matches.first == matches.last)
-    in_name |= is_doubtful & ~(words.among(_AT)[before] & near)
+    in_name |= is_doubtful & ~(words.among(_WORDS.at)[before] & near)
     return matches.where(capital[matches.first] & capital[matches.last] & ~in_name)
 
 
@@ -96,15 +94,16 @@ def cities() -> PhraseTable:
     return PhraseTable([name for name in place_table("cities")["name"].to_pylist() if name not in countries])
 
 
-@lru_cache(maxsize=1)
-def countries_and_cities() -> PhraseTable:
-    """Countries, then large cities."""
-    return PhraseTable(place_names())
-
-
-def place_names() -> list[str]:
-    """Names of the countries, then of the large cities."""
-    return [name for table in ("countries", "cities") for name in place_table(table)["name"].to_pylist()]
+def _countries_and_cities() -> tuple[PhraseTable, list[list[str]], np.ndarray]:
+    """Countries, then large cities: their names, what is said of each, and which take an article."""
+    rows = [(table, row) for table in ("countries", "cities") for row in place_table(table).to_pylist()]
+    names = [row["name"] for _, row in rows]
+    facts = []
+    for table, row in rows:
+        values = _values(row)
+        known = [fact for of, needed, fact in word_table("place_facts") if of == table and values[needed]]
+        facts.append([fact.format(**values) for fact in known])
+    return PhraseTable(names), facts, np.array([name.startswith(_WITH_ARTICLE) for name in names], bool)
 
 
 @lru_cache(maxsize=1)
@@ -128,77 +127,48 @@ def _people(population: int) -> str:
     return f"{round(population, -3):,}" if population >= 10_000 else f"{population:,}"
 
 
-def _country_facts(row: dict[str, Any]) -> list[str]:
-    area = f"{round(row['area'], -3 if row['area'] >= 10_000 else 0):,} square kilometres"
-    facts = [f"a country in {row['continent']}"]
-    if row["area"] > 0:
-        facts += [f"a country of {area}", f"which covers {area}"]
-    if row["population"] > 0:
-        people = _people(row["population"])
-        facts += [
-            f"a country with about {people} people",
-            f"home to about {people} people",
-            f"a country in {row['continent']} with about {people} people",
-        ]
-    if row["capital"]:
-        facts += [f"whose capital is {row['capital']}"]
-    if row["currency"]:
-        facts += [f"where the currency is the {row['currency'].lower()}"]
+def _values(row: dict[str, Any]) -> dict[str, Any]:
+    """The values of facts about a place, as they are written; empty where they are not known."""
+    values = row | {"people": _people(row["population"]) if row["population"] > 0 else ""}
+    if "area" not in row:
+        article = "the " if row["country"].startswith(_WITH_ARTICLE) else ""
+        return values | {"country": article + row["country"]}
+    area, number = row["area"], row["neighbours"]
     # GeoNames counts a naval base as a border between these two.
-    if row["neighbours"] and row["name"] not in {"United States", "Cuba"}:
-        number = row["neighbours"]
-        facts += [f"which borders {number} other {'country' if number == 1 else 'countries'}"]
-    return facts
+    known = number and row["name"] not in {"United States", "Cuba"}
+    return values | {
+        "area": f"{round(area, -3 if area >= 10_000 else 0):,}" if area > 0 else "",
+        "currency": (row["currency"] or "").lower(),
+        "borders": f"{number} other {'country' if number == 1 else 'countries'}" if known else "",
+    }
 
 
-def _city_facts(row: dict[str, Any]) -> list[str]:
-    country = f"the {row['country']}" if row["country"].startswith(_WITH_ARTICLE) else row["country"]
-    people = _people(row["population"])
-    facts = [
-        f"a city in {country}",
-        f"a city of about {people} people",
-        f"home to about {people} people",
-        f"a city in {country} with about {people} people",
-        f"one of the larger cities of {country}",
-    ]
-    if row["is_capital"]:
-        facts.append(f"the capital of {country}")
-    return facts
-
-
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
-    table = countries_and_cities()
-    facts = [_country_facts(row) for row in place_table("countries").to_pylist()]
-    facts += [_city_facts(row) for row in place_table("cities").to_pylist()]
-    takes_article = np.array([name.startswith(_WITH_ARTICLE) for name in place_names()], bool)
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        matches = find_places(words, table)
-        after = character_after(words, matches.last)
-        fits = is_any(after, " ,.;:!?)") | (after == 0)
-        fits &= ~_goes_on(words, matches.last, after)
-        part = words.among(_PARTS)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
-        fits &= ~part
-        # `the Peru team`: no fact belongs between; `the United States` keeps its article.
-        determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
-        fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
-        matches, after = matches.where(fits), after[fits]
-        owners = words.rows[matches.first]
-        draws = uniform(place_key, rows.row_ids[owners], words.positions[matches.first])
-        chosen = word_edits.ranks_within(owners, draws) == 0
-        matches, after, owners = matches.where(chosen), after[chosen], owners[chosen]
-        draws = uniform(fact_key, rows.row_ids[owners], np.zeros(len(owners), np.int64))
-        texts = []
-        for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
-            fact = facts[number][int(draw * len(facts[number]))]
-            texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
-        at = words.flat_ends[matches.last]
-        edits = word_edits.edits_of(words, owners, at, at, pa.array(texts, pa.string()))
-        return Outcome(edits, word_edits.reasons_without(words, matches.first))
-
-    return run
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
+    table, facts, takes_article = _countries_and_cities()
+    words = Words.of(rows.code_points)
+    matches = find_places(words, table)
+    after = character_after(words, matches.last)
+    before, near = np.maximum(matches.first - 1, 0), words.follows_space[matches.first]
+    fits = (is_any(after, " ,.;:!?)") | (after == 0)) & ~_goes_on(words, matches.last, after)
+    # `the Peru team`: no fact belongs between; `the United States` keeps its article.
+    determined = words.among(_WORDS.determiners)[before] & ~takes_article[matches.phrases]
+    fits &= ~(near & (words.among(_WORDS.parts)[before] | determined))
+    matches, after = matches.where(fits), after[fits]
+    owners = words.rows[matches.first]
+    draws = uniform(
+        resources.key("geographic-name/place"), rows.row_ids[owners], words.positions[matches.first]
+    )
+    chosen = word_edits.ranks_within(owners, draws) == 0
+    matches, after, owners = matches.where(chosen), after[chosen], owners[chosen]
+    zeros = np.zeros(len(owners), np.int64)
+    draws = uniform(resources.key("geographic-name/fact"), rows.row_ids[owners], zeros)
+    texts = []
+    for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
+        fact = facts[number][int(draw * len(facts[number]))]
+        texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
+    at = words.flat_ends[matches.last]
+    edits = word_edits.edits_of(words, owners, at, at, pa.array(texts, pa.string()))
+    return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
 
 def _goes_on(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -207,7 +177,7 @@ def _goes_on(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
     inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
     comma, space = is_any(after, ","), is_any(after, " ")
     # `Paris, Texas`; `Lima, the capital`, or a bracket or dash
-    goes_on = inside & comma & (words.has_capital | words.among(_APPOSITIONS))[following]
+    goes_on = inside & comma & (words.has_capital | words.among(_WORDS.appositions))[following]
     goes_on |= inside & space & ~words.follows_space[following]
     # `my Paris address`
     nouns = [word is not None and word not in _ending_words() for word in next_words(words, index)]
@@ -220,7 +190,7 @@ GEOGRAPHIC_NAME = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(
         lambda: (
             place_digests("cities", "countries")
@@ -229,6 +199,5 @@ GEOGRAPHIC_NAME = Augmentation(
         )
     ),
     examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
-    meaning="kept",
     entailment=("neither", "with the fact it entails the sentence, which does not name the fact"),
 )

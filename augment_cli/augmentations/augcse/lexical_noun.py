@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.augmentations.augcse.antonym import come_again
 from augment_cli.contract.augmentation import (
     Augmentation,
     Prepared,
@@ -157,17 +158,15 @@ def noun_augmentation(
         def run(rows: Rows) -> Outcome:
             words = Words.of(rows.code_points)
             reading = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
-            codes, distinct = words.lower
-            keys = words.rows * len(distinct) + codes
-            _, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
             # What one of two is, the other is as well: words that stand once in their text.
-            eligible = replacer.eligible(reading) & (counts[number] == 1)
+            eligible = replacer.eligible(reading) & ~come_again(words)
             eligible &= entails_wider(words, rows.parses)
             eligible &= may_be_replaced(words, rows.parses)
             eligible &= ~_is_bare(words)
             if name == "hyponym":
                 # `these merchants` are of the kind that was said; what is said of "the merchants" is not of
                 # one kind of them.
+                codes, distinct = words.lower
                 plural = np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)
                 pointing = words.among(["this", "that", "these", "those", "such"])
                 eligible &= ~(np.append(False, pointing[:-1]) & (words.positions > 0)) & ~plural[codes]
@@ -193,6 +192,5 @@ def noun_augmentation(
         columns=lexical.COLUMNS,
         resolve=_resolve,
         examples=examples,
-        meaning="altered",
         entailment=("neither", reason),
     )

@@ -19,32 +19,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources, with_digests
+from augment_cli.augmentations.running import prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources, with_digests
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import PhraseTable, next_words
 from augment_cli.english.words.word_edits import joined, restored
 from augment_cli.english.words.words import Words
+from augment_cli.resources import word_groups
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words
 
-_AUXILIARIES = words("am are can could had has have is may might must shall should was were will would")
+_WORDS = word_groups("negation-removal")
 _IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
-# "don't worry"; and adverbs that are also verbs: "did not even slow down".
-_STAYS_BEFORE = words("only just merely simply necessarily least until so worry even still quite always")
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
-# Words that stand in the reach of a negation, up to the next mark.
-_POLAR = words("any anyone anything anybody anywhere ever either yet nor until but")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
-# A text that begins with one of these asks, with its mark or without.
-_ASKING = words(
-    "who what which whose whom when where why how am is are was were do does did has have had can "
-    "could will would shall should may might must isn't aren't wasn't weren't doesn't didn't "
-    "hasn't haven't hadn't can't couldn't won't wouldn't shouldn't"
-)
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
 
 
@@ -52,7 +44,7 @@ _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")
 def _phrases() -> tuple[PhraseTable, list[str]]:
     """Negated auxiliaries, and what is left of each; `VB`, `VBZ` or `VBD` where only the ending is."""
     table = dict(_IRREGULAR)
-    for word in sorted(_AUXILIARIES):
+    for word in sorted(_WORDS.auxiliaries):
         table[f"{word} not"] = word
         table.setdefault(f"{word}n't", word)
     for word, tag in _DO.items():
@@ -84,7 +76,7 @@ def _reaches_polar(words: Words, index: int) -> bool:
     for place in range(index + 1, words.offsets[words.rows[index] + 1]):
         is_near &= bool(words.follows_space[place])
         word = distinct[codes[place]].as_py()
-        near = word in _POLAR or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}
+        near = word in _WORDS.polar or (before, word) in {("at", "all"), ("least", "bit"), ("big", "deal")}
         if (is_near and near) or word == "anymore":
             return True
         before = word
@@ -94,50 +86,41 @@ def _reaches_polar(words: Words, index: int) -> bool:
 def _asks(words: Words, texts: pa.Array, rows: np.ndarray) -> np.ndarray:
     """bool (m,): rows (m,) with a question mark, or that begin with a word that asks."""
     marks = pc.match_substring(texts.take(pa.array(rows)), "?").to_numpy(zero_copy_only=False)
-    return marks | words.among(_ASKING)[words.offsets[rows]]
+    return marks | words.among(_WORDS.asking)[words.offsets[rows]]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     table, left = _phrases()
-
-    def run(rows: Rows) -> Outcome:
-        rows, split = joined(rows)
-        words = Words.of(rows.code_points)
-        matches = table.find(words)
-        ends, texts, keep = [], [], []
-        following = next_words(words, matches.last)
-        inflected = _inflected()
-        needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
-        for number, last, behind in zip(
-            matches.phrases.tolist(), matches.last.tolist(), following, strict=True
-        ):
-            rest, end = left[number], last
-            if rest in inflected:
-                # "does not know or care": two verbs would need the ending.
-                shared = next_words(words, np.array([last + 1, last + 2]))
-                several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
-                rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
-            free = behind not in _STAYS_BEFORE and not needed[words.rows[last]]
-            keep.append(bool(rest) and free and not _reaches_polar(words, last))
-            ends.append(min(end, len(words) - 1))
-            texts.append(rest)
-        kept = np.array(keep, bool)
-        first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
-        strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
-        strings = word_edits.in_case_of_first(words, first, strings, last_word)
-        edits = word_edits.edits_of(
-            words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
-        )
-        labels = np.full(len(rows), None, object)
-        labels[edits.rows] = "other"
-        changed = np.unique(edits.rows)
-        # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
-        several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
-        labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
-        reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
-        return restored(Outcome(edits, reasons, {"label": pa.array(labels, pa.string())}), split)
-
-    return run
+    rows, split = joined(rows)
+    words = Words.of(rows.code_points)
+    matches = table.find(words)
+    ends, texts, keep = [], [], []
+    following = next_words(words, matches.last)
+    inflected = _inflected()
+    needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
+    for number, last, behind in zip(matches.phrases.tolist(), matches.last.tolist(), following, strict=True):
+        rest, end = left[number], last
+        if rest in inflected:
+            # "does not know or care": two verbs would need the ending.
+            shared = next_words(words, np.array([last + 1, last + 2]))
+            several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
+            rest, end = inflected[rest].get(behind or "", "") if not several else "", last + 1
+        free = behind not in _WORDS.stays_before and not needed[words.rows[last]]
+        keep.append(bool(rest) and free and not _reaches_polar(words, last))
+        ends.append(min(end, len(words) - 1))
+        texts.append(rest)
+    kept = np.array(keep, bool)
+    first, last_word = matches.first[kept], np.array(ends, np.int64)[kept]
+    strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
+    strings = word_edits.in_case_of_first(words, first, strings, last_word)
+    edits = word_edits.edits_of(
+        words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
+    )
+    # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
+    changed, counts = np.unique(edits.rows, return_counts=True)
+    neither = changed[(counts > 1) | _asks(words, rows.texts, changed)]
+    reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
+    return restored(with_labels(Outcome(edits, reasons), neither), split)
 
 
 NEGATION_REMOVAL = Augmentation(
@@ -146,13 +129,12 @@ NEGATION_REMOVAL = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
     columns=(LABEL_COLUMN,),
     examples=("augment-cli negation-removal",),
     is_random=False,
     turns="polarity",
-    meaning="altered",
     entailment=(
         "other",
         "what was denied is asserted; a row that asks, or loses several, is labelled neither",

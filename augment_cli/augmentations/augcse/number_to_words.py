@@ -21,34 +21,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.phrases import character_after, character_before, is_any, next_words
 from augment_cli.english.words.words import Words
-from augment_cli.resources import word_list
+from augment_cli.resources import word_groups, word_list
 from augment_cli.resources.wordnet import TAGS, load_wordnet
-from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import in_words, ordinal
 from augment_cli.text.surface import ALPHANUMERIC, capitalised_where, character_classes
 
-_SCALES = frozenset({"thousand", "million", "billion", "trillion"})
+_WORDS = word_groups("number-to-words")
 _MONEY = {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}
 _SIGNS = "$£€¥"
-_UNITS = words(
-    "km cm mm nm mi ft kg mg lb lbs oz ha sq square cubic mph ev kev mev gev hz khz mhz ghz kw mw kv rpm "
-    "hp bhp cc kb mb gb kj psi mah metric nautical"
-)
-# In front of the numbers of versions, models and the like, also in texts without capitals.
-_LABELS = words(
-    "version release model type no no. flight route room page chapter class windows office iphone ipad ios "
-    "android xbox playstation"
-)
-_HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
-# Before a year, where a number of things has none of them.
-_BEFORE_YEAR = words("the this that his her its their our my")
-_MONTHS = words("january february march april may june july august september october november december")
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +46,7 @@ def _plural_nouns() -> frozenset[str]:
     is_plural = (bits & TAGS["NNS"] > 0) & (bits & TAGS["NN"] == 0)
     plurals = wordnet.forms.filter(pa.array(is_plural)).to_pylist()
     # `his` is a plural of `hi`, and no word for things.
-    return frozenset([*plurals, "people", *_UNITS]) - set(word_list("function_words"))
+    return frozenset([*plurals, "people", *_WORDS.units]) - set(word_list("function_words"))
 
 
 def number_places(words: Words) -> np.ndarray:
@@ -82,8 +69,8 @@ def _stays(words: Words, index: np.ndarray) -> np.ndarray:
     before, behind = np.maximum(index - 1, 0), np.minimum(index + 1, last)
     near = words.follows_space[index]
     name = words.has_capital & ~words.among(word_list("function_words"))
-    months = words.among(_MONTHS)
-    stays = near & ((name & ~months)[before] | words.among(_LABELS)[before])
+    months = words.among(_WORDS.months)
+    stays = near & ((name & ~months)[before] | words.among(_WORDS.labels)[before])
     # "1995–96"
     digits = (values >= ord("0")) & (values <= ord("9"))
     further = np.minimum(words.flat_ends[index] + 1, len(values) - 1)
@@ -102,7 +89,7 @@ def _stays(words: Words, index: np.ndarray) -> np.ndarray:
 
 def is_day(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): numbers from 1 to 31 behind a month's name."""
-    behind = words.among(_MONTHS)[np.maximum(index - 1, 0)] & words.follows_space[index] & (index > 0)
+    behind = words.among(_WORDS.months)[np.maximum(index - 1, 0)] & words.follows_space[index] & (index > 0)
     days = pc.is_in(words.strings.take(pa.array(index)), pa.array([str(day) for day in range(1, 32)]))
     return behind & days.to_numpy(zero_copy_only=False)
 
@@ -112,39 +99,35 @@ def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
     before = np.maximum(index - 1, 0)
     codes, distinct = words.lower
     possessive = pc.ends_with(distinct, "'s").to_numpy(zero_copy_only=False)[codes[before]]
-    return (words.among(_BEFORE_YEAR)[before] | possessive) & words.follows_space[index]
+    return (words.among(_WORDS.before_year)[before] | possessive) & words.follows_space[index]
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     plurals = _plural_nouns()
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        index = number_places(words)
-        days = set(index[is_day(words, index)].tolist())
-        years = set(index[_is_year_of(words, index)].tolist())
-        first_words, last, texts = [], [], []
-        plain = words.strings.take(pa.array(index)).to_pylist()
-        for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
-            if text[0] in _SIGNS and behind in _SCALES:
-                read, end = in_words(text + str(behind)), place + 1
-                if read is None and (amount := in_words(text[1:], False)) is not None:
-                    read = f"{amount} {behind} {_MONEY[text[0]]}"
-            else:
-                may_be_year = behind not in plurals or place in years
-                hour = text.removesuffix(":00") if behind in _HALVES_OF_DAY else text
-                spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
-                read, end = spoken, place
-            if read is not None:
-                first_words.append(place)
-                last.append(end)
-                texts.append(read)
-        first, final = np.array(first_words, np.int64), np.array(last, np.int64)
-        strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
-        edits = word_edits.replace_spans(words, first, final, strings)
-        return Outcome(edits, word_edits.reasons_without(words, first))
-
-    return run
+    words = Words.of(rows.code_points)
+    index = number_places(words)
+    days = set(index[is_day(words, index)].tolist())
+    years = set(index[_is_year_of(words, index)].tolist())
+    first_words, last, texts = [], [], []
+    plain = words.strings.take(pa.array(index)).to_pylist()
+    for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
+        if text[0] in _SIGNS and behind in _WORDS.scales:
+            read, end = in_words(text + str(behind)), place + 1
+            if read is None and (amount := in_words(text[1:], False)) is not None:
+                read = f"{amount} {behind} {_MONEY[text[0]]}"
+        else:
+            may_be_year = behind not in plurals or place in years
+            hour = text.removesuffix(":00") if behind in _WORDS.halves_of_day else text
+            spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
+            read, end = spoken, place
+        if read is not None:
+            first_words.append(place)
+            last.append(end)
+            texts.append(read)
+    first, final = np.array(first_words, np.int64), np.array(last, np.int64)
+    strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
+    edits = word_edits.replace_spans(words, first, final, strings)
+    return Outcome(edits, word_edits.reasons_without(words, first))
 
 
 NUMBER_TO_WORDS = Augmentation(
@@ -153,8 +136,7 @@ NUMBER_TO_WORDS = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli number-to-words",),
     is_random=False,
-    meaning="kept",
 )

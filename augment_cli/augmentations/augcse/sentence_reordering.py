@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
@@ -22,8 +23,9 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.words.word_edits import ranks_within
+from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import any_of, words
+from augment_cli.syntax.tree import any_of
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import slices
 
@@ -31,23 +33,17 @@ _FINAL = ".!?…"
 _CLOSING = "\"'”’)]»"
 _OPENING = "\"'“‘([«"
 _LEAST = 2  # words of a sentence
-_ABBREVIATIONS = words(
-    "mr mrs ms dr prof st hon rev gen col capt lt sgt sen rep gov pres no nos nr vol vols op opp p pp fig "
-    "figs vs cf ca e.g i.e ed eds trans sec ch jan feb mar apr jun jul aug sep sept oct nov dec"
-)
+_WORDS = word_groups("sentence-reordering")
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("sentence-reordering")
 
-    def run(rows: Rows) -> Outcome:
-        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            reasons[english] = Reason.ONE_SENTENCE
-            _reorder(view, rows.row_ids, key, edits)
+    def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        reasons[english] = Reason.ONE_SENTENCE
+        _reorder(view, rows.row_ids, key, edits)
 
-        return outcome_of(rows, rule)
-
-    return run
+    return outcome_of(rows, rule)
 
 
 def _reorder(view: ClauseView, row_ids: np.ndarray, key: int, edits: EditList) -> None:
@@ -109,21 +105,21 @@ def _abbreviated(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): full stops behind an initial or an abbreviation that something must follow."""
     alone = _matches(view, tokens, lambda form: form == ".")
     words_before = view.parses.lower_at(np.maximum(tokens - alone, 0))
-    return words_before.where(lambda word: word.rstrip(".") in _ABBREVIATIONS or len(word.rstrip(".")) == 1)
+    return words_before.where(
+        lambda word: word.rstrip(".") in _WORDS.abbreviations or len(word.rstrip(".")) == 1
+    )
 
 
 def _matches(view: ClauseView, tokens: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
     return view.parses.forms_at(tokens).where(test)
 
 
-SENTENCE_REORDERING = Augmentation(
+SENTENCE_REORDERING = english_rules(
     name="sentence-reordering",
     version=1,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",
     entailment=("neither", "a sentence that refers to the one before it may lose it"),

@@ -19,36 +19,19 @@ from functools import partial
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role, VerbForm, any_of, words
+from augment_cli.syntax.tree import Role, VerbForm, any_of
 from augment_cli.text.spans import EditList
 from augment_cli.text.untouched import has_gap, is_quoted
 
 _PARTICIPLES = frozenset({"VBN", "VBG"})
-_RELATIVES = frozenset({"WDT", "WP", "WP$", "WRB"})
-_ARTICLES = words("a an the his her its their")
-# Clauses with these only add to what the main one says; not "if", "unless", "when" or "until".
-_ADDING = words("although though because whereas since after as while")
-_CONNECTIVES = words(
-    "however moreover furthermore additionally therefore thus consequently meanwhile nevertheless "
-    "nonetheless indeed besides accordingly incidentally similarly likewise subsequently"
-)
-_TIME_PREPOSITIONS = words("in on during from after since")
-_TIMES = words(
-    "january february march april may june july august september october november december monday tuesday "
-    "wednesday thursday friday saturday sunday century decade year summer winter spring autumn 1930s"
-)
-_LIMITS = words(
-    "not never no only even just until hardly scarcely first last early late again always often sometimes "
-    "usually every each most all any than"
-)
-_THIRD_PERSON = words("he she it they him her them his hers its their theirs this these those that such")
-_ABOUT_ALL = words("would could can may might must should will shall if unless whether")
+_WORDS = word_groups("summary")
 _LONGEST_TIME = 8  # tokens of a phrase that says when
 _FEWEST = 2  # words that have to go
 
@@ -111,11 +94,11 @@ def _beside_the_point(view: ClauseView, arguments: Arguments, spans: Constituent
     # A relative clause without a finite verb was parsed wrongly.
     finite = any_of(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
     whole = (spans.count(finite, left, right) > 0) | ~view.relatives[heads]
-    _take_out(view, spans, gone, *_opened_as_it_should(view, heads[whole], left[whole], right[whole]))
+    _take_out(spans, gone, *_opened_as_it_should(view, heads[whole], left[whole], right[whole]))
     left, right = _times(view, arguments, spans)
-    _take_out(view, spans, gone, left, right, bare=True)
-    connective = np.flatnonzero(view.parses.lower.among(_CONNECTIVES))
-    _take_out(view, spans, gone, connective, connective)
+    _take_out(spans, gone, left, right, bare=True)
+    connective = np.flatnonzero(view.parses.lower.among(_WORDS.connectives))
+    _take_out(spans, gone, connective, connective)
     _take_out_brackets(view, spans, gone)
     _take_out_last_clause(view, spans, gone)
     return gone
@@ -136,7 +119,7 @@ def _adds(view: ClauseView) -> np.ndarray:
 
 def _is_general(view: ClauseView) -> np.ndarray:
     """bool (n,): rows of what would be, or is not, where a clause may be what it depends on."""
-    return view.any(view.parses.lower.among(_ABOUT_ALL)) | view.any(view.negations & view.of_root)
+    return view.any(view.parses.lower.among(_WORDS.about_all)) | view.any(view.negations & view.of_root)
 
 
 def _opened_as_it_should(
@@ -148,10 +131,14 @@ def _opened_as_it_should(
     first = np.clip(left, 0, last)
     tags, lower, deps = parses.tags.at(first), parses.lower.at(first), parses.deps.at(heads)
     participle = tags.among(_PARTICIPLES)
-    adverbial = deps.among({"advcl"}) & (lower.among(_ADDING) | participle)
+    adverbial = deps.among({"advcl"}) & (lower.among(_WORDS.adding) | participle)
     # "as" of a comparison has a verb as well; "since" and "after" have one, or say when.
-    good = (view.relatives[heads] & tags.among(_RELATIVES)) | (deps.among({"acl"}) & participle) | adverbial
-    good |= deps.among({"appos"}) & lower.among(_ARTICLES)
+    good = (
+        (view.relatives[heads] & tags.among(_WORDS.relatives))
+        | (deps.among({"acl"}) & participle)
+        | adverbial
+    )
+    good |= deps.among({"appos"}) & lower.among(_WORDS.articles)
     return left[good & inside], right[good & inside]
 
 
@@ -159,21 +146,21 @@ def _times(view: ClauseView, arguments: Arguments, spans: Constituents) -> tuple
     """Phrases that say when something happened, where the verb has something else behind it."""
     parses, parents = view.parses, view.parents
     nouns, verbs = arguments.prepositional
-    named = parses.lemmas_at(nouns).lowered().among(_TIMES)
+    named = parses.lemmas_at(nouns).lowered().among(_WORDS.times)
     year = parses.tags.at(nouns).among({"CD"}) & parses.forms_at(nouns).where(
         lambda form: len(form) == len("1901") and form.isdigit()
     )
-    limited = view.any(parses.lower.among(_LIMITS) | parses.tags.among({"JJS", "RBS"}) | view.negations)
+    limited = view.any(parses.lower.among(_WORDS.limits) | parses.tags.among({"JJS", "RBS"}) | view.negations)
     past = any_of(view.verb_forms, (VerbForm.PAST,)) | view.any(view.auxiliaries & view.is_past)[view.rows]
     of_root = (verbs == view.roots[view.rows[verbs]]) & past[verbs]
     told = (named | year) & of_root & ~limited[view.rows[nouns]] & ~_is_general(view)[view.rows[nouns]]
     # Of several times each says when one thing was: "from 37 in 1913 to 146 in 1920".
-    dated = parses.lemmas.lowered().among(_TIMES) | parses.tags.among({"CD"})
+    dated = parses.lemmas.lowered().among(_WORDS.times) | parses.tags.among({"CD"})
     told &= (np.bincount(view.rows, dated, len(parses)) == 1)[view.rows[nouns]] | ~year
     nouns, verbs = nouns[told], verbs[told]
     top = np.where(parses.deps.at(parents[nouns]).among({"prep"}), parents[nouns], nouns)
     left, right = spans.trimmed(*(edge[top] for edge in view.edges))
-    good = parses.lower.at(np.minimum(left, len(parents) - 1)).among(_TIME_PREPOSITIONS)
+    good = parses.lower.at(np.minimum(left, len(parents) - 1)).among(_WORDS.time_prepositions)
     good &= right - left < _LONGEST_TIME
     good &= spans.count(parses.pos.among({"VERB", "AUX", "PRON"}) | spans.commas, left, right) == 0
     # Something else has to follow the verb: "was born" asks when.
@@ -186,22 +173,16 @@ def _times(view: ClauseView, arguments: Arguments, spans: Constituents) -> tuple
     good &= (count[verbs] - of_verb[verbs] > 0) | copula[verbs] | (top < verbs)
     # "from 1981 to 1989" goes as a whole, or not at all.
     following = np.minimum(right + 1, len(parents) - 1)
-    good &= ~parses.lower.at(following).among(
-        {"to", "until", "till", "and", "or", "-", "–", "of", "'s", "’s"}
-    )
+    good &= ~parses.lower.at(following).among(_WORDS.going_on)
     return left[good], right[good]
 
 
 def _take_out(
-    view: ClauseView,
-    spans: Constituents,
-    gone: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    bare: bool = False,
+    spans: Constituents, gone: np.ndarray, left: np.ndarray, right: np.ndarray, bare: bool = False
 ) -> None:
     """Mark spans (m,) that commas, or the sentence's ends, part from the rest, with the commas that go."""
     # `bare`: also without commas, behind the verb.
+    view = spans.view
     first, last = (edge[view.rows[left]] for edge in spans.bounds)
     opens, closes = left == first, right == last
     before, behind = np.maximum(left - 1, 0), np.minimum(right + 1, len(gone) - 1)
@@ -225,7 +206,7 @@ def _take_out_brackets(view: ClauseView, spans: Constituents, gone: np.ndarray) 
     """What stands in round brackets, but for conditions and exceptions."""
     marks = np.flatnonzero(spans.is_mark)
     forms = view.parses.forms_at(marks)
-    excepting = view.parses.lower.among(_ABOUT_ALL | _LIMITS | {"except"})
+    excepting = view.parses.lower.among(_WORDS.about_all | _WORDS.limits | {"except"})
     opening, closing = marks[forms.among({"("})], marks[forms.among({")"})]
     for start in opening.tolist():
         place = int(np.searchsorted(closing, start))
@@ -268,13 +249,11 @@ def _loses_antecedent(view: ClauseView, gone: np.ndarray) -> np.ndarray:
     """bool (n,): rows with a pronoun for which all nouns in front of it are gone."""
     parses, places = view.parses, np.arange(len(gone))
     nouns = parses.pos.among({"NOUN", "PROPN"})
-    front = np.full(len(parses), len(gone))
-    kept = np.flatnonzero(nouns & ~gone)
-    front[view.rows[kept][::-1]] = kept[::-1]
-    lost = np.full(len(parses), len(gone))
-    names = np.flatnonzero(nouns & gone & ~parses.lemmas.lowered().among(_TIMES))
-    lost[view.rows[names][::-1]] = names[::-1]
-    pronoun = parses.lower.among(_THIRD_PERSON) & parses.pos.among({"PRON"}) & ~gone
+    named = nouns & gone & ~parses.lemmas.lowered().among(_WORDS.times)
+    front, lost = (
+        np.where(first >= 0, first, len(gone)) for first in (view.first(nouns & ~gone), view.first(named))
+    )
+    pronoun = parses.lower.among(_WORDS.third_person) & parses.pos.among({"PRON"}) & ~gone
     return view.any(pronoun & (places > lost[view.rows]) & (places < front[view.rows]))
 
 
@@ -313,13 +292,11 @@ def _delete(
     put(edits, rows[orphans], parses.starts[orphans], parses.ends[orphans], [""] * len(orphans))
 
 
-SUMMARY = Augmentation(
+SUMMARY = english_rules(
     name="summary",
     version=7,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=SummaryParameters,
     prepare=lambda parameters, resources: by_rule(partial(_summarise, parameters=parameters)),
     examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),

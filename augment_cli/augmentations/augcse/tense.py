@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import english_rules, prepared
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -53,24 +54,18 @@ from augment_cli.english.clauses.verb_tense import (
     is_past_dated,
     with_mended_conjuncts,
 )
-from augment_cli.resources import word_list
+from augment_cli.resources import word_groups, word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import AS_IT_IS, case_of, in_case
 
-# used to, ought to: no other tense that would mean the same.
-_NO_OTHER_TENSE = words("used ought let would should 'd ’d")
+_WORDS = word_groups("tense")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = ("", "not", "n't", "n’t")
 _NUMBERS = {word: number for number, word in enumerate(_NEGATIONS) if word}
-# Beside these no past: "was there hail in 8 minutes from now".
-_TO_COME = words("tomorrow tonight today now currently soon next later coming")
 # Of what holds or is wanted now, no future: "I will want to close my account".
 _STATES = frozenset(word_list("stative_verbs")) | words("want need like wish try look have hope think know")
-_HELPERS = words("do does did will would can could should shall may might must")
-# Behind these no present: "Someone steals my phone yesterday".
-_OVER = words("yesterday ago recently until till")
 
 
 @dataclass(frozen=True)
@@ -84,22 +79,18 @@ class TenseParameters:
     )
 
 
-def _prepare(parameters: TenseParameters, resources: Resources) -> Prepared:
+def _run(parameters: TenseParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("tense")
+    draws = uniform(key, rows.row_ids, np.zeros(len(rows), np.int64))
+    targets = np.full(len(rows), -1)
 
-    def run(rows: Rows) -> Outcome:
-        draws = uniform(key, rows.row_ids, np.zeros(len(rows), np.int64))
-        targets = np.full(len(rows), -1)
+    def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
+        targets[:] = _transform(view, english, reasons, edits, draws, wanted)
 
-        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
-            targets[:] = _transform(view, english, reasons, edits, draws, wanted)
-
-        outcome = outcome_of(rows, rule)
-        names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
-        return Outcome(outcome.edits, outcome.reasons, {"target": names})
-
-    return run
+    outcome = outcome_of(rows, rule)
+    names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
+    return Outcome(outcome.edits, outcome.reasons, {"target": names})
 
 
 def _transform(
@@ -125,7 +116,7 @@ def _transform(
         rows,
         (mains < 0, Reason.NO_FINITE_VERB),
         (ends_in_tag(view, Constituents(view))[rows], Reason.QUESTION),
-        (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
+        (parses.lower_at(mains).among(_WORDS.no_other_tense), Reason.OTHER_AUXILIARY),
         (subjects < 0, Reason.NO_SUBJECT),
         (is_headline(view)[rows], Reason.RULE_DOES_NOT_APPLY),
         (asks_if_one_can(view, mains) | _has_lost_helper(view, rows, mains), Reason.QUESTION),
@@ -143,8 +134,8 @@ def _transform(
     held = (current == PRESENT) & (lemmas.among(_STATES) | parses.lower_at(subjects).among({"i", "we"}))
     drawn = np.where(held & (drawn == FUTURE), PAST, drawn)
     target = drawn if wanted < 0 else np.full(len(rows), wanted)
-    coming = view.any(parses.lower.among(_TO_COME))[rows] & (wanted < 0)
-    is_over = view.any(parses.lower.among(_OVER))[rows] & (wanted < 0)
+    coming = view.any(parses.lower.among(_WORDS.to_come))[rows] & (wanted < 0)
+    is_over = view.any(parses.lower.among(_WORDS.over))[rows] & (wanted < 0)
     good = refuse(
         reasons,
         rows,
@@ -201,7 +192,7 @@ def _has_lost_helper(view: ClauseView, rows: np.ndarray, mains: np.ndarray) -> n
     parses, first = view.parses, view.parses.offsets[rows]
     asked = parses.tags.among({"WRB", "WP", "WDT"})[first]
     helper = np.minimum(first + asked, parses.offsets[rows + 1] - 1)
-    return parses.lower_at(helper).among(_HELPERS) & (helper != mains) & (mains > helper)
+    return parses.lower_at(helper).among(_WORDS.helpers) & (helper != mains) & (mains > helper)
 
 
 def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.ndarray:
@@ -222,7 +213,6 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     return ((subjects > verbs) & ~expletive[heads]) | asks | asks_with_do(view, verbs)
 
 
-Change = tuple[int, int, int, str]  # verb, start, end, text
 # The verbs (m,) of some changes, their starts and ends, their texts as a pool and its codes (m,).
 Changes = tuple[np.ndarray, np.ndarray, np.ndarray, list[str], np.ndarray]
 
@@ -239,30 +229,37 @@ class _Verbs:
     def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Changes]:
         """The edits of verbs (m,) in the clauses of heads (m,); targets (n,) are the rows' tenses."""
         view, parses = self.view, self.view.parses
-        rows = view.rows[verbs]
-        spans = Constituents(view)
-        kinds = self._kinds(heads)
-        target = targets[rows]
-        inverted = _inverted(view, self.arguments, verbs)
+        rows, spans = view.rows[verbs], Constituents(view)
+        kinds, target, inverted = self._kinds(heads), targets[rows], _inverted(view, self.arguments, verbs)
+        lower, following = parses.lower_at(verbs), view.behind(verbs)
+        behind = parses.lower_at(following)
         keep = (self.arguments.subjects[heads] >= 0) & ~(view.is_doubtful | view.misread)[verbs]
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
-        following = view.behind(verbs)
-        keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
+        keep &= ~(lower.among({"used"}) & behind.among({"to"}))
         # "could have been" has no future, and "can have been" is another claim.
-        perfect = parses.lower_at(following).among({"have", "'ve", "’ve"}) & (following > verbs)
-        keep &= ~(perfect & parses.lower_at(verbs).among({"can", "could", "must", "would"}))
+        perfect = behind.among({"have", "'ve", "’ve"}) & (following > verbs)
+        keep &= ~(perfect & lower.among({"can", "could", "must", "would"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
-        would = parses.lower_at(verbs).among({"would", "'d", "’d"})
-        keep &= ~(would & (target == PRESENT) & self.is_dated[rows])
+        keep &= ~(lower.among({"would", "'d", "’d"}) & (target == PRESENT) & self.is_dated[rows])
         cases = parses.forms_at(verbs).map(case_of, np.int64)
         keep &= (cases == AS_IT_IS) | spans.opens(verbs) | (verbs == self.main[rows])
         target = np.where((target == FUTURE) & (kinds == _SUBORDINATE), PRESENT, target)
         # "says that he will go", "said that he would go": here "will" has a past.
         reported = (target == PAST) & (kinds == _SUBORDINATE)
-        chosen = np.flatnonzero(keep)
-        return self._edits(*(array[chosen] for array in (verbs, heads, target, inverted, reported)))
+        will = (view.verb_forms[verbs] == VerbForm.MODAL) & lower.among(WILL) & ~reported
+        negations = np.where(view.rows[following] == rows, behind.numbered(_NUMBERS), 0)
+        columns = (verbs, heads, target, self._persons(verbs, heads), negations)
+        changes = self._inflected(*(column[keep & ~will] for column in columns))
+        moved = keep & will & (target != FUTURE)
+        wills = [
+            change
+            for row in zip(*(column[moved].tolist() for column in (*columns, inverted)), strict=True)
+            for change in self._without_will(*row)
+        ]
+        places = np.array([place for *place, _ in wills], np.int64).reshape(-1, 3)
+        return [*changes, (*places.T, [text for *_, text in wills], np.arange(len(wills)))]
 
     def _kinds(self, heads: np.ndarray) -> np.ndarray:
         """_MAIN, _SUBORDINATE, or _STAYS for relative clauses and what is not a clause; int64 (m,)."""
@@ -290,87 +287,47 @@ class _Verbs:
         persons[words.among({"was"}) & (persons == OTHER)] = THIRD
         return persons
 
-    def _edits(
-        self,
-        verbs: np.ndarray,
-        heads: np.ndarray,
-        target: np.ndarray,
-        inverted: np.ndarray,
-        reported: np.ndarray,
-    ) -> list[Changes]:
-        view, parses = self.view, self.view.parses
-        following = view.behind(verbs)
-        behind = parses.lower_at(following).numbered(_NUMBERS)
-        negations = np.where(view.rows[following] == view.rows[verbs], behind, 0)
-        persons = self._persons(verbs, heads)
-        modal = view.verb_forms[verbs] == VerbForm.MODAL
-        has_will = modal & parses.lower_at(verbs).among(WILL) & ~reported
-        plain = np.flatnonzero(~has_will)
-        adverbs = follows_adverb(view, verbs, self.arguments.subjects[heads])
-        columns = (persons, target, negations, adverbs)
-        texts, of = self._texts(verbs[plain], *(column[plain] for column in columns))
-        changes: list[Changes] = []
-        ends = parses.ends[following]
+    def _inflected(self, verbs: np.ndarray, heads: np.ndarray, *columns: np.ndarray) -> list[Changes]:
+        """Verbs (m,) without "will" in a tense; the columns (m,) are tenses, persons and negations."""
+        parses = self.view.parses
+        adverbs = follows_adverb(self.view, verbs, self.arguments.subjects[heads])
+        texts, of = self._texts(verbs, *columns, adverbs)
+        ends = parses.ends[self.view.behind(verbs)]
         spans = (parses.starts[verbs - 1],) * 2, (parses.starts[verbs], parses.ends[verbs]), (ends, ends)
+        changes: list[Changes] = []
         for (start, end), pool in zip(spans, zip(*texts, strict=True), strict=False):
             put_in = np.array([text is not None for text in pool])[of]
-            chosen, codes = plain[put_in], of[put_in]
-            changes.append((verbs[chosen], start[chosen], end[chosen], [text or "" for text in pool], codes))
-        moved = np.flatnonzero(has_will & (target != FUTURE))
-        of_will = (verbs, heads, target, persons, negations, inverted)
-        wills = [
-            change
-            for row in zip(*(column[moved].tolist() for column in of_will), strict=True)
-            for change in self._without_will(*row)
-        ]
-        places = np.array([place for *place, _ in wills], np.int64).reshape(-1, 3)
-        changes.append((*places.T, [text for *_, text in wills], np.arange(len(wills))))
+            pooled = [text or "" for text in pool]
+            changes.append((verbs[put_in], start[put_in], end[put_in], pooled, of[put_in]))
         return changes
 
     def _texts(
-        self,
-        verbs: np.ndarray,
-        persons: np.ndarray,
-        targets: np.ndarray,
-        negations: np.ndarray,
-        adverbs: np.ndarray,
+        self, verbs: np.ndarray, *columns: np.ndarray
     ) -> tuple[list[tuple[str | None, str | None, str | None]], np.ndarray]:
         """What becomes of verbs (m,), each kind once: in front of its adverb, of itself, behind its "not"."""
+        # columns (m,): tenses, persons, negations, whether an adverb stands in front
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-        joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]
+        joined = (columns[2] == _NUMBERS["not"]) & ~parses.whitespace[verbs]
         apart = parses.whitespace[np.maximum(verbs - 1, 0)]  # "it 's"
-        kinds, of = distinct(
-            forms.codes,
-            lemmas.codes,
-            view.verb_forms[verbs],
-            view.is_be[verbs],
-            persons,
-            targets,
-            negations,
-            joined,
-            apart,
-            adverbs,
-        )
+        own = (forms.codes, lemmas.codes, view.verb_forms[verbs], view.is_be[verbs])
+        kinds, of = distinct(*own, *columns, joined, apart)
         texts: list[tuple[str | None, str | None, str | None]] = []
-        for form, lemma, kind, is_be, person, tense, negation, is_joined, is_apart, adverb in kinds:
-            word = forms.values[form]
+        for form, lemma, kind, is_be, tense, person, negation, adverb, is_joined, is_apart in kinds:
             behind = _NEGATIONS[negation]
-            changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, behind)
+            changed = in_tense(forms.values[form], kind, lemmas.values[lemma], is_be, person, tense, behind)
             if changed is None:
                 texts.append((None, None, None))
                 continue
             text, tail = changed[0] + " " * is_joined, changed[1] or None  # "cannot" is one word
             text = text.lstrip() if is_apart else text
-            if adverb and text.lower().startswith("will "):  # "will never stop"
-                texts.append((text[:5], text[5:], tail))
-            else:
-                texts.append((None, text, tail))
+            split = 5 if adverb and text.lower().startswith("will ") else 0  # "will never stop"
+            texts.append((text[:split] or None, text[split:], tail))
         return texts, of
 
     def _without_will(
         self, will: int, head: int, tense: int, person: int, negation: int, turned: bool
-    ) -> list[Change]:
+    ) -> list[tuple[int, int, int, str]]:
         """Edits that take "will" out: `will go` to `went`, `will not go` to `did not go`."""
         view, parses = self.view, self.view.parses
         group = [
@@ -381,38 +338,31 @@ class _Verbs:
         ]
         if not group:
             return []
-        verb = group[0]
-        word, base = parses.form_of(will), parses.form_of(verb).lower()
+        verb, word = group[0], parses.form_of(will)
+        base = parses.form_of(verb).lower()
         helping = base == "be" or (base == "have" and verb != head)
-        start, end = int(parses.starts[will]), int(parses.ends[will])
-        verb_start, verb_end = int(parses.starts[verb]), int(parses.ends[verb])
-        if negation or turned:
-            new = finite(base if helping else "do", tense, person)
-            if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
-                return []
+        stays = negation or turned
+        new = finite("do" if stays and not helping else base, tense, person)
+        if new is None or (turned and helping and not negation and word.lower() != "will"):
+            return []
+        start, end, verb_end = int(parses.starts[will]), int(parses.ends[will]), int(parses.ends[verb])
+        if stays:
             space = " " if word[:1] in "'’" and not parses.whitespace[will - 1] else ""
             changes = [(will, start, end, space + in_case(new, case_of(word)))]
-            if helping:
-                changes.append((will, int(parses.ends[verb - 1]), verb_end, ""))
-            return changes
-        new = finite(base, tense, person)
-        if new is None:
-            return []
-        new = in_case(new, case_of(parses.form_of(verb)))
-        if will > parses.offsets[self.view.rows[will]] and parses.whitespace[will - 1]:
+            return [*changes, (will, int(parses.ends[verb - 1]), verb_end, "")] if helping else changes
+        if will > parses.offsets[view.rows[will]] and parses.whitespace[will - 1]:
             start = int(parses.ends[will - 1])
-        return [(will, start, end, ""), (will, verb_start, verb_end, new)]
+        new = in_case(new, case_of(parses.form_of(verb)))
+        return [(will, start, end, ""), (will, int(parses.starts[verb]), verb_end, new)]
 
 
-TENSE = Augmentation(
+TENSE = english_rules(
     name="tense",
     version=7,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=TenseParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(pa.field("target", pa.string()),),
     libraries=("lemminflect",),
     examples=("augment-cli tense", "augment-cli tense --target future"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, negation_behind, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
@@ -59,28 +59,23 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     behind = view.behind(right)
     follows = (behind > right) & (view.rows[behind] == rows)
     torn = follows & spans.is_mark[behind] & ~spans.dividers[behind] & parses.whitespace[right]
+    unfit = parses.pos.among({"CCONJ"})[inside] | parses.tags.among({"WP", "WDT", "WRB", "WP$"})[first]
+    unfit |= ~_reads_as_a_front(view, arguments, spans, subjects, first, keep, left, right)
     good = refuse(
         reasons,
         rows,
         ((left > right) | spans.is_mark[inside] | ~parses.whitespace[keep], Reason.RULE_DOES_NOT_APPLY),
         ((right < roots) | (first > verbs) | (first < parses.offsets[:-1][rows]), Reason.DOUBTFUL_PARSE),
         (~spans.are_whole(left, right) | ~spans.are_whole(first, keep) | torn, Reason.DOUBTFUL_PARSE),
-        (
-            parses.pos.among({"CCONJ"})[inside] | parses.tags.among({"WP", "WDT", "WRB", "WP$"})[first],
-            Reason.RULE_DOES_NOT_APPLY,
-        ),
-        (
-            ~_reads_as_a_front(view, arguments, spans, subjects, first, keep, left, right),
-            Reason.RULE_DOES_NOT_APPLY,
-        ),
+        (unfit, Reason.RULE_DOES_NOT_APPLY),
     )
     rows, keep, left, right, first = (array[good] for array in (rows, keep, left, right, first))
     opens = spans.opens(first)
-    strings = spans.strings(left, right, to_front=opens)
-    strings = [text.rstrip(",") + ", " for text in strings]
     # The first word gives up its capital in the same edit.
-    words = spans.strings(first, first, inwards=opens)
-    texts = [front + word for front, word in zip(strings, words, strict=True)]
+    pairs = zip(
+        spans.strings(left, right, to_front=opens), spans.strings(first, first, inwards=opens), strict=True
+    )
+    texts = [front.rstrip(",") + ", " + word for front, word in pairs]
     put(edits, rows, parses.starts[first], parses.ends[first], texts)
     # "A companion I'm": what is short for a verb is written out where it ends.
     verbs = verbs[good]
@@ -132,9 +127,8 @@ def _reads_as_a_front(
     plain = (spans.count(clausal, left, right) == 0) & (spans.count(spans.is_mark, first, keep) == 0)
     plain &= ~parses.tags.among({"RB", "RBR", "TO", "IN", "VB"})[inside]
     plain &= ~parses.lower_at(subjects).among({"it", "there", "this", "that"})
-    plain &= ~parses.lower_at(first).among(
-        {"no", "any", "none", "nobody", "nothing"}
-    )  # `Found, no trace was`
+    # `Found, no trace was`
+    plain &= ~parses.lower_at(first).among({"no", "any", "none", "nobody", "nothing"})
     few = np.diff(parses.offsets)[rows] <= _SHORT_SENTENCE
     return bears & (plain | few)
 
@@ -152,22 +146,16 @@ def _clause_starts(
 
 def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
     """int64 (n,): last word of each row's main clause, before the next one."""
-    count = len(view.parses)
-    roots = view.roots
-    places = np.arange(len(view.roles))
-    behind = places > roots[view.rows]
-    clausal = behind & view.of_root
-    verbal = view.parses.pos.among({"VERB", "AUX"})
-    clausal &= (view.roles == Role.CONJUNCT) & verbal | view.parses.deps.among({"parataxis"})
+    places, left = np.arange(len(view.roles)), view.edges[0]
+    behind = (places > view.roots[view.rows]) & view.of_root
+    clausal = (view.roles == Role.CONJUNCT) & view.parses.pos.among({"VERB", "AUX"})
+    clausal |= view.parses.deps.among({"parataxis"})
     # An adverbial clause behind a comma, and whatever follows a semicolon or colon.
-    left = view.edges[0]
-    comma = np.append(False, spans.commas[:-1])[: len(places)]
-    adverbial = behind & view.of_root & (view.roles == Role.CLAUSE) & comma[left]
-    starts = np.full(count, len(places))
-    for heads in (np.flatnonzero(clausal), np.flatnonzero(adverbial)):
-        heads = heads[left[heads] > roots[view.rows[heads]]]
-        np.minimum.at(starts, view.rows[heads], left[heads])
-    marks = np.flatnonzero(behind & spans.dividers & ~spans.commas & ~spans.is_space & view.of_root)
+    clausal |= (view.roles == Role.CLAUSE) & np.append(False, spans.commas[:-1])[: len(places)][left]
+    heads = np.flatnonzero(behind & clausal & (left > view.roots[view.rows]))
+    marks = np.flatnonzero(behind & spans.dividers & ~spans.commas & ~spans.is_space)
+    starts = np.full(len(view.parses), len(places))
+    np.minimum.at(starts, view.rows[heads], left[heads])
     np.minimum.at(starts, view.rows[marks], marks)
     starts = np.minimum(starts, spans.bounds[1] + 1)
     # Back over the conjunction and the marks in front of the next clause.
@@ -176,13 +164,11 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
     return np.where(starts > 0, before[np.maximum(starts - 1, 0)], -1)
 
 
-YODA = Augmentation(
+YODA = english_rules(
     name="yoda",
     version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_rule(_move),
     examples=("augment-cli yoda",),
     is_random=False,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, crops, deletion_outcome
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
@@ -29,15 +30,11 @@ class CropParameters:
     )
 
 
-def _prepare(parameters: CropParameters, resources: Resources) -> Prepared:
+def _run(parameters: CropParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("crop")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        removed = crops(words, rows.row_ids, key, parameters.rate, parameters.part)
-        return deletion_outcome(words, removed)
-
-    return run
+    words = Words.of(rows.code_points)
+    removed = crops(words, rows.row_ids, key, parameters.rate, parameters.part)
+    return deletion_outcome(words, removed)
 
 
 CROP = Augmentation(
@@ -46,7 +43,7 @@ CROP = Augmentation(
     kind="positive",
     paper="baseline of Gao et al. 2021 (SimCSE), Mao et al. 2022 (SDA) and Tang et al. 2022 (AugCSE)",
     parameters=CropParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=COLUMNS,
     examples=("augment-cli crop --rate 0.2", "augment-cli crop --rate 0.1 --part gap --name gap"),
     meaning="possibly altered",

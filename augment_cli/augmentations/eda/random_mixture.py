@@ -21,7 +21,8 @@ from augment_cli.augmentations.eda.random_words import (
     permutations,
     swap_edits,
 )
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -39,28 +40,24 @@ class MixtureParameters:
     maximum: int = word_edits.maximum_parameter(30)
 
 
-def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
+def _run(parameters: MixtureParameters, resources: Resources, rows: Rows) -> Outcome:
     keys = {choice: resources.key(f"random-mixture/{choice}") for choice in ("choice", *CHOICES)}
     rate, maximum = parameters.rate, parameters.maximum
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        drawn = uniform(keys["choice"], rows.row_ids, np.zeros(len(rows), np.int64))
-        choice = (drawn * len(CHOICES)).astype(np.int64)
-        of_word = choice[words.rows]
-        removed = np.where(
-            of_word == 1,
-            deletions(words, rows.row_ids, keys["deletion"], rate, "ceil", maximum),
-            (of_word == 2) & crops(words, rows.row_ids, keys["crop"], rate, "gap"),
-        )
-        source = permutations(words, rows.row_ids, keys["swap"], rate, "neighbour", maximum)
-        source = np.where(of_word == 0, source, np.arange(len(words)))
-        outcome = deletion_outcome(words, removed)
-        edits = word_edits.merged(outcome.edits, swap_edits(words, source))
-        outcome.reasons[(choice == 0) & (words.counts > 1)] = Reason.SAME_TEXT  # swapped back
-        return Outcome(edits, outcome.reasons, {"choice": pa.array(CHOICES).take(pa.array(choice))})
-
-    return run
+    words = Words.of(rows.code_points)
+    drawn = uniform(keys["choice"], rows.row_ids, np.zeros(len(rows), np.int64))
+    choice = (drawn * len(CHOICES)).astype(np.int64)
+    of_word = choice[words.rows]
+    removed = np.where(
+        of_word == 1,
+        deletions(words, rows.row_ids, keys["deletion"], rate, "ceil", maximum),
+        (of_word == 2) & crops(words, rows.row_ids, keys["crop"], rate, "gap"),
+    )
+    source = permutations(words, rows.row_ids, keys["swap"], rate, "neighbour", maximum)
+    source = np.where(of_word == 0, source, np.arange(len(words)))
+    outcome = deletion_outcome(words, removed)
+    edits = word_edits.merged(outcome.edits, swap_edits(words, source))
+    outcome.reasons[(choice == 0) & (words.counts > 1)] = Reason.SAME_TEXT  # swapped back
+    return Outcome(edits, outcome.reasons, {"choice": pa.array(CHOICES).take(pa.array(choice))})
 
 
 RANDOM_MIXTURE = Augmentation(
@@ -69,7 +66,7 @@ RANDOM_MIXTURE = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
     parameters=MixtureParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(pa.field("choice", pa.string(), nullable=False),),
     examples=("augment-cli random-mixture", "augment-cli random-mixture --rate 0.15"),
     meaning="possibly altered",

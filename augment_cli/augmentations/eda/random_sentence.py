@@ -93,6 +93,5 @@ RANDOM_SENTENCE = Augmentation(
         "augment-cli random-sentence",
         "augment-cli random-sentence --most 8 --share 0.2 --name passage",
     ),
-    meaning="altered",
     entailment=("other", "another sentence says something else"),
 )

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.augmentations.eda.random_words import permutations, swap_edits
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -32,20 +33,14 @@ class SwapParameters:
     maximum: int = word_edits.maximum_parameter(30)
 
 
-def _prepare(parameters: SwapParameters, resources: Resources) -> Prepared:
+def _run(parameters: SwapParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("random-swap")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        source = permutations(
-            words, rows.row_ids, key, parameters.rate, parameters.distance, parameters.maximum
-        )
-        reasons = np.full(len(rows), Reason.SAME_TEXT, object)
-        reasons[words.counts < 2] = Reason.TOO_FEW_WORDS
-        reasons[words.counts == 0] = Reason.NO_TOKEN
-        return Outcome(swap_edits(words, source), reasons)
-
-    return run
+    words = Words.of(rows.code_points)
+    source = permutations(words, rows.row_ids, key, parameters.rate, parameters.distance, parameters.maximum)
+    reasons = np.full(len(rows), Reason.SAME_TEXT, object)
+    reasons[words.counts < 2] = Reason.TOO_FEW_WORDS
+    reasons[words.counts == 0] = Reason.NO_TOKEN
+    return Outcome(swap_edits(words, source), reasons)
 
 
 RANDOM_SWAP = Augmentation(
@@ -54,7 +49,7 @@ RANDOM_SWAP = Augmentation(
     kind="positive",
     paper="Wei and Zou 2019, EDA; Tang et al. 2022, AugCSE",
     parameters=SwapParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli random-swap", "augment-cli random-swap --distance neighbour --rate 0.1"),
     meaning="possibly altered",
     entailment=("neither", "the order of words says who did what"),

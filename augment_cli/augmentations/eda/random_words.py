@@ -13,6 +13,7 @@ from augment_cli.contract.draws import bits, uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
 from augment_cli.english.words import word_edits
+from augment_cli.english.words.phrases import is_any
 from augment_cli.english.words.word_edits import (
     ARTICLES,
     article_changes,
@@ -21,7 +22,7 @@ from augment_cli.english.words.word_edits import (
     nothing,
 )
 from augment_cli.english.words.words import Words
-from augment_cli.text.spans import Edits, string_array
+from augment_cli.text.spans import Edits
 from augment_cli.text.surface import LOWER, capitalised_where, character_classes
 
 _OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
@@ -62,7 +63,8 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     following = kept[np.searchsorted(kept, last)]
     has_next = following < words.offsets[rows[last] + 1]
     capital_at = np.unique(_new_capitals(words, first, following, has_next))
-    inside = pc.utf8_upper(_characters(words.texts.values[words.flat_starts[capital_at]]))
+    letters = [chr(code) for code in words.texts.values[words.flat_starts[capital_at]].tolist()]
+    inside = pc.utf8_upper(pa.array(letters, pa.string()))
     articles, forms = _articles_before_gaps(words, first, following, has_next & (following == last + 1))
     # An article that now begins the text takes its capital in the same edit.
     opening = np.isin(articles, capital_at)
@@ -109,16 +111,16 @@ def _removed_spans(
     def opens_before(places: np.ndarray) -> np.ndarray:
         # A straight mark closes where it follows a word or another mark, `"V" points`.
         marks = before(places)
-        opens = _is_in(marks, _OPENING)
-        straight = np.flatnonzero(opens & _is_in(marks, "\"'") & (places - 1 > low))
+        opens = is_any(marks, _OPENING)
+        straight = np.flatnonzero(opens & is_any(marks, "\"'") & (places - 1 > low))
         earlier = values[places[straight] - 2]
-        opens[straight] = (flags[earlier] == 1) | _is_in(earlier, _OPENING + "-–—/=")
+        opens[straight] = (flags[earlier] == 1) | is_any(earlier, _OPENING + "-–—/=")
         return opens
 
     ends = ends + _possessives(words, last, starts, ends, after(ends))
     # A comma with nothing before it, or after another mark.
     left = starts - (flags[before(starts)] == 1)
-    quoted = left - _is_in(before(left), "\"”’»'")  # `the "first," the second`
+    quoted = left - is_any(before(left), "\"”’»'")  # `the "first," the second`
     orphaned = (flags[after(ends)] == 2) & ((left <= low) | (flags[before(quoted)] == 2) | opens_before(left))
     ends = ends + orphaned
     # One white-space side goes: the right one, unless a mark stands there.
@@ -140,7 +142,7 @@ def _removed_spans(
     opens_gap = np.append(True, ~(shared & (starts[1:] == ends[:-1])))
     opening = np.flatnonzero(opens_gap)
     final = ends[np.append(opening[1:], len(ends)) - 1]
-    closes = (final >= high[opening]) | _is_in(_after(values, final, high[opening]), ".!?")
+    closes = (final >= high[opening]) | is_any(_after(values, final, high[opening]), ".!?")
     reach = starts[opening]
     space = (reach > low[opening]) & (flags[values[reach - 1]] == 1)
     comma = reach - space - 1
@@ -148,7 +150,7 @@ def _removed_spans(
     free = np.append(True, comma[1:] >= ends[opening[1:] - 1]) if len(opening) else orphaned
     starts[opening] = np.where(orphaned & free, comma, reach)
     # Of edits that touch, the first may have left its space for a word that the next one took.
-    stuck = space & (_is_in(_after(values, final, high[opening]), ".!?,;:)]}") | (final >= high[opening]))
+    stuck = space & (is_any(_after(values, final, high[opening]), ".!?,;:)]}") | (final >= high[opening]))
     stuck &= (starts[opening] == reach) & np.append(True, reach[1:] - 1 >= ends[opening[1:] - 1])[
         : len(opening)
     ]
@@ -166,7 +168,7 @@ def _possessives(
 ) -> np.ndarray:
     """bool (m,): runs whose last word is a plural with nothing but an apostrophe behind it (`males'`)."""
     values, bounds = words.texts.values, words.texts.offsets
-    is_possessive = _is_in(behind, "'’") & _is_in(values[ends - 1], "sS")
+    is_possessive = is_any(behind, "'’") & is_any(values[ends - 1], "sS")
     for place in np.flatnonzero(is_possessive).tolist():
         row = words.rows[last[place]]
         before = values[bounds[row] : starts[place]].astype("<u4").tobytes().decode("utf-32-le")
@@ -182,12 +184,8 @@ def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:
     unlike = np.flatnonzero(~words.follows_space[index])
     for place in unlike.tolist():
         between = values[words.flat_ends[index[place] - 1] : words.flat_starts[index[place]]]
-        has_bracket[place] = _is_in(between, _BRACKETS).any()
+        has_bracket[place] = is_any(between, _BRACKETS).any()
     return has_bracket
-
-
-def _is_in(characters: np.ndarray, marks: str) -> np.ndarray:
-    return np.isin(characters, [ord(mark) for mark in marks])
 
 
 def _with_empty_pairs(
@@ -254,22 +252,12 @@ def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_ne
 def _articles_before_gaps(
     words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray
 ) -> tuple[np.ndarray, pa.StringArray]:
-    adjacent = (words.positions[first] > 0) & has_next
-    places = np.flatnonzero(adjacent)
-    is_article = words.among(ARTICLES)
-    places = places[is_article[first[places] - 1]]
+    places = np.flatnonzero((words.positions[first] > 0) & has_next)
     # Nothing but spaces may stand on either side of the gap.
-    places = places[words.follows_space[first[places]] & words.follows_space[following[places]]]
-    if not len(places):
-        return np.zeros(0, np.int64), nothing()
+    near = words.follows_space[first[places]] & words.follows_space[following[places]]
+    places = places[near & words.among(ARTICLES)[first[places] - 1]]
     behind = words.strings.take(pa.array(following[places]))
     return article_changes(words, first[places] - 1, behind, np.ones(len(places), bool))
-
-
-def _characters(codes: np.ndarray) -> pa.StringArray:
-    """One string for each code point (m,)."""
-    data = np.frombuffer(codes.astype("<u4").tobytes().decode("utf-32-le").encode(), np.uint8)
-    return string_array(np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data)), data)
 
 
 def deletions(

@@ -119,5 +119,4 @@ SYNONYM = Augmentation(
         "augment-cli synonym --rate 0.2",
         "augment-cli synonym --amount floor --maximum 0 --senses any --occurrences all --name eda-synonym",
     ),
-    meaning="kept",
 )

@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, deletion_outcome, deletions
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
 from augment_cli.english.words.words import Words
@@ -30,16 +31,12 @@ class DeletionParameters:
     maximum: int = word_edits.maximum_parameter(10)
 
 
-def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
+def _run(parameters: DeletionParameters, resources: Resources, rows: Rows) -> Outcome:
     key = resources.key("word-deletion")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        return deletion_outcome(
-            words, deletions(words, rows.row_ids, key, parameters.rate, parameters.amount, parameters.maximum)
-        )
-
-    return run
+    words = Words.of(rows.code_points)
+    return deletion_outcome(
+        words, deletions(words, rows.row_ids, key, parameters.rate, parameters.amount, parameters.maximum)
+    )
 
 
 WORD_DELETION = Augmentation(
@@ -48,7 +45,7 @@ WORD_DELETION = Augmentation(
     kind="positive",
     paper="Wei and Zou 2019, EDA; baseline of Mao et al. 2022 (SDA) and Zhang et al. 2022 (VaSCL)",
     parameters=DeletionParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=COLUMNS,
     examples=(
         "augment-cli word-deletion --rate 0.2",

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -42,26 +43,22 @@ def repeat_counts(words: np.ndarray, uniforms: np.ndarray, rate: float, maximum:
     return np.minimum((uniforms * (highest + 1)).astype(np.int64), words)
 
 
-def _prepare(parameters: RepetitionParameters, resources: Resources) -> Prepared:
+def _run(parameters: RepetitionParameters, resources: Resources, rows: Rows) -> Outcome:
     count_key, word_key = resources.key("word-repetition/count"), resources.key("word-repetition/word")
-
-    def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
-        counts = words.counts
-        uniforms = uniform(count_key, rows.row_ids, np.zeros(len(counts), np.int64))
-        wanted = repeat_counts(counts, uniforms, parameters.rate, parameters.maximum)
-        draws = uniform(word_key, rows.row_ids[words.rows], words.positions)
-        chosen = np.flatnonzero(word_edits.ranks_within(words.rows, draws) < wanted[words.rows])
-        copies = lower_first_words(words, chosen)
-        inserted = pc.binary_join_element_wise("", copies, " ")
-        edits = word_edits.edits_of(
-            words, words.rows[chosen], words.flat_ends[chosen], words.flat_ends[chosen], inserted
-        )
-        reasons = np.where(counts == 0, Reason.NO_TOKEN, Reason.NO_POSITION_DRAWN)
-        repeated = np.bincount(words.rows[chosen], minlength=len(counts))
-        return Outcome(edits, reasons, word_edits.count_columns(repeated=repeated, words=counts))
-
-    return run
+    words = Words.of(rows.code_points)
+    counts = words.counts
+    uniforms = uniform(count_key, rows.row_ids, np.zeros(len(counts), np.int64))
+    wanted = repeat_counts(counts, uniforms, parameters.rate, parameters.maximum)
+    draws = uniform(word_key, rows.row_ids[words.rows], words.positions)
+    chosen = np.flatnonzero(word_edits.ranks_within(words.rows, draws) < wanted[words.rows])
+    copies = lower_first_words(words, chosen)
+    inserted = pc.binary_join_element_wise("", copies, " ")
+    edits = word_edits.edits_of(
+        words, words.rows[chosen], words.flat_ends[chosen], words.flat_ends[chosen], inserted
+    )
+    reasons = np.where(counts == 0, Reason.NO_TOKEN, Reason.NO_POSITION_DRAWN)
+    repeated = np.bincount(words.rows[chosen], minlength=len(counts))
+    return Outcome(edits, reasons, word_edits.count_columns(repeated=repeated, words=counts))
 
 
 WORD_REPETITION = Augmentation(
@@ -70,8 +67,7 @@ WORD_REPETITION = Augmentation(
     kind="positive",
     paper="Wu et al. 2022, ESimCSE; baseline of Mao et al. 2022 (SDA)",
     parameters=RepetitionParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=word_edits.count_fields("repeated", "words"),
     examples=("augment-cli word-repetition", "augment-cli word-repetition --rate 0.3 --draws 3"),
-    meaning="kept",
 )

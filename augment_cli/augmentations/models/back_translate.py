@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from augment_cli.augmentations.models.rewriting import (
     Rewriter,
     RewritingParameters,
     Rewritten,
+    decoding_of,
     decoding_settings,
 )
 from augment_cli.contract.augmentation import Augmentation, Resources
@@ -31,7 +32,7 @@ from augment_cli.errors import UsageError, needed
 from augment_cli.neural import converted
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.converted import Converted
-from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
+from augment_cli.neural.generation import Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 from augment_cli.store.files import sha256_of_file
@@ -141,33 +142,31 @@ def _models(parameters: BackTranslateParameters) -> tuple[ModelFolder, ModelFold
 
 
 def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[str, Any]:
+    is_own = parameters.engine == "transformers"
+    sampling = () if parameters.engine == "bergamot" else ("temperature", "top_k")
+    decoding = decoding_settings(parameters, resources, sampling)
+    settings = runtime_settings(parameters if is_own else _on_cpu(parameters)) | decoding
     if parameters.engine == "bergamot":
-        decoding = decoding_settings(parameters, resources, ())
-        return runtime_settings(_on_cpu(parameters)) | decoding | {"engine": "bergamot"}
-    decoding = decoding_settings(parameters, resources, ("temperature", "top_k"))
-    runtime = runtime_settings(parameters)
-    if parameters.engine == "ctranslate2":
-        runtime = runtime_settings(_on_cpu(parameters))
-        decoding |= {"engine": "ctranslate2", "precision": converted.PRECISION}
-    return (
-        runtime
-        | decoding
-        | {
-            "architectures": [architecture_of(read_config(folder.path)) for folder in _models(parameters)],
-            "forward_prefix": parameters.forward_prefix,
-            "backward_prefix": parameters.backward_prefix,
-        }
-    )
+        return settings | {"engine": "bergamot"}
+    if not is_own:
+        settings |= {"engine": "ctranslate2", "precision": converted.PRECISION}
+    return settings | {
+        "architectures": [architecture_of(read_config(folder.path)) for folder in _models(parameters)],
+        "forward_prefix": parameters.forward_prefix,
+        "backward_prefix": parameters.backward_prefix,
+    }
 
 
 def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str, str]:
-    used: dict[str, str] = {}
-    if parameters.engine == "bergamot":
-        for side, way in zip(("forward", "backward"), _WAYS, strict=True):
-            used |= {f"{side} {key}": value for key, value in bergamot_resources(way).items()}
+    is_small = parameters.engine == "bergamot"
+    both = map(bergamot_resources, _WAYS) if is_small else (one.resources for one in _models(parameters))
+    used = {
+        f"{side} {key}": value
+        for side, own in zip(("forward", "backward"), both, strict=True)
+        for key, value in own.items()
+    }
+    if is_small:
         return used
-    for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
-        used |= {f"{way} {key}": value for key, value in folder.resources.items()}
     if parameters.engine == "ctranslate2":
         used |= converted.resources()
     # Marian's tokenizer normalises punctuation with it where it is installed.
@@ -183,12 +182,11 @@ def _on_cpu(parameters: BackTranslateParameters) -> BackTranslateParameters:
 
 
 def _pin(parameters: BackTranslateParameters) -> BackTranslateParameters:
+    chosen = parameters if parameters.engine == "transformers" else _on_cpu(parameters)
     if parameters.engine == "bergamot":
-        return pinned(_on_cpu(parameters))
+        return pinned(chosen)
     forward, backward = _models(parameters)
-    if parameters.engine == "ctranslate2":
-        parameters = _on_cpu(parameters)
-    return pinned(parameters, forward=forward, backward=backward)
+    return pinned(chosen, forward=forward, backward=backward)
 
 
 class _BackTranslator(Rewriter):
@@ -202,25 +200,17 @@ class _BackTranslator(Rewriter):
         self._forward: Seq2Seq | Bergamot
         self._backward: Seq2Seq | Bergamot
         if parameters.engine == "bergamot":
-            self._forward, self._backward = (Bergamot(way) for way in _WAYS)
+            self._forward, self._backward = map(Bergamot, _WAYS)
             return
-        decoding = Decoding(
-            beams=parameters.beams,
-            max_length=parameters.max_length,
-            sample=parameters.sample,
-            temperature=parameters.temperature,
-            top_k=parameters.top_k,
-        )
         runtime = (parameters.precision, parameters.device, parameters.threads)
-        folders = _models(parameters)
         prefixes = (parameters.forward_prefix, parameters.backward_prefix)
         # One translation, and several ways back.
-        decodings = [dataclasses.replace(decoding, returned=returned) for returned in (1, 0)]
+        decodings = [decoding_of(parameters, returned=returned) for returned in (1, 0)]
         self._forward, self._backward = (
             Converted(folder, one, prefix, parameters.threads)
             if parameters.engine == "ctranslate2"
             else Seq2Seq(folder, one, prefix, *runtime)
-            for folder, prefix, one in zip(folders, prefixes, decodings, strict=True)
+            for folder, prefix, one in zip(_models(parameters), prefixes, decodings, strict=True)
         )
 
     def lengths(self, texts: Sequence[str]) -> np.ndarray:
@@ -231,52 +221,39 @@ class _BackTranslator(Rewriter):
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
         results = [Rewritten(None, Reason.INPUT_TOO_LONG)] * len(items)
-        ids, is_too_long = self._forward.read([text for _, text in items], self._longest)
-        there = [number for number, too_long in enumerate(is_too_long) if not too_long]
-        translations = self._write(self._forward, self._keys[0], items, ids, there)
-        for number, (translation,) in translations.items():
-            failed = Reason.TRUNCATED_OUTPUT if translation.text else Reason.EMPTY_OUTPUT
-            results[number] = Rewritten(None, failed, {"intermediate": translation.text})
-        usable = [
-            number for number in there if translations[number][0].text and translations[number][0].is_complete
-        ]
-        ids, is_too_long = self._backward.read(
-            [translations[number][0].text for number in usable], self._longest
+        there = self._written(
+            self._forward, self._keys[0], items, {number: text for number, (_, text) in enumerate(items)}
         )
-        back = [number for number, too_long in zip(usable, is_too_long, strict=True) if not too_long]
-        for number in set(usable) - set(back):
-            between = translations[number][0].text
-            results[number] = Rewritten(None, Reason.INPUT_TOO_LONG, {"intermediate": between})
-        returned = self._write(
-            self._backward, self._keys[1], items, dict(zip(usable, ids, strict=True)), back
-        )
-        for number, outputs in returned.items():
-            results[number] = self._judge(items[number][1], translations[number][0], outputs)
+        for number, (one,) in there.items():
+            failed = Reason.TRUNCATED_OUTPUT if one.text else Reason.EMPTY_OUTPUT
+            results[number] = Rewritten(None, failed, {"intermediate": one.text})
+        between = {number: one.text for number, (one,) in there.items() if one.text and one.is_complete}
+        back = self._written(self._backward, self._keys[1], items, between)
+        for number, text in between.items():
+            results[number] = Rewritten(None, Reason.INPUT_TOO_LONG, {"intermediate": text})
+            if number in back:
+                results[number] = self._judge(items[number][1], text, back[number])
         return results
 
-    @staticmethod
-    def _write(
-        model: Seq2Seq | Bergamot,
-        key: int,
-        items: list[tuple[int, str]],
-        ids: Mapping[int, Any] | list[Any],
-        numbers: list[int],
+    def _written(
+        self, model: Seq2Seq | Bergamot, key: int, items: list[tuple[int, str]], texts: dict[int, str]
     ) -> dict[int, list[Generated]]:
-        """Outputs for some of the items, by their place."""
-        if not numbers:
+        """Outputs for the texts of some items, by their place; none for what is too long."""
+        read, is_too_long = model.read(list(texts.values()), self._longest) if texts else ([], [])
+        both: Iterable[tuple[int, Any, bool]] = zip(texts, read, is_too_long, strict=True)
+        some = {number: ids for number, ids, too_long in both if not too_long}
+        if not some:
             return {}
-        outputs = model.write(
-            [ids[number] for number in numbers], key, [items[number][0] for number in numbers]
-        )
-        return dict(zip(numbers, outputs, strict=True))
+        outputs = model.write(list(some.values()), key, [items[number][0] for number in some])
+        return dict(zip(some, outputs, strict=True))
 
-    def _judge(self, text: str, translation: Generated, outputs: list[Generated]) -> Rewritten:
+    def _judge(self, text: str, between: str, outputs: list[Generated]) -> Rewritten:
         reasons = [self.reason(text, output) for output in outputs]
         both = zip(outputs, reasons, strict=True)
         good = next((output.text for output, reason in both if reason is None), None)
         if good is None and self._takes_parts and reasons[0] != Reason.SAME_WORDS:
             good = self.sound_part(text, outputs[0].text)
-        columns = {"intermediate": translation.text, "rejected": None if good else outputs[0].text}
+        columns = {"intermediate": between, "rejected": None if good else outputs[0].text}
         return Rewritten(good, None if good else reasons[0], columns)
 
 

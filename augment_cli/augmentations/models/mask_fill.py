@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,163 +57,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @dataclass(frozen=True)
-class Masked:
-    """A sentence with gaps."""
-
-    row_id: int  # decides the draws
-    text: str  # with a mask token at each gap
-    gaps: list[int]  # where the mask tokens begin, code points of `text`
-    counters: list[int]  # of each gap, distinct within the row; they decide the draws
-    refused: list[str]  # what may not be put in each gap, lower-cased: the word that stood there
-
-
-class MaskFiller:
-    """A masked language model. Its weights are loaded at the first call."""
-
-    def __init__(
-        self,
-        folder: ModelFolder,
-        key: int,
-        top_k: int,
-        precision: str,
-        device: str,
-        threads: int,
-        avoided: frozenset[str] = frozenset(),
-    ) -> None:
-        self._folder, self._key, self._top_k, self._avoided = folder, key, top_k, avoided
-        self._precision, self.device, self._threads = precision, device, threads
-
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The model's tokenizer, which must have a mask."""
-        tokenizer = load_tokenizer(self._folder.path)
-        if tokenizer.mask_token is None or not tokenizer.is_fast:
-            raise BadInputError(
-                f"{self._folder.path}: its tokenizer has no mask token, or no positions; name a masked "
-                "language model such as bert-base-uncased"
-            )
-        return tokenizer
-
-    @cached_property
-    def longest_input(self) -> int:
-        """The most tokens the model reads, special tokens included."""
-        config = self._model.config
-        positions = config.max_position_embeddings
-        if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-            positions -= (config.pad_token_id or 0) + 1  # positions count from the padding id
-        return int(min(positions, self.tokenizer.model_max_length))
-
-    @cached_property
-    def _model(self) -> Any:
-        return load_weights(self._folder.path, "AutoModelForMaskedLM", dtype_of(self._precision), self.device)
-
-    @cached_property
-    def _words(self) -> tuple[list[str], np.ndarray, dict[str, list[int]]]:
-        """Each token as a word, which of them are whole words, and the tokens of each lower-cased word."""
-        tokens = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
-        special = set(self.tokenizer.all_special_tokens)
-        marks = any(token.startswith(_WORD_BEGINS) for token in tokens)
-        words, whole = [], np.zeros(self._model.config.vocab_size, bool)
-        by_word: dict[str, list[int]] = {}
-        for number, token in enumerate(tokens):
-            # Byte-level vocabularies spell each byte as a letter of its own: "García" is "ĠGarcÃŃa" there.
-            spelled = self.tokenizer.convert_tokens_to_string([token]) if marks else token
-            word = spelled.strip().lstrip("".join(_WORD_BEGINS))
-            begins = token.startswith(_WORD_BEGINS) if marks else not token.startswith("##")
-            words.append(word)
-            if token not in special:
-                is_word = word.replace("'", "").replace("-", "").isalpha()
-                whole[number] = begins and is_word and word.lower() not in self._avoided
-                by_word.setdefault(word.lower(), []).append(number)
-        return words, whole, by_word
-
-    def lengths(self, texts: Sequence[str]) -> np.ndarray:
-        """Tokens of each text, int64 (n,)."""
-        with tokenizing(self._folder.path):
-            read = self.tokenizer(list(texts), verbose=False)["input_ids"]
-        return np.array([len(ids) for ids in read], np.int64)
-
-    def fill(self, sentences: Sequence[Masked]) -> list[list[str | None]]:
-        """What is drawn for each gap of each sentence; None where the model does not read that far."""
-        import torch
-
-        tokenizer = self.tokenizer
-        with tokenizing(self._folder.path):
-            encoded = tokenizer(
-                [sentence.text for sentence in sentences],
-                truncation=True,
-                max_length=self.longest_input,
-                return_offsets_mapping=True,
-            )
-        mask_id, width = tokenizer.mask_token_id, max(len(ids) for ids in encoded["input_ids"])
-        rows, columns, owners = [], [], []
-        for row, sentence in enumerate(sentences):
-            starts = {
-                start: column
-                for column, (start, end) in enumerate(encoded["offset_mapping"][row])
-                if encoded["input_ids"][row][column] == mask_id and end > start
-            }
-            for gap, place in enumerate(sentence.gaps):
-                # RoBERTa's mask takes the space before it along.
-                column = starts.get(place, starts.get(place - 1))
-                if column is not None:
-                    rows.append(row)
-                    columns.append(column)
-                    owners.append((row, gap))
-        filled: list[list[str | None]] = [[None] * len(sentence.gaps) for sentence in sentences]
-        if not owners:
-            return filled
-        pad = tokenizer.pad_token_id or 0
-        tokens = torch.tensor([[*ids, *[pad] * (width - len(ids))] for ids in encoded["input_ids"]])
-        lengths = torch.tensor([len(ids) for ids in encoded["input_ids"]]).unsqueeze(1)
-        mask = (torch.arange(width) < lengths).long()
-        logits = self._logits(tokens, mask, torch.tensor(rows), torch.tensor(columns))
-        for (row, gap), word in zip(owners, self._draw(logits, owners, sentences), strict=True):
-            filled[row][gap] = word
-        return filled
-
-    def _logits(self, tokens: Any, mask: Any, rows: Any, columns: Any) -> Any:
-        """Of the words at the gaps alone, float32 (gaps, V): nine tenths of the sentence need no output."""
-        import torch
-
-        model = self._model
-        head = model.get_output_embeddings()
-        rows, columns = rows.to(self.device), columns.to(self.device)
-
-        def pick(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (inputs[0][rows, columns], *inputs[1:])
-
-        hook = head.register_forward_pre_hook(pick)
-        try:
-            with inference(self._threads):
-                output = model(input_ids=tokens.to(self.device), attention_mask=mask.to(self.device))
-        finally:
-            hook.remove()
-        return torch.log_softmax(output.logits.float(), dim=-1).cpu()
-
-    def _draw(
-        self, scores: Any, owners: Sequence[tuple[int, int]], sentences: Sequence[Masked]
-    ) -> list[str | None]:
-        """A word for each gap, from the top_k allowed ones, by keyed Gumbel noise."""
-        words, whole, by_word = self._words
-        values = scores.numpy().astype(np.float64)
-        vocabulary = values.shape[1]
-        values[:, ~whole[:vocabulary]] = -np.inf
-        for number, (row, gap) in enumerate(owners):
-            values[number, by_word.get(sentences[row].refused[gap], [])] = -np.inf
-        kept = min(self._top_k or vocabulary, vocabulary)
-        # The most probable first, of equals the first token: the order is part of the result.
-        best = np.argsort(-values, axis=1, kind="stable")[:, :kept]
-        row_ids = np.array([sentences[row].row_id for row, _ in owners], np.int64)
-        counters = np.array([sentences[row].counters[gap] for row, gap in owners], np.int64)
-        noise = gumbel_noise(self._key, row_ids[:, None], counters[:, None] * vocabulary + best)
-        chosen = (np.take_along_axis(values, best, axis=1) + noise).argmax(axis=1)
-        tokens = best[np.arange(len(best)), chosen]
-        possible = np.isfinite(values[np.arange(len(best)), tokens])
-        return [words[token] if ok else None for token, ok in zip(tokens, possible, strict=True)]
-
-
-@dataclass(frozen=True)
 class MaskFillParameters(RuntimeParameters):
     """Parameters of mask filling; the defaults are nlpaug's, as VaSCL uses it."""
 
@@ -250,7 +92,7 @@ def _pin(parameters: MaskFillParameters) -> MaskFillParameters:
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A sentence with the words chosen in it: numbers, and spans in code points."""
+    """A sentence with the words chosen in it: numbers, which decide the draws, and spans in code points."""
 
     row_id: int
     text: str
@@ -260,20 +102,15 @@ class _Sentence:
 
 
 class _MaskFilling:
-    """A `PreparedModel`."""
+    """A `PreparedModel`; its weights are loaded at the first call."""
 
     def __init__(self, parameters: MaskFillParameters, resources: Resources) -> None:
-        self._parameters = parameters
-        self._filler = MaskFiller(
-            _model(parameters),
-            resources.key("mask-fill/word"),
-            parameters.top_k,
-            parameters.precision,
-            parameters.device,
-            parameters.threads,
-            frozenset(avoided_words(parameters.avoid).to_pylist()),
+        self._parameters, self._device = parameters, parameters.device
+        self._folder = _model(parameters).path
+        self._avoided = frozenset(avoided_words(parameters.avoid).to_pylist())
+        self._word_key, self._position_key = (
+            resources.key(f"mask-fill/{one}") for one in ("word", "position")
         )
-        self._position_key = resources.key("mask-fill/position")
         self._guard = MemoryGuard()
 
     @property
@@ -281,10 +118,57 @@ class _MaskFilling:
         return self._guard.splits
 
     def use_device(self, device: str) -> None:
-        self._filler.device = device
+        self._device = device
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """The model's tokenizer, which must have a mask."""
+        tokenizer = load_tokenizer(self._folder)
+        if tokenizer.mask_token is None or not tokenizer.is_fast:
+            raise BadInputError(
+                f"{self._folder}: its tokenizer has no mask token, or no positions; name a masked "
+                "language model such as bert-base-uncased"
+            )
+        return tokenizer
+
+    @cached_property
+    def _model(self) -> Any:
+        dtype = dtype_of(self._parameters.precision)
+        return load_weights(self._folder, "AutoModelForMaskedLM", dtype, self._device)
+
+    @cached_property
+    def _longest_input(self) -> int:
+        """The most tokens the model reads, special tokens included."""
+        config = self._model.config
+        positions = config.max_position_embeddings
+        if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+            positions -= (config.pad_token_id or 0) + 1  # positions count from the padding id
+        return int(min(positions, self._tokenizer.model_max_length))
+
+    @cached_property
+    def _words(self) -> tuple[list[str], np.ndarray, dict[str, list[int]]]:
+        """Each token as a word, which of them are whole words, and the tokens of each lower-cased word."""
+        tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
+        special = set(self._tokenizer.all_special_tokens)
+        marks = any(token.startswith(_WORD_BEGINS) for token in tokens)
+        words, whole = [], np.zeros(self._model.config.vocab_size, bool)
+        by_word: dict[str, list[int]] = {}
+        for number, token in enumerate(tokens):
+            # Byte-level vocabularies spell each byte as a letter of its own: "García" is "ĠGarcÃŃa" there.
+            spelled = self._tokenizer.convert_tokens_to_string([token]) if marks else token
+            word = spelled.strip().lstrip("".join(_WORD_BEGINS))
+            begins = token.startswith(_WORD_BEGINS) if marks else not token.startswith("##")
+            words.append(word)
+            if token not in special:
+                is_word = word.replace("'", "").replace("-", "").isalpha()
+                whole[number] = begins and is_word and word.lower() not in self._avoided
+                by_word.setdefault(word.lower(), []).append(number)
+        return words, whole, by_word
 
     def batches_of(self, texts: pa.StringArray) -> list[np.ndarray]:
-        lengths = self._filler.lengths(texts.to_pylist())
+        with tokenizing(self._folder):
+            read = self._tokenizer(texts.to_pylist(), verbose=False)["input_ids"]
+        lengths = np.array([len(ids) for ids in read], np.int64)
         return batches_by_length(np.maximum(lengths, 1), self._parameters.batch_tokens)
 
     def __call__(self, rows: Rows) -> Outcome:
@@ -293,12 +177,11 @@ class _MaskFilling:
             self._choose(int(row_id), text) for row_id, text in zip(rows.row_ids, texts, strict=True)
         ]
         numbers = [number for number, sentence in enumerate(sentences) if sentence.chosen]
-        filled = self._guard.run(self._fill, [sentences[number] for number in numbers]) if numbers else []
+        filled = self._guard.run(self._edits, [sentences[number] for number in numbers]) if numbers else []
         flat = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own]
-        places = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3)
+        edited, starts, ends = np.array([place for *place, _ in flat], np.int64).reshape(-1, 3).T
         edits = EditList()
-        new = [text for *_, text in flat]
-        edits.replace(places[:, 0], places[:, 1], places[:, 2], new, np.arange(len(new)))
+        edits.replace(edited, starts, ends, [text for *_, text in flat], np.arange(len(flat)))
         made = edits.edits()
         columns = {
             "replaced": pa.array(np.bincount(made.rows, minlength=len(texts)).astype(np.int32)),
@@ -309,49 +192,17 @@ class _MaskFilling:
     def _choose(self, row_id: int, text: str) -> _Sentence:
         """ceil(share · words) of the words, drawn without replacement, in the order of the text."""
         spans = [match.span() for match in _WORD.finditer(text)]
-        if self._parameters.rows and row_id >= self._parameters.rows:
-            return _Sentence(row_id, text, len(spans), [], [])
         count = min(math.ceil(self._parameters.share * len(spans)), self._parameters.most or len(spans))
-        numbers = np.arange(len(spans))
-        draws = uniform(self._position_key, np.full(len(spans), row_id), numbers)
-        chosen = sorted(np.argsort(draws, kind="stable")[:count].tolist())
+        draws = uniform(self._position_key, np.full(len(spans), row_id), np.arange(len(spans)))
+        chosen = sorted(np.argsort(draws, kind="stable")[: 0 if self._is_beyond(row_id) else count].tolist())
         return _Sentence(row_id, text, len(spans), chosen, [spans[number] for number in chosen])
 
-    def _fill(self, sentences: list[_Sentence]) -> list[list[tuple[int, int, str]]]:
-        """(start, end, replacement) of each gap that was filled."""
-        inserts = self._parameters.action == "insert"
-        masked = [self._masked(sentence, inserts) for sentence in sentences]
-        results = []
-        for sentence, words in zip(sentences, self._filler.fill(masked), strict=True):
-            edits = []
-            for (start, end), word in zip(sentence.spans, words, strict=True):
-                if word is None:
-                    continue
-                old = sentence.text[start:end]
-                if not inserts:
-                    edits.append((start, end, _in_case_of(old, word)))
-                else:
-                    # A new first word takes the capital; the old one may be a name, and keeps its own.
-                    edits.append((start, start, (word if start else _in_case_of(old, word)) + " "))
-            results.append(edits)
-        return results
-
-    def _masked(self, sentence: _Sentence, inserts: bool) -> Masked:
-        token, pieces, gaps, length, before = self._filler.tokenizer.mask_token, [], [], 0, 0
-        for start, end in sentence.spans:
-            pieces.append(sentence.text[before:start])
-            length += len(pieces[-1])
-            gaps.append(length)
-            pieces.append(token + " " if inserts else token)
-            length += len(pieces[-1])
-            before = start if inserts else end
-        text = "".join([*pieces, sentence.text[before:]])
-        refused = [sentence.text[start:end].lower() for start, end in sentence.spans]
-        return Masked(sentence.row_id, text, gaps, sentence.chosen, refused)
+    def _is_beyond(self, row_id: int) -> bool:
+        return 0 < self._parameters.rows <= row_id
 
     def _reason(self, sentence: _Sentence) -> str:
         """Why a sentence without edits is unchanged."""
-        if self._parameters.rows and sentence.row_id >= self._parameters.rows:
+        if self._is_beyond(sentence.row_id):
             return Reason.BEYOND_LIMIT
         if not sentence.text.strip():
             return Reason.NO_TOKEN
@@ -359,6 +210,108 @@ class _MaskFilling:
             return Reason.NO_ELIGIBLE_TOKEN
         # The model does not read as far as the gaps, or has no other word.
         return Reason.EMPTY_WINDOW if sentence.chosen else Reason.NO_POSITION_DRAWN
+
+    def _edits(self, sentences: list[_Sentence]) -> list[list[tuple[int, int, str]]]:
+        """(start, end, replacement) of each gap that was filled."""
+        results = []
+        for sentence, words in zip(sentences, self._fill(sentences), strict=True):
+            edits = []
+            for (start, end), word in zip(sentence.spans, words, strict=True):
+                if word is not None:
+                    new = _in_case_of(sentence.text[start:end], word)
+                    # A new first word takes the capital; the old one may be a name, and keeps its own.
+                    inserted = (start, start, (word if start else new) + " ")
+                    edits.append(inserted if self._inserts else (start, end, new))
+            results.append(edits)
+        return results
+
+    @property
+    def _inserts(self) -> bool:
+        return self._parameters.action == "insert"
+
+    def _masked(self, sentence: _Sentence) -> tuple[str, list[int]]:
+        """A sentence with a mask token at each gap, and where these begin."""
+        text, gaps, before = "", [], 0
+        for start, end in sentence.spans:
+            text += sentence.text[before:start]
+            gaps.append(len(text))
+            text += self._tokenizer.mask_token + " " * self._inserts
+            before = start if self._inserts else end
+        return text + sentence.text[before:], gaps
+
+    def _fill(self, sentences: list[_Sentence]) -> list[list[str | None]]:
+        """What is drawn for each gap of each sentence; None where the model does not read that far."""
+        import torch
+
+        masked = [self._masked(sentence) for sentence in sentences]
+        with tokenizing(self._folder):
+            encoded = self._tokenizer(
+                [text for text, _ in masked],
+                truncation=True,
+                max_length=self._longest_input,
+                return_offsets_mapping=True,
+            )
+        read, mask_id = encoded["input_ids"], self._tokenizer.mask_token_id
+        columns, owners = [], []
+        for row, (_, gaps) in enumerate(masked):
+            spans = enumerate(encoded["offset_mapping"][row])
+            starts = {start: at for at, (start, end) in spans if read[row][at] == mask_id and end > start}
+            for gap, place in enumerate(gaps):
+                # RoBERTa's mask takes the space before it along.
+                column = starts.get(place, starts.get(place - 1))
+                if column is not None:
+                    columns.append(column)
+                    owners.append((row, gap))
+        filled: list[list[str | None]] = [[None] * len(gaps) for _, gaps in masked]
+        if not owners:
+            return filled
+        pad, width = self._tokenizer.pad_token_id or 0, max(map(len, read))
+        tokens = torch.tensor([[*ids, *[pad] * (width - len(ids))] for ids in read])
+        mask = (torch.arange(width) < torch.tensor([len(ids) for ids in read]).unsqueeze(1)).long()
+        rows = torch.tensor([row for row, _ in owners])
+        logits = self._logits(tokens, mask, rows, torch.tensor(columns))
+        for (row, gap), word in zip(owners, self._draw(logits, owners, sentences), strict=True):
+            filled[row][gap] = word
+        return filled
+
+    def _logits(self, tokens: Any, mask: Any, rows: Any, columns: Any) -> Any:
+        """Of the words at the gaps alone, float32 (gaps, V): nine tenths of the sentence need no output."""
+        import torch
+
+        rows, columns = rows.to(self._device), columns.to(self._device)
+
+        def pick(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (inputs[0][rows, columns], *inputs[1:])
+
+        hook = self._model.get_output_embeddings().register_forward_pre_hook(pick)
+        try:
+            with inference(self._parameters.threads):
+                output = self._model(input_ids=tokens.to(self._device), attention_mask=mask.to(self._device))
+        finally:
+            hook.remove()
+        return torch.log_softmax(output.logits.float(), dim=-1).cpu()
+
+    def _draw(
+        self, scores: Any, owners: list[tuple[int, int]], sentences: list[_Sentence]
+    ) -> list[str | None]:
+        """A word for each gap, from the top_k allowed ones and not what stood there, by Gumbel noise."""
+        words, whole, by_word = self._words
+        values = scores.numpy().astype(np.float64)
+        vocabulary = values.shape[1]
+        values[:, ~whole[:vocabulary]] = -np.inf
+        for number, (row, gap) in enumerate(owners):
+            old = sentences[row].text[slice(*sentences[row].spans[gap])].lower()
+            values[number, by_word.get(old, [])] = -np.inf
+        kept = min(self._parameters.top_k or vocabulary, vocabulary)
+        # The most probable first, of equals the first token: the order is part of the result.
+        best = np.argsort(-values, axis=1, kind="stable")[:, :kept]
+        row_ids = np.array([sentences[row].row_id for row, _ in owners], np.int64)
+        counters = np.array([sentences[row].chosen[gap] for row, gap in owners], np.int64)
+        noise = gumbel_noise(self._word_key, row_ids[:, None], counters[:, None] * vocabulary + best)
+        chosen = (np.take_along_axis(values, best, axis=1) + noise).argmax(axis=1)
+        tokens = best[np.arange(len(best)), chosen]
+        possible = np.isfinite(values[np.arange(len(best)), tokens])
+        return [words[token] if ok else None for token, ok in zip(tokens, possible, strict=True)]
 
 
 def _in_case_of(old: str, word: str) -> str:

@@ -21,6 +21,7 @@ from augment_cli.augmentations.models.rewriting import (
     Rewriter,
     RewritingParameters,
     Rewritten,
+    decoding_of,
     decoding_settings,
 )
 from augment_cli.contract.augmentation import Augmentation, Resources
@@ -28,7 +29,7 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.choosing import SentenceEncoder, most_different
-from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
+from augment_cli.neural.generation import Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
@@ -38,6 +39,7 @@ _PLAIN = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−ŁłØøĐ�
 _PARTS_OF = 2  # outputs of which parts are tried
 _PAPERS = "tuner007/pegasus_paraphrase"
 COLUMNS = (pa.field("rejected", pa.string()),)
+Checked = tuple[Generated, str | None]  # an output, and the reason to turn it down
 
 
 @dataclass(frozen=True)
@@ -184,27 +186,11 @@ class _Paraphraser(Rewriter):
 
     def __init__(self, parameters: ParaphraseParameters, resources: Resources) -> None:
         super().__init__(parameters, COLUMNS)
-        decoding = Decoding(
-            parameters.beams,
-            parameters.candidates,
-            parameters.max_length,
-            parameters.sample,
-            parameters.temperature,
-            parameters.top_k,
-            parameters.top_p,
-        )
-        self._model = Seq2Seq(
-            _model(parameters),
-            decoding,
-            parameters.prefix,
-            parameters.precision,
-            parameters.device,
-            parameters.threads,
-        )
+        runtime = (parameters.precision, parameters.device, parameters.threads)
+        decoding = decoding_of(parameters, returned=parameters.candidates)
+        self._model = Seq2Seq(_model(parameters), decoding, parameters.prefix, *runtime)
         encoder = _encoder(parameters)
-        self._encoder = (
-            None if encoder is None else SentenceEncoder(encoder, parameters.device, parameters.threads)
-        )
+        self._encoder = SentenceEncoder(encoder, parameters.device, parameters.threads) if encoder else None
         self._minimum, self._most_surprise = parameters.min_cosine, parameters.surprise
         self._key = resources.key("paraphrase/sample")
 
@@ -225,53 +211,42 @@ class _Paraphraser(Rewriter):
         short = [number for number, copy in enumerate(copies) if copy and not is_too_long[number]]
         if not short:
             return results
-        texts = [items[number][1] for number in short]
-        written = self._model.write(
-            [ids[number] for number in short], self._key, [items[number][0] for number in short]
-        )
+        texts, read = [items[number][1] for number in short], [ids[number] for number in short]
+        written = self._model.write(read, self._key, [items[number][0] for number in short])
         restored = [
-            [_restored(copies[number], output) for output in some]
-            for number, some in zip(short, written, strict=True)
+            [self._restored(text, copies[number], output) for output in some]
+            for number, text, some in zip(short, texts, written, strict=True)
         ]
-        checked = self._checked(texts, [ids[number] for number in short], restored)
+        checked = self._with_parts(texts, self._likely(read, restored))
         if self._encoder is None:
             chosen = [next((pair for pair in some if pair[1] is None), some[0]) for some in checked]
         else:
-            chosen = self._most_different(texts, checked)
+            chosen = self._most_different(self._encoder, texts, checked)
         for number, (candidate, reason) in zip(short, chosen, strict=True):
             text, rejected = (None, candidate.text) if reason else (candidate.text, None)
             results[number] = Rewritten(text, reason, {"rejected": rejected})
         return results
 
-    def _checked(
-        self, texts: list[str], ids: list[list[int]], written: list[list[tuple[Generated, bool]]]
-    ) -> list[list[tuple[Generated, str | None]]]:
-        """Outputs of each text with the reason to turn them down, or None; of bad ones what is sound."""
-        said = [
-            [
-                (output, self.reason(text, output) if is_whole else Reason.UNKNOWN_CHARACTER)
-                for output, is_whole in some
-            ]
-            for text, some in zip(texts, written, strict=True)
-        ]
-        checked = self._likely(ids, said)
+    def _restored(self, text: str, copy: Copied | None, output: Generated) -> Checked:
+        """An output with the words that were copied, and the reason to turn it down, or None."""
+        whole = copy.restored(output.text) if copy else None
+        if whole is None:
+            return output, Reason.UNKNOWN_CHARACTER
+        output = dataclasses.replace(output, text=whole)
+        return output, self.reason(text, output)
+
+    def _with_parts(self, texts: list[str], checked: list[list[Checked]]) -> list[list[Checked]]:
+        """Where no output is good, first what is sound of those that the model likes best."""
         if not self._is_faithful:
             return checked
-        return [
-            some if any(reason is None for _, reason in some) else [*self._parts(text, some), *some]
-            for text, some in zip(texts, checked, strict=True)
-        ]
+        results = []
+        for text, some in zip(texts, checked, strict=True):
+            best = [] if any(reason is None for _, reason in some) else some[:_PARTS_OF]
+            parts = dict.fromkeys(self.sound_part(text, output.text) for output, _ in best)
+            results.append([*((Generated(part, True), None) for part in parts if part is not None), *some])
+        return results
 
-    def _parts(
-        self, text: str, some: list[tuple[Generated, str | None]]
-    ) -> list[tuple[Generated, str | None]]:
-        """What is sound of the outputs that the model likes best."""
-        parts = [self.sound_part(text, output.text) for output, _ in some[:_PARTS_OF]]
-        return [(Generated(part, True), None) for part in dict.fromkeys(parts) if part is not None]
-
-    def _likely(
-        self, ids: list[list[int]], checked: list[list[tuple[Generated, str | None]]]
-    ) -> list[list[tuple[Generated, str | None]]]:
+    def _likely(self, ids: list[list[int]], checked: list[list[Checked]]) -> list[list[Checked]]:
         """The same, with the reason of those that hold a token that surprises the model."""
         if not self._most_surprise:
             return checked
@@ -286,33 +261,21 @@ class _Paraphraser(Rewriter):
         ]
 
     def _most_different(
-        self, texts: list[str], checked: list[list[tuple[Generated, str | None]]]
-    ) -> list[tuple[Generated, str | None]]:
-        assert self._encoder is not None
+        self, encoder: SentenceEncoder, texts: list[str], checked: list[list[Checked]]
+    ) -> list[Checked]:
         good = [[candidate for candidate, reason in some if reason is None] for some in checked]
-        flat = [candidate.text for some in good for candidate in some]
-        vectors = self._encoder.encode(texts + flat)
-        chosen: list[tuple[Generated, str | None]] = []
+        vectors = encoder.encode(texts + [candidate.text for some in good for candidate in some])
+        chosen: list[Checked] = []
         place = len(texts)
         for number, (text, some) in enumerate(zip(texts, good, strict=True)):
-            cosines = vectors[place : place + len(some)] @ vectors[number]
+            cosines = (vectors[place : place + len(some)] @ vectors[number]).tolist()
             place += len(some)
-            best = most_different(
-                text, [candidate.text for candidate in some], cosines.tolist(), self._minimum
-            )
+            best = most_different(text, [candidate.text for candidate in some], cosines, self._minimum)
             if best is not None:
                 chosen.append((some[best], None))
-            elif some:
-                chosen.append((some[0], Reason.MEANING_LOST))
             else:
-                chosen.append(checked[number][0])
+                chosen.append((some[0], Reason.MEANING_LOST) if some else checked[number][0])
         return chosen
-
-
-def _restored(copy: Copied | None, output: Generated) -> tuple[Generated, bool]:
-    """An output with the words that were copied, and whether all of them are there."""
-    text = copy.restored(output.text) if copy else None
-    return (output, False) if text is None else (dataclasses.replace(output, text=text), True)
 
 
 PARAPHRASE = Augmentation(

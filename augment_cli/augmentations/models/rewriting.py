@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -18,7 +18,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.guards.fidelity import guard_digests, unfaithful
 from augment_cli.errors import UsageError
 from augment_cli.neural.checks import reason_against
-from augment_cli.neural.generation import Generated
+from augment_cli.neural.generation import Decoding, Generated
 from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters, batches_by_length
 from augment_cli.text.spans import edits_of
 
@@ -56,6 +56,12 @@ def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[
         "faithful": guard_digests() if parameters.faithful else None,
     }
     return values | {name: getattr(parameters, name) for name in names}
+
+
+def decoding_of(parameters: Any, **others: int) -> Decoding:
+    """How outputs are found, by the parameters that have the names of its fields, and others."""
+    names = [item.name for item in fields(Decoding) if hasattr(parameters, item.name)]
+    return Decoding(**{name: getattr(parameters, name) for name in names} | others)
 
 
 class Rewriter(abc.ABC):

@@ -19,54 +19,33 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import english_rules, prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.english.inflection import base_form
-from augment_cli.syntax.tree import Number, Role, VerbForm, any_of, words
+from augment_cli.resources import word_groups
+from augment_cli.syntax.tree import Number, Role, VerbForm, any_of
 
 _MODALS = alternatives("modal_words", "modals")
 # with the negation behind
 _DENIED_MODALS = alternatives("modal_words", "denied_modals")
-_WORDS = alternatives("modal_words", "words")
+_QUALITIES = alternatives("modal_words", "words")
 # Before "to" and a verb.
 _BEFORE_TO = alternatives("modal_words", "before_to")
 _HAVE_TO = alternatives("modal_words", "have_to")
 _WEAKER = {"is": "may be", "are": "may be", "was": "may have been", "were": "may have been", "will": "might"}
 _WEAKER |= {"cannot": "may not", "certainly": "probably"}
-_DENYING = words("not cannot never hardly")
-_BEFORE = words("not n't very more most less so as too how if whether only")
-_WONDERING = words("how what why whether who")  # "What can I do" asks what "What should I do" asks
-_ASKED = words("ask asks asked asking wonder wonders wondered wondering know see tell")
-_HELPERS = words("to will would do does did may might can could only that")
-_HELPED = words("do does did is are was were will")
-_BE = words("is are was were be been being am 's 're 'm get gets got not")
-_REASONS = words("because due since so as")
-_WISHED = words("know die be ask say thank understand see find learn make report")
-_CHOOSING = words("anytime anywhere anything any ever also even easily either whenever whatever")
-_LEAVE = words("way ways place most best option options how where place can't so hope hoping")
-_ANYBODY = words("anyone anybody someone somebody there it")
-_PASSIVES = words("allowed permitted required obliged forced forbidden")
-_HEDGES = words("possibly perhaps well probably only")
-_PERCEIVED = words("see hear feel smell taste")
-_DEGREES = words("little some several more enough rather somewhat too least bit few otherwise")
-_SUPPOSED = words("if unless perhaps maybe otherwise though")
+_WORDS = word_groups("modality")
 # By the verb's form: of anything; of somebody; of one thing or several.
 _FAILED = {
     VerbForm.PAST: (("failed to",), ("refused to", "declined to"), ("was unable to", "were unable to")),
     VerbForm.PRESENT_THIRD: (("fails to",), ("refuses to", "declines to"), ("is unable to", "are unable to")),
     VerbForm.PRESENT: (("fail to",), ("refuse to", "decline to"), ("is unable to", "are unable to")),
 }
-_SOMEBODY = words("he she we they i you who everyone everybody someone somebody")
-# States, in which nobody succeeds or fails.
-_STATES = words(
-    "have do mean seem appear contain consist include belong exist lie remain become stand feature comprise "
-    "date cost need want like resemble depend differ deserve lack fail refuse decline try attempt manage "
-    "start stop begin end cease cause get let use happen occur die suffer"
-)
 
 
 @dataclass(frozen=True)
@@ -82,54 +61,46 @@ class ModalityParameters:
 
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
-    wanted = frozenset([*_MODALS, *_DENIED_MODALS, *_WORDS, *_BEFORE_TO, *_HAVE_TO])
+    wanted = frozenset([*_MODALS, *_DENIED_MODALS, *_QUALITIES, *_BEFORE_TO, *_HAVE_TO])
     for place in tokens.among(wanted):
         row, word = tokens.rows[place], tokens.lower[place]
         for turn in _turns(tokens, place, word):
             text = turn[0][2]
-            if _asks_either_way(tokens, row, word, text) or _came_to_nothing(tokens, place, word, text):
-                continue
-            deny = not _DENYING.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
-            if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
-                continue
-            if _is_free(tokens, place, text) or (tokens.asks[row] and text.startswith("certainly")):
-                continue
-            if "never" in text and _is_taken_up(tokens, place):
-                continue
-            yield turn
+            deny = not _WORDS.denying.isdisjoint(text.split()) or text in {"need not", "unnecessary"}
+            if not (
+                _asks_either_way(tokens, row, word, text)
+                or _came_to_nothing(tokens, place, word, text)
+                or (deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)))
+                or _is_free(tokens, place, text)
+                or (tokens.asks[row] and text.startswith("certainly"))
+                or ("never" in text and _is_taken_up(tokens, place))
+            ):
+                yield turn
 
 
 def _is_free(tokens: Tokens, place: int, text: str) -> bool:
     """Whether the sentence says that one may or will: `listen anytime`, `a way to pay`, `help laughing`."""
     row = tokens.rows[place]
     before, own = tokens.lower[tokens.bounds[row] : place], tokens.words_of(row)
+    behind, verb = tokens.word(place + 1, row), tokens.word(place + 2, row)
     if text in {"refuse", "refuses", "refused"}:  # "when I tried", "I want to die. How …"
-        verb = tokens.word(place + 2, row)
-        rest = tokens.lower[place + 2 : tokens.bounds[row + 1]]
-        again = not {".", "?", "!", "but", "and"}.isdisjoint(rest[:-1])
-        return again or not {"when", "if", "unless", "while"}.isdisjoint(before) or verb in _WISHED
-    if own.count("as") > 1:  # "as easily as they can"
-        return True
-    if text in {"can", "able"} and not _REASONS.isdisjoint(own):  # "I can't come because it rains"
-        return True
-    if "never" in text and not {"before", "until"}.isdisjoint(before[-4:]):  # "before he could leave"
-        return True
-    if "help" in {tokens.word(place + 1, row), tokens.word(place + 2, row)}:
-        return True
-    if text in {"cannot", "will never"} and not {"if", "whether", "when"}.isdisjoint(
-        before
-    ):  # "tell me if it will rain"
-        return True
+        rest = tokens.lower[place + 2 : tokens.bounds[row + 1] - 1]
+        again = not {".", "?", "!", "but", "and"}.isdisjoint(rest)
+        return again or not {"when", "if", "unless", "while"}.isdisjoint(before) or verb in _WORDS.wished
     if text == "must":
-        helped = "me" in own or not _HELPED.isdisjoint(before[:1])
-        if tokens.asks[row] and helped:  # "Can a user give me a plan?"
+        # "Can a user give me a plan?"
+        asked = tokens.asks[row] and ("me" in own or not _WORDS.helped.isdisjoint(before[:1]))
+        free = not _WORDS.choosing.isdisjoint(own) or not _WORDS.leave.isdisjoint(before)
+        if asked or free or behind in _WORDS.anybody:
             return True
-        return (
-            not _CHOOSING.isdisjoint(own)
-            or not _LEAVE.isdisjoint(before)
-            or tokens.word(place + 1, row) in _ANYBODY
-        )
-    return False
+    return (
+        own.count("as") > 1  # "as easily as they can"
+        or "help" in {behind, verb}
+        # "I can't come because it rains", "before he could leave", "tell me if it will rain"
+        or (text in {"can", "able"} and not _WORDS.reasons.isdisjoint(own))
+        or ("never" in text and not {"before", "until"}.isdisjoint(before[-4:]))
+        or (text in {"cannot", "will never"} and not {"if", "whether", "when"}.isdisjoint(before))
+    )
 
 
 def _is_taken_up(tokens: Tokens, place: int) -> bool:
@@ -138,19 +109,15 @@ def _is_taken_up(tokens: Tokens, place: int) -> bool:
     before = tokens.lower[max(tokens.bounds[row], place - 6) : place]
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
     clause = deps.values[deps.codes[tokens.view.parents[place]]]
-    if clause.startswith(("acl", "relcl")) or {"so", "where", "which"} & set(
-        before
-    ):  # "a book he would write"
-        return True
-    if not _SUPPOSED.isdisjoint(tokens.words_of(row)):
-        return True
-    behind = range(place + 1, min(place + 5, tokens.bounds[row + 1]))
-    if not _DEGREES.isdisjoint(tokens.lower[other] for other in behind):  # "would be a little more"
-        return True
-    if tokens.lower[place] == "could" and not _PERCEIVED.isdisjoint(rest[:3]):
-        return True
-    # "would have come, but", "and a pole made it less"
-    return "but" in rest or any(tokens.tags[other] in {"RBR", "JJR"} for other in behind)
+    return (
+        clause.startswith(("acl", "relcl"))  # "a book he would write"
+        or not {"so", "where", "which"}.isdisjoint(before)
+        or not _WORDS.supposed.isdisjoint(tokens.words_of(row))
+        or not _WORDS.degrees.isdisjoint(rest[:4])  # "would be a little more"
+        or (tokens.lower[place] == "could" and not _WORDS.perceived.isdisjoint(rest[:3]))
+        or "but" in rest  # "would have come, but"
+        or any(tokens.tag(place + step, row) in {"RBR", "JJR"} for step in range(1, 5))
+    )
 
 
 def _asks_either_way(tokens: Tokens, row: int, word: str, text: str) -> bool:
@@ -172,58 +139,43 @@ def _came_to_nothing(tokens: Tokens, place: int, word: str, text: str) -> bool:
 def _asked_if(tokens: Tokens, place: int) -> bool:
     """`asked if I could`, which asks what `asked if I couldn't` asks."""
     before = tokens.lower[max(tokens.bounds[tokens.rows[place]], place - 6) : place]
-    return not {"if", "whether"}.isdisjoint(before) and not _ASKED.isdisjoint(before)
+    return not {"if", "whether"}.isdisjoint(before) and not _WORDS.asked.isdisjoint(before)
 
 
 def _turns(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     row, tag = tokens.rows[place], tokens.tags[place]
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
-    follows = tokens.tag(place + 1, row)
+    follows, further = tokens.tag(place + 1, row), tokens.tag(place + 2, row)
+    to_do = behind == "to" and further == "VB"
     if tag == "MD" and word in _DENIED_MODALS and behind in {"not", "n't", "n’t"}:
-        free = not (tokens.denies_behind(place + 1) or _asked_if(tokens, place))
-        if tokens.tag(place + 2, row) == "VB" and free:
+        if further == "VB" and not (tokens.denies_behind(place + 1) or _asked_if(tokens, place)):
             yield from turns_of(place, place + 1, _DENIED_MODALS[word])
     elif tag == "MD" and word in _MODALS:
         yield from _modal(tokens, place, word)
     elif word == "cannot" and follows == "VB" and not tokens.denies_behind(place):
-        yield from turns_of(place, place, _WORDS[word])
-    elif before in _BEFORE or tokens.denied(place):
+        yield from turns_of(place, place, _QUALITIES[word])
+    elif before in _WORDS.before or tokens.denied(place):
         return
-    elif word in _HAVE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
-        own = tokens.lower[max(tokens.bounds[row], place - 6) : place]
-        own += [tokens.word(place + 2, row)]
-        meant = {
-            "say",
-            "offer",
-            "admit",
-            "agree",
-            "before",
-            "how",
-            "what",
-            "until",
-            "whatever",
-            "all",
-        }.isdisjoint(own)  # "what they had to say"
-        if meant and before not in _HELPERS and tag in {"VBZ", "VBP", "VBD"}:
+    elif word in _HAVE_TO and to_do:
+        near = [*tokens.lower[max(tokens.bounds[row], place - 6) : place], tokens.word(place + 2, row)]
+        meant = _WORDS.not_duties.isdisjoint(near)  # "what they had to say"
+        if meant and before not in _WORDS.helpers and tag in {"VBZ", "VBP", "VBD"}:
             yield from turns_of(place, place + 1, _HAVE_TO[word])
-    elif word in _BEFORE_TO and behind == "to" and tokens.tag(place + 2, row) == "VB":
+    elif word in _BEFORE_TO and to_do:
         passive = tag == "VBN" and before not in {"have", "has", "had"}
-        told = tokens.lower[max(tokens.bounds[row], place - 2) : place]
-        if passive == (word in _PASSIVES) and not (
-            passive and _BE.isdisjoint(told)
-        ):  # "help required to build"
+        told = tokens.lower[max(tokens.bounds[row], place - 2) : place]  # not "help required to build"
+        if passive == (word in _WORDS.passives) and not (passive and _WORDS.be.isdisjoint(told)):
             yield from turns_of(place, place, _BEFORE_TO[word])
-    elif (word in {"able", "unable"} and behind != "to") or (
-        word in {"legal", "illegal"} and before not in _BE
-    ):  # "offered legal help"
-        return
-    elif word in _WORDS and word != "cannot" and tag in {"JJ", "RB"}:
-        predicate = tokens.tag(place - 1, row)[:2] in {"VB", "RB"}
-        fits = predicate or word not in {"legal", "possible", "able", "likely", "necessary"}
-        # "will certainly not come", but not "certainly not comes"
-        helped = tokens.tag(place - 1, row) in {"VBZ", "VBP", "VBD", "MD"}
-        if fits and behind not in {"as", "not", "-"}:
-            others = [text for text in _WORDS[word] if helped or text != "certainly not"]
+    elif word in _QUALITIES and word != "cannot" and tag in {"JJ", "RB"} and behind not in {"as", "not", "-"}:
+        if (word in {"able", "unable"} and behind != "to") or (
+            word in {"legal", "illegal"} and before not in _WORDS.be  # "offered legal help"
+        ):
+            return
+        tag_before = tokens.tag(place - 1, row)
+        if tag_before[:2] in {"VB", "RB"} or word not in {"legal", "possible", "able", "likely", "necessary"}:
+            # "will certainly not come", but not "certainly not comes"
+            helped = tag_before in {"VBZ", "VBP", "VBD", "MD"}
+            others = [text for text in _QUALITIES[word] if helped or text != "certainly not"]
             yield from turns_of(place, place, others)
 
 
@@ -231,38 +183,33 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     """A modal verb with its infinitive behind, or in front of its subject."""
     row = tokens.rows[place]
     before = {tokens.word(place - step, row) for step in range(1, 7)}
-    if tokens.denied(place) or not _WONDERING.isdisjoint(before) or before & {"as", "than", "few", "little"}:
-        return
-    if tokens.word(place + 1, row) in {"undoubtedly", "surely", "always", "never", "easily"}:
-        return
-    if {"before", "until", "like"} & {tokens.word(tokens.bounds[row], row), tokens.word(place + 1, row)}:
-        return  # "Before he could speak", "would like"
-    if tokens.word(place + 1, row) in _HEDGES:
-        return
-    if (tokens.word(place - 1, row), word) in {("i", "should"), ("i", "shall"), ("we", "shall")}:
-        return  # "I should think", "we shall leave", which are not duties
-    steps = 1 + (tokens.tag(place + 1, row) == "RB")
-    behind = tokens.tag(place + steps, row)
-    perfect = tokens.word(place + steps, row) == "have" and tokens.tag(place + steps + 1, row) == "VBN"
-    if behind == "VB":
-        for text in _MODALS[word]:
-            if text == "cannot" and tokens.word(place + 1 + steps, row) == "able":
-                continue
-            adverb = steps == 2 and text in {"had to", "could never", "will never", "would never"}
-            by_itself = text == "must" and tokens.word(place + 1, row) == "be"  # "this can be caused by"
-            if (
-                not adverb
-                and not (by_itself and word == "can")
-                and not (perfect and text in {"had to", "need not", "must never"})
-            ):
-                yield [(place, place, text)]
-    elif (
-        tokens.asks[row]
-        and place == tokens.bounds[row]
-        and tokens.tag(place + 1, row) in {"PRP", "NN", "NNS", "DT", "NNP"}
+    following, tag = tokens.word(place + 1, row), tokens.tag(place + 1, row)
+    if (
+        tokens.denied(place)
+        or not _WORDS.wondering.isdisjoint(before)
+        or before & {"as", "than", "few", "little"}
+        or following in _WORDS.hedges
+        # "Before he could speak", "would like"
+        or {"before", "until", "like"} & {tokens.word(tokens.bounds[row], row), following}
+        # "I should think", "we shall leave", which are not duties
+        or (tokens.word(place - 1, row), word) in {("i", "should"), ("i", "shall"), ("we", "shall")}
     ):
+        return
+    verb = place + 1 + (tag == "RB")
+    perfect = tokens.word(verb, row) == "have" and tokens.tag(verb + 1, row) == "VBN"
+    if tokens.tag(verb, row) == "VB":
+        for text in _MODALS[word]:
+            unfit = (
+                (text == "cannot" and tokens.word(verb + 1, row) == "able")
+                or (tag == "RB" and text in {"had to", "could never", "will never", "would never"})
+                or (text == "must" and following == "be" and word == "can")  # "this can be caused by"
+                or (perfect and text in {"had to", "need not", "must never"})
+            )
+            if not unfit:
+                yield [(place, place, text)]
+    elif tokens.asks[row] and place == tokens.bounds[row] and tag in {"PRP", "NN", "NNS", "DT", "NNP"}:
         other = {"can": "must", "should": "can", "may": "must", "must": "can", "could": "must"}.get(word)
-        polite = word in {"can", "could"} and tokens.word(place + 1, row) == "you"
+        polite = word in {"can", "could"} and following == "you"
         if other is not None and not polite:
             yield [(place, place, other)]
 
@@ -284,13 +231,13 @@ def _failed(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         lemma = parses.lemmas.values[parses.lemmas.codes[verb]]
         base = base_form(tokens.forms[verb], form, lemma)
         row = tokens.rows[verb]
-        if base is None or base in _STATES or tokens.asks[row] or tokens.denied(verb):
+        if base is None or base in _WORDS.states or tokens.asks[row] or tokens.denied(verb):
             continue
         if tokens.word(verb - 1, row) in {"only", "just", "merely", "even"}:
             continue
         anything, somebody, unable = _FAILED[form]
         who = tokens.lower[subject]
-        texts = anything + (somebody if who in _SOMEBODY or tokens.tags[subject] == "NNP" else ())
+        texts = anything + (somebody if who in _WORDS.somebody or tokens.tags[subject] == "NNP" else ())
         if (who not in {"i", "you"} and form != VerbForm.PRESENT) or plural[index]:
             texts += unable[int(plural[index]) :][:1]
         yield from turns_of(verb, verb, [f"{text} {base}" for text in texts])
@@ -310,9 +257,7 @@ def _less(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
             yield [(place, place, _WEAKER[word])]
 
 
-def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
-    key = resources.key("modality")
-
+def _run(parameters: ModalityParameters, resources: Resources, rows: Rows) -> Outcome:
     def find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         yield from _find(tokens, draw)
         if parameters.weaker:
@@ -320,30 +265,19 @@ def _prepare(parameters: ModalityParameters, resources: Resources) -> Prepared:
         if parameters.failed:
             yield from _failed(tokens, draw)
 
-    turned = by_turns(find, key)
-
-    def run(rows: Rows) -> Outcome:
-        outcome = turned(rows)
-        labels = np.full(len(rows), None, object)
-        labels[outcome.edits.rows] = "other"
-        weaker = pc.is_in(pc.utf8_lower(outcome.edits.replacements), pa.array(sorted(set(_WEAKER.values()))))
-        labels[outcome.edits.rows[weaker.to_numpy(zero_copy_only=False)]] = "neither"
-        return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})
-
-    return run
+    outcome = by_turns(find, resources.key("modality"))(rows)
+    weaker = pc.is_in(pc.utf8_lower(outcome.edits.replacements), pa.array(sorted(set(_WEAKER.values()))))
+    return with_labels(outcome, outcome.edits.rows[weaker.to_numpy(zero_copy_only=False)])
 
 
-MODALITY = Augmentation(
+MODALITY = english_rules(
     name="modality",
     version=4,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=ModalityParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(LABEL_COLUMN,),
     examples=("augment-cli modality", "augment-cli modality --failed"),
-    meaning="altered",
     entailment=("other", "it must, can or may be otherwise; what the sentence implies is labelled neither"),
 )

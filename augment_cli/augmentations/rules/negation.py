@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import add
 
 import numpy as np
-import pyarrow as pa
 
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import english_rules, prepared, with_labels
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -44,23 +43,15 @@ from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import base_form
+from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import CAPITALISED, case_of, in_case
 
-_NEGATIONS = words("not n't n’t nt never no")
-_OTHER_NEGATIVES = words(
-    "nobody nothing none nowhere neither nor without hardly scarcely barely seldom rarely cannot"
-)
-# Behind these, and in front of those, a negation is part of a phrase.
-_AFTER_NO = words("longer more one less fewer doubt later matter sooner only least")
-_AFTER_NOT = words("only just merely simply necessarily least until so")
+_WORDS = word_groups("negation")
 # What needs a negation in front of it: without one `any` says `some`, and the others say nothing.
 _SOME = {"any" + end: "some" + end for end in ("", "one", "body", "thing", "where")}
-_POLAR = words("ever either yet nor until whatsoever but")
-# Here something else allows them, so that they stay.
-_LICENSORS = words("if whether without unless than before hardly as every")
 _BEFORE = words("or if why")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
@@ -68,10 +59,7 @@ _NEEDING = words("because help")
 _IN_FRONT = words("still also probably")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
-_NOMINATIVES = words("i you he she we they")
-_LIGHT = _NOMINATIVES | words("it there one everyone everybody someone somebody anyone anybody")
-_NOMINAL = words("DT PRP$ NN NNS NNP NNPS JJ CD")
-_HELPERS = words("do does did am is are was were can could will would may might must shall should")
+_LIGHT = _WORDS.nominatives | words("it there one everyone everybody someone somebody anyone anybody")
 
 
 @dataclass(frozen=True)
@@ -85,21 +73,15 @@ class NegationParameters:
     )
 
 
-def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
-    def run(rows: Rows) -> Outcome:
-        labels = np.full(len(rows), "other", object)
+def _run(parameters: NegationParameters, resources: Resources, rows: Rows) -> Outcome:
+    asks = np.zeros(len(rows), bool)
 
-        def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            negation = Negation(view, edits)
-            negation.run(chosen, reasons, parameters.verbless == "front")
-            labels[negation.asks] = "neither"
+    def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        negation = Negation(view, edits)
+        negation.run(chosen, reasons, parameters.verbless == "front")
+        asks[:] = negation.asks
 
-        outcome = outcome_of(rows, rule)
-        edited = np.bincount(outcome.edits.rows, minlength=len(rows)) > 0
-        labels[~edited] = None
-        return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})
-
-    return run
+    return with_labels(outcome_of(rows, rule), np.flatnonzero(asks))
 
 
 @dataclass(frozen=True)
@@ -115,29 +97,23 @@ class Negation:
         view = self.view
         removable, others = self._negations()
         first = view.first(removable)
-        blocked = view.any(others)
         verbs, subjects = self._main_verbs
-        has_finite = view.any(self._is_finite)[rows]
-        verbs = verbs[rows]
-        is_finite = verbs >= 0
         good = refuse(
             reasons,
             rows,
-            ((first[rows] < 0) & blocked[rows], Reason.NEGATED),
+            ((first[rows] < 0) & view.any(others)[rows], Reason.NEGATED),
             ((first[rows] >= 0) & view.any(view.parses.lower.among(_NEEDING))[rows], Reason.NEGATED),
             (ends_in_tag(view, self._spans)[rows], Reason.QUESTION),
         )
-        rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
-
-        has = first[rows] >= 0
+        rows = rows[good]
+        has, is_finite, has_finite = first[rows] >= 0, verbs[rows] >= 0, view.any(self._is_finite)[rows]
         self._remove(first[rows[has]], reasons)
-        rest = ~has & is_finite
-        self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
-        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
-        texts = [text for *_, text in self._pending]
-        put(self.edits, places[:, 0], places[:, 1], places[:, 2], texts)
-        lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
-        reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
+        rest = rows[~has & is_finite]
+        self._add(rest, verbs[rest], subjects[rest], reasons)
+        edited, starts, ends = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3).T
+        put(self.edits, edited, starts, ends, [text for *_, text in self._pending])
+        # There is one, but the parse does not say which.
+        reasons[rows[~has & ~is_finite & has_finite]] = Reason.DOUBTFUL_PARSE
         verbless = ~has & ~has_finite
         imperative = verbless & self._is_imperative(rows)
         self._forbid(view.roots[rows[imperative]])
@@ -182,8 +158,8 @@ class Negation:
         """bool (N,): auxiliaries directly before a pronoun that can only be a subject: `do you`."""
         view, parses = self.view, self.view.parses
         tokens = np.arange(len(view.roles))
-        pronoun = parses.lower.among(_NOMINATIVES)[view.behind(tokens)] & view.has_behind(tokens)
-        return pronoun & parses.lower.among(_HELPERS)
+        pronoun = parses.lower.among(_WORDS.nominatives)[view.behind(tokens)] & view.has_behind(tokens)
+        return pronoun & parses.lower.among(_WORDS.helpers)
 
     @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -206,8 +182,8 @@ class Negation:
         view, parses = self.view, self.view.parses
         maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
         lower = parses.lower_at(maybe)
-        tokens = maybe[lower.among(_NEGATIONS)]
-        others = view.mask(maybe[lower.among(_OTHER_NEGATIVES)])
+        tokens = maybe[lower.among(_WORDS.negations)]
+        others = view.mask(maybe[lower.among(_WORDS.other_negatives)])
         # "DON'T" is one token to a tokeniser that knows "Don't".
         others |= parses.lower.where(lambda word: len(word) > 3 and word.endswith(("n't", "n’t")))
         following, before = view.behind(tokens), np.maximum(tokens - 1, 0)
@@ -218,30 +194,34 @@ class Negation:
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
         # "no wasting time", "no 5", "no."
         doing = is_no & same & parses.tags.among({"VBG"})[following]
-        fixed = doing | (is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following]))
+        fixed = doing | (
+            is_no & same & (behind.among(_WORDS.after_no) | parses.tags.among({"CD", "."})[following])
+        )
         fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
-        fixed |= is_not & same & behind.among(_AFTER_NOT)
+        fixed |= is_not & same & behind.among(_WORDS.after_not)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = view.mask(tokens[~fixed])
         compared = is_no & parses.tags.among({"JJR", "RBR"})[following]  # "is no better than"
         others[tokens[compared | doing]] = True
-        others[tokens[fixed & (is_no & behind.among(_AFTER_NO) | is_not & behind.among(_AFTER_NOT))]] = True
+        others[
+            tokens[fixed & (is_no & behind.among(_WORDS.after_no) | is_not & behind.among(_WORDS.after_not))]
+        ] = True
         return removable, others
 
     def _some(self, token: int, begin: int, end: int) -> list[int] | None:
         """Each `any` in the reach of a negation; None where another word needs it."""
         parses = self.view.parses
         found: list[int] = []
-        if any(self._form(place).lower() == "anymore" for place in range(token + 1, end)):
+        words_ = [self._lower(place) for place in range(token + 1, end)]
+        if "anymore" in words_:
             return None
-        for place in range(token + 1, end):
-            word = self._form(place).lower()
-            if word in _LICENSORS or (parses.pos.among({"PUNCT"})[place] and word != "-"):
+        marks, compared = parses.pos.among({"PUNCT"}), parses.tags.among({"JJR", "RBR"})
+        for place, word, following in zip(range(token + 1, end), words_, [*words_[1:], ""], strict=True):
+            if word in _WORDS.licensors or (marks[place] and word != "-"):
                 break
-            following = self._form(place + 1).lower() if place + 1 < end else ""
-            compared = following in _AFTER_NO or (place + 1 < end and self._tag(place + 1) in {"JJR", "RBR"})
-            bound = (word == "any" and compared) or (word in _SOME and place == token + 1 < begin + 3)
-            if word in _POLAR or (word, following) in {("at", "all"), ("least", "bit")} or bound:
+            fixed = following in _WORDS.after_no or (following != "" and compared[place + 1])
+            bound = (word == "any" and fixed) or (word in _SOME and place == token + 1 < begin + 3)
+            if word in _WORDS.polar or (word, following) in {("at", "all"), ("least", "bit")} or bound:
                 return None
             if word in _SOME:
                 found.append(place)
@@ -250,67 +230,53 @@ class Negation:
     def _remove(self, tokens: np.ndarray, reasons: np.ndarray) -> None:
         """Take negations (m,) out, each with the space in front of it or behind."""
         view, parses = self.view, self.view.parses
-        forms = parses.lower_at(tokens)
-        for token, code in zip(tokens.tolist(), forms.codes.tolist(), strict=True):
-            word, row = forms.values[code], int(view.rows[token])
+        for token in tokens.tolist():
+            word, row = self._lower(token), int(view.rows[token])
             begin, end = int(parses.offsets[row]), int(parses.offsets[row + 1])
             licensed = [] if self.asks[row] else self._some(token, begin, end)
             if licensed is None:
                 reasons[row] = Reason.NEGATED
                 continue
             for place in licensed:
-                form = self._form(place)
-                text = in_case(_SOME[form.lower()], case_of(form))
-                self._put(row, int(parses.starts[place]), int(parses.ends[place]), text)
+                self._put(place, place, _SOME[self._lower(place)], place)
             helper = token - 1 if token > begin and word not in {"no", "never"} else -1
-            name = self._form(helper).lower() if helper >= 0 else ""
-            if name in _DO and not self.asks[row] and self._remove_do(row, helper, token, end):
+            name = self._lower(helper) if helper >= 0 else ""
+            if name in _DO and not self.asks[row] and self._remove_do(helper, token, end):
                 continue
             if name in _STEMS:
-                full = in_case(_STEMS[name], case_of(self._form(helper)))
-                self._put(row, int(parses.starts[helper]), int(parses.ends[token]), full)
-                continue
-            if word == "no":
-                text = in_case("some", case_of(self._form(token)))
-                self._put(row, int(parses.starts[token]), int(parses.ends[token]), text)
+                self._put(helper, token, _STEMS[name], helper)
+            elif word == "no":
+                self._put(token, token, "some", token)
             elif token > begin and (parses.whitespace[token - 1] or helper >= 0):
-                self._put(row, int(parses.ends[token - 1]), int(parses.ends[token]), "")
+                self._pending.append((row, int(parses.ends[token - 1]), int(parses.ends[token]), ""))
             elif token + 1 < end:
                 # The next word takes over the beginning.
-                following = np.array([token + 1])
-                opens = self._spans.opens(np.array([token]))
-                text = self._spans.strings(following, following, to_front=opens)[0]
-                self._put(row, int(parses.starts[token]), int(parses.ends[token + 1]), text)
+                following, opens = np.array([token + 1]), self._spans.opens(np.array([token]))
+                self._put(token, token + 1, self._spans.strings(following, following, to_front=opens)[0])
 
-    def _remove_do(self, row: int, helper: int, token: int, end: int) -> bool:
+    def _remove_do(self, helper: int, token: int, end: int) -> bool:
         """`did not go` to `went`; whether it could be done."""
         view, parses = self.view, self.view.parses
-        if view.roles[helper] != Role.AUXILIARY:
-            return False
         head = int(view.parents[helper])
-        if not token < head < end or view.verb_forms[head] != VerbForm.BASE:
+        of_verb = view.roles[helper] == Role.AUXILIARY and token < head < end
+        if not of_verb or view.verb_forms[head] != VerbForm.BASE:
             return False
-        tense, person = _DO[self._form(helper).lower()]
-        word = self._form(head).lower()
-        new = "be" if word == "be" else finite(word, tense, person)  # "Don't be shy"
-        if new is None:
-            return False
-        between = range(token + 1, head)
-        if any(view.roles[place] == Role.SUBJECT for place in between):
-            return False  # a question keeps its "do"
+        word = self._lower(head)
+        new = "be" if word == "be" else finite(word, *_DO[self._lower(helper)])  # "Don't be shy"
+        # A question keeps its "do"; "does know or care"
+        asks = (view.roles[token + 1 : head] == Role.SUBJECT).any()
         sharing = (view.roles == Role.CONJUNCT) & (view.parents == head) & (view.verb_forms == VerbForm.BASE)
-        if sharing.any():
-            return False  # "does know or care"
+        if new is None or asks or sharing.any():
+            return False
         if case_of(self._form(helper)) == CAPITALISED:  # "Don't go": the next word takes over the capital
             following = new if head == token + 1 else self._form(token + 1)
-            text = in_case(following, CAPITALISED)
-            self._put(row, int(parses.starts[helper]), int(parses.ends[token + 1]), text)
+            self._put(helper, token + 1, in_case(following, CAPITALISED))
             if head == token + 1:
                 return True
         else:
-            self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
-        new = in_case(new, case_of(self._form(head)))
-        self._put(row, int(parses.starts[head]), int(parses.ends[head]), new)
+            span = int(parses.starts[helper]), int(parses.starts[token + 1])
+            self._pending.append((int(view.rows[helper]), *span, ""))
+        self._put(head, head, new, head)
         return True
 
     def _add(self, rows: np.ndarray, verbs: np.ndarray, subjects: np.ndarray, reasons: np.ndarray) -> None:
@@ -347,23 +313,25 @@ class Negation:
         reasons[rows[helped[~known]]] = Reason.QUESTION
         insert_not(view, self.edits, places[known], verbs[helped[known]])
 
-        adverbs = follows_adverb(view, verbs, subjects)
-        cases = [case_of(word) for word, *_ in inflected]
         helpers = [f"{DO[VerbForm(form)]} not " for _, form, _ in inflected]
-        whole = [in_case(*text) for text in zip(map(add, helpers, bases), cases, strict=True)]
-        alone = [in_case(*text) for text in zip(bases, cases, strict=True)]
+        cases = [case_of(word) for word, *_ in inflected]
+        whole = [
+            in_case(helper + base, case) for helper, base, case in zip(helpers, bases, cases, strict=True)
+        ]
         others = good[~special[good]]
-        for index, pool in ((others[~adverbs[others]], whole), (others[adverbs[others]], alone)):
-            spans = rows[index], parses.starts[verbs[index]], parses.ends[verbs[index]]
-            self.edits.replace(*spans, pool, of_verbs[index])
-        index = others[adverbs[others]]  # "did not also go"
+        adverbs = follows_adverb(view, verbs, subjects)[others]
+        index = others[~adverbs]
+        self.edits.replace(rows[index], *self._span(verbs[index]), whole, of_verbs[index])
+        index = others[adverbs]  # "did not also go"
+        alone = list(map(in_case, bases, cases))
+        self.edits.replace(rows[index], *self._span(verbs[index]), alone, of_verbs[index])
         before = parses.starts[verbs[index] - 1]
         self.edits.replace(rows[index], before, before, helpers, of_verbs[index])
 
     def _is_helped(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): questions that begin with a helper, so that no other verb is finite: `Do cats have`."""
         lower = self.view.parses.lower_at(self.view.parses.offsets[rows])
-        return self.asks[rows] & lower.among(_HELPERS)
+        return self.asks[rows] & lower.among(_WORDS.helpers)
 
     def _is_headline(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): longer rows that nothing binds, in which `do not` would stand alone."""
@@ -374,7 +342,7 @@ class Negation:
     def _is_limited(self, verbs: np.ndarray) -> np.ndarray:
         """bool (m,): verbs before a word with which `not` says something else: `is only`, `is just`."""
         view = self.view
-        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_AFTER_NOT)
+        return view.has_behind(verbs) & view.parses.lower_at(view.behind(verbs)).among(_WORDS.after_not)
 
     def _asks_degree(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): `How big is it`, which nobody asks of what is not so."""
@@ -407,13 +375,13 @@ class Negation:
         # "what will the weather be like": a subject behind, whatever the parse says.
         first = parses.offsets[rows]
         opens = (verbs == first) | ((verbs == first + 1) & (view.verb_forms[verbs] == VerbForm.MODAL))
-        lost = asks & opens & parses.tags.among(_NOMINAL)[behind]
+        lost = asks & opens & parses.tags.among(_WORDS.nominal)[behind]
         # "what time are the movies playing", of which the parse makes a statement
         asked = parses.tags.among({"WRB", "WP", "WDT"})[first] & (verbs == first + 2)
         lost |= asked & view.is_be[verbs] & parses.tags.among({"DT", "PRP$"})[behind]
         # "why is water wet"
         why = parses.tags.among({"WRB"})[np.maximum(verbs - 1, first)]
-        lost |= asks & why & parses.tags.among(_NOMINAL)[behind]
+        lost |= asks & why & parses.tags.among(_WORDS.nominal)[behind]
         places[(lost | asks_with_do(view, verbs)) & (places == verbs)] = -1
         late = ~asks & (places == verbs) & (behind > verbs) & parses.lower.among(_IN_FRONT)[behind]
         return np.where(late, behind, places)
@@ -428,49 +396,49 @@ class Negation:
 
     def _forbid(self, verbs: np.ndarray) -> None:
         """`Let` to `Do not let`."""
-        spans, parses = self._spans, self.view.parses
-        opens = spans.opens(verbs)
-        words_ = spans.strings(verbs, verbs, inwards=opens)
+        opens = self._spans.opens(verbs)
+        words_ = self._spans.strings(verbs, verbs, inwards=opens)
         texts = [
             ("DO NOT " if word.isupper() else "Do not " if first else "do not ") + word
             for first, word in zip(opens, words_, strict=True)
         ]
-        put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
+        put(self.edits, self.view.rows[verbs], *self._span(verbs), texts)
 
     def _front(self, rows: np.ndarray) -> None:
-        spans = self._spans
-        first = spans.bounds[0][rows]
+        first = self._spans.bounds[0][rows]
         rows, first = rows[first >= 0], first[first >= 0]
-        texts = spans.strings(first, first, inwards=True)
-        parses = self.view.parses
-        put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
+        texts = self._spans.strings(first, first, inwards=True)
+        put(self.edits, rows, *self._span(first), ["Not " + text for text in texts])
+
+    def _span(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.view.parses.starts[tokens], self.view.parses.ends[tokens]
 
     def _form(self, token: int) -> str:
         return self.view.parses.form_of(token)
 
-    def _tag(self, token: int) -> str:
-        tags = self.view.parses.tags
-        return tags.values[tags.codes[token]]
+    def _lower(self, token: int) -> str:
+        return self._form(token).lower()
 
-    def _put(self, row: int, start: int, end: int, text: str) -> None:
-        self._pending.append((row, start, end, text))
+    def _put(self, first: int, last: int, text: str, model: int = -1) -> None:
+        """A text in the place of some tokens, in the case of one of them."""
+        parses = self.view.parses
+        text = in_case(text, case_of(self._form(model))) if model >= 0 else text
+        row = int(self.view.rows[first])
+        self._pending.append((row, int(parses.starts[first]), int(parses.ends[last]), text))
 
 
-NEGATION = Augmentation(
+NEGATION = english_rules(
     name="negation",
     version=7,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=NegationParameters,
-    prepare=_prepare,
+    prepare=prepared(_run),
     columns=(LABEL_COLUMN,),
     libraries=("lemminflect",),
     examples=("augment-cli negation", "augment-cli negation --verbless front"),
     is_random=False,
     turns="polarity",
-    meaning="altered",
     entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
 )

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations, compress, pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import (
@@ -35,8 +35,9 @@ from augment_cli.english.clauses.clause_rules import (
     put,
 )
 from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.clauses.verb_tense import FIRST, OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.english.inflection import base_form, inflected
-from augment_cli.resources import word_list
+from augment_cli.resources import word_groups, word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
@@ -44,27 +45,14 @@ from augment_cli.text.spans import EditList
 from augment_cli.text.surface import AS_IT_IS, CAPITALISED, case_of, in_case
 
 _PERSON, _NAME, _PLACE = 18, -2, 15  # lexicographer files of WordNet; names have none
-_PERSONS = words("i you he she we they me him her us them")
+_WORDS = word_groups("phrase-swap")
 _BARE_NEGATED = words("need dare")  # these take no ending before "not"
-_BE = words("am is are was were")
 _NOUNS = {"NN": 0, "NNS": 1, "NNP": 2, "NNPS": 3}  # only phrases of one of these change places
-_BEFORE = words("DT JJ JJR JJS NN NNS NNP NNPS VBN VBG CD HYPH")  # tags of what stands before a noun
-_OWN = words("det amod nummod compound nn nmod advmod punct quantmod")  # labels of what belongs to its noun
-_GOES_ON_BEFORE = words("JJ JJR JJS VBG CD NN NNP POS PRP$ DT $ HYPH")  # it began before what was found
-_GOES_ON = words("POS NN NNS NNP NNPS CD HYPH")
-_ARGUMENTS = words("nsubj nsubj:pass nsubjpass dobj obj pobj obl obl:agent iobj dative")
 _SUBJECTS, _OBJECTS = words("nsubj nsubj:pass nsubjpass"), words("dobj obj obl:agent")
 _PRONOUNS = frozenset(ACCUSATIVES) | frozenset(NOMINATIVES)
 _LONGEST = 5  # tokens of a phrase
-_JOINED = words("and or & nor between among both either plus versus vs along well")
 # Verbs and prepositions that hold both ways, and forms of "be", whose sides say the same of each other.
 _BOTH_WAYS = frozenset(word_list("mutual_verbs"))
-# Of these an object says what is done, or where, more than to what: "takes place", "has a son".
-_LIGHT = words(
-    "have take make give do get play pay go come put set keep hold let cause see want need last cost weigh "
-    "total undergo lack receive earn reach enter leave begin start end continue spend feature"
-)
-_SAID_OF = words("of as like than including such with")  # what stands behind says what the first one is
 # Nothing to exchange: fixed phrases, and times, of which only another one stands there.
 _EMPTY = frozenset(word_list("empty_nouns"))
 # Lexicographer files of WordNet: persons, animals, groups and names (−2); artefacts, food, plants and the
@@ -94,68 +82,36 @@ def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """int64 (m,): what sort of thing each noun names, by WordNet's files; names are one sort."""
     parses = view.parses
     kinds = parses.lemmas_at(heads).map(file_of, np.int64)
-    kinds[parses.lower_at(heads).among(_PERSONS)] = _PERSON
+    kinds[parses.lower_at(heads).among(_WORDS.persons)] = _PERSON
     kinds[parses.tags.at(heads).among({"NNP", "NNPS"})] = _NAME
     return kinds
 
 
-def change_case(
-    view: ClauseView,
-    heads: np.ndarray,
-    single: np.ndarray,
-    table: dict[str, str],
-    texts: list[str],
-    opens: np.ndarray,
-) -> None:
-    """Put pronouns that stand alone in the case of their new place."""
-    forms = view.parses.lower_at(heads)
-    for index in np.flatnonzero(single & forms.among(table)).tolist():
-        word = table[forms.values[forms.codes[index]]]
-        texts[index] = in_case(word, CAPITALISED if opens[index] else AS_IT_IS)
-
-
-def agree(
-    view: ClauseView,
-    arguments: Arguments,
-    rows: np.ndarray,
-    verbs: np.ndarray,
-    subjects: np.ndarray,
-    edits: EditList,
-) -> None:
+def _agree(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray, edits: EditList) -> None:
     """Let verbs (m,) agree with their new subjects."""
     parses = view.parses
-    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-    plural, first = arguments.is_plural(subjects), parses.lower_at(subjects).among({"me"})
-    kinds = view.verb_forms[verbs]
+    forms, lemmas, kinds = parses.forms_at(verbs), parses.lemmas_at(verbs), view.verb_forms[verbs]
+    first, plural = parses.lower_at(subjects).among({"me"}), Arguments(view).is_plural(subjects)
+    persons = np.select([first, plural], [FIRST, OTHER], THIRD)
     lowered = forms.lowered()
     fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
     agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
-    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_BE)  # other verbs have one form in the past
-    changed, texts = [], []
+    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_WORDS.be)  # other verbs have one form in the past
     for index in np.flatnonzero(agreeing).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
-        new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
+        new = _agreeing(form, int(kinds[index]), lemma, int(persons[index]))
         if new is not None and new != form.lower():
-            changed.append(index)
-            texts.append(in_case(new, case_of(form)))
-    chosen = np.array(changed, np.int64)
-    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
+            verb = verbs[index : index + 1]
+            put(edits, view.rows[verb], parses.starts[verb], parses.ends[verb], [in_case(new, case_of(form))])
 
 
-def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
+def _agreeing(form: str, kind: int, lemma: str, person: int) -> str | None:
     """A verb form for a subject: plural, first person singular, or third person singular."""
     word = form.lower()
-    if word in _BE:
-        past = word in {"was", "were"}
-        if first:
-            return "was" if past else "am"
-        return ("were" if past else "are") if plural else ("was" if past else "is")
-    if kind == VerbForm.PAST:
-        return None
-    base = base_form(form, kind, lemma)
-    if base is None:
-        return None
-    return base if plural or first else inflected(base, VerbForm.PRESENT_THIRD)
+    if word in _WORDS.be:
+        return finite("be", PAST if word in {"was", "were"} else PRESENT, person)
+    base = None if kind == VerbForm.PAST else base_form(form, kind, lemma)
+    return inflected(base, VerbForm.PRESENT_THIRD) if base and person == THIRD else base
 
 
 @dataclass(frozen=True)
@@ -173,7 +129,7 @@ def swap(
     """The exchange in some rows; with `roles_alone` that of subject and object, and no other."""
     parses, spans = view.parses, Constituents(view)
     pronouns = parses.tags.among({"PRP"}) & parses.lower.among(_PRONOUNS)
-    heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_ARGUMENTS))
+    heads = np.flatnonzero((parses.tags.among(set(_NOUNS)) | pronouns) & parses.deps.among(_WORDS.arguments))
     heads = heads[np.isin(view.rows[heads], rows) & ~parses.lower_at(heads).among(_EMPTY)]
     reasons[rows] = Reason.NO_ELIGIBLE_TOKEN
     if not len(heads):
@@ -181,11 +137,11 @@ def swap(
     left = _beginnings(view, heads)
     fits = (heads - left < _LONGEST) & ~spans.is_hyphen[np.maximum(left - 1, 0)]
     # The name goes on (`World War | I`), or the phrase began before (`an otherwise | unfavourable deal`).
-    fits &= ~spans.is_hyphen[view.behind(heads)] & ~parses.tags.at(view.behind(heads)).among(_GOES_ON)
+    fits &= ~spans.is_hyphen[view.behind(heads)] & ~parses.tags.at(view.behind(heads)).among(_WORDS.goes_on)
     before = np.maximum(left - 1, 0)
     fits &= (view.parents[before] != heads) | (before >= left) | parses.deps.at(before).among({"case", "cc"})
     fits &= spans.are_whole(left, heads) & (spans.quotation[heads] == 0)
-    fits &= ~(parses.tags.at(before).among(_GOES_ON_BEFORE) & (before < left))
+    fits &= ~(parses.tags.at(before).among(_WORDS.goes_on_before) & (before < left))
     fits &= ~parses.lower_at(before).among({"at", "in"}) | ~parses.lower_at(left).among({"least", "most"})
     heads, left = heads[fits], left[fits]
     reasons[view.rows[heads]] = Reason.RULE_DOES_NOT_APPLY
@@ -193,7 +149,7 @@ def swap(
     numbered = spans.count(parses.tags.among({"CD"}), left, heads) > 0
     lemmas, behind = parses.lemmas_at(heads), parses.deps.at(heads).among({"pobj", "obl"})  # a preposition
     kinds, sorts = kinds_of(view, heads), parses.tags.at(heads).map(lambda tag: _NOUNS.get(tag, -1), np.int64)
-    roles, arguments = _Roles(view, heads, left, unlike), Arguments(view)
+    roles = _Roles(view, heads, left, unlike)
     chosen: list[tuple[int, int]] = []
     agreeing: list[int] = []
     for low, high in _stretches(view.rows[heads]):
@@ -219,19 +175,20 @@ def swap(
     to_back = spans.strings(left[first], heads[first], inwards=opens)
     swapped = np.zeros(len(first), bool)
     swapped[agreeing] = True
-    single = [swapped & (left[side] == heads[side]) for side in (first, second)]
-    change_case(view, heads[first], single[0], ACCUSATIVES, to_back, np.zeros(len(first), bool))
-    change_case(view, heads[second], single[1], NOMINATIVES, to_front, opens)
-    verbs = roles.finite_verbs(heads[first])
-    index = np.flatnonzero(swapped & (verbs >= 0))
-    agree(view, arguments, rows[index], verbs[index], heads[second[index]], edits)
-    differ = np.array([a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)])
-    for which, texts in ((first, to_front), (second, to_back)):
-        kept = np.flatnonzero(differ)
-        put(
-            edits, rows[kept], parses.starts[left[which[kept]]], parses.ends[heads[which[kept]]],
-            [texts[index] for index in kept],
-        )  # fmt: skip
+    # A pronoun that stands alone gets the case of its new place.
+    for side, table, texts in ((first, ACCUSATIVES, to_back), (second, NOMINATIVES, to_front)):
+        forms = parses.lower_at(heads[side])
+        pronoun = swapped & (left[side] == heads[side]) & forms.among(table)
+        for index in np.flatnonzero(pronoun).tolist():
+            case = CAPITALISED if side is second and opens[index] else AS_IT_IS
+            texts[index] = in_case(table[forms.values[forms.codes[index]]], case)
+    verbs = _finite_verbs(view, heads[first])
+    agrees = swapped & (verbs >= 0)
+    _agree(view, verbs[agrees], heads[second[agrees]], edits)
+    differ = [a.lower() != b.lower() for a, b in zip(to_front, to_back, strict=True)]
+    for side, texts in ((first[differ], to_front), (second[differ], to_back)):
+        starts, ends = parses.starts[left[side]], parses.ends[heads[side]]
+        put(edits, rows[differ], starts, ends, list(compress(texts, differ)))
 
 
 def _sorts_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -254,49 +211,36 @@ class _Roles:
         self._is_subject = parses.deps.at(heads).among(_SUBJECTS)
         self._is_object = parses.deps.at(heads).among(_OBJECTS)
         self._sorts = _sorts_of(view, heads)
-        self._joined = view.with_child(view.roles == Role.CONJUNCT)[heads]
-        self._owned = parses.tags.at(left).among({"PRP$"})
-        lemmas = parses.lemmas.lowered()
-        self._unfit = lemmas.among(_BOTH_WAYS | _LIGHT)[view.parents[heads]]
+        conjunct = view.roles == Role.CONJUNCT
+        self._bound = view.with_child(conjunct)[heads] | parses.tags.at(left).among({"PRP$"})
         # A second verb shares the subject, or `his` refers to it: neither would fit the other.
-        sharing = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
-        self._unfit |= view.with_child(sharing | parses.deps.among({"xcomp", "iobj", "dative"}))[
-            view.parents[heads]
-        ]
-        self._unfit |= (view.roles == Role.CONJUNCT)[view.parents[heads]]
+        sharing = (conjunct & parses.pos.among({"VERB", "AUX"})) | parses.deps.among(
+            {"xcomp", "iobj", "dative"}
+        )
+        unfit = parses.lemmas.lowered().among(_BOTH_WAYS | _WORDS.light) | view.with_child(sharing) | conjunct
+        self._unfit = unfit[view.parents[heads]]
 
     def can_change(self, one: int, other: int) -> bool:
         """Whether the first is the subject of the verb whose object is the second."""
-        if not self._is_subject[one] or not self._is_object[other] or self._unfit[one]:
-            return False
-        view, verb = self._view, int(self._view.parents[self._heads[one]])
-        head = int(view.parents[self._heads[other]])
-        if head != verb or not self._heads[one] < verb < self._left[other]:
-            return False
-        if self._owned[one] or self._owned[other] or self._joined[one] or self._joined[other]:
-            return False
-        if not self._unlike and (self._sorts[one] != self._sorts[other] or self._sorts[one] < 0):
-            return False
-        forms = view.parses.lower
-        words_ = [forms.values[code] for code in forms.codes[[self._heads[one], self._heads[other]]]]
-        return words_[0] != NOMINATIVES.get(words_[1], words_[1]).lower()
-
-    def finite_verbs(self, subjects: np.ndarray) -> np.ndarray:
-        """int64 (m,): the finite verb of each subject's clause: the first auxiliary, else the verb; or −1."""
-        view = self._view
-        verbs = view.parents[subjects]
-        first = verbs.copy()
-        helpers = np.flatnonzero(view.roles == Role.AUXILIARY)[::-1]
-        of = np.full(len(view.roles), -1)
-        of[view.parents[helpers]] = helpers
-        first = np.where((of[verbs] >= 0) & (of[verbs] < verbs), of[verbs], verbs)
-        return np.where(any_of(view.verb_forms[first], FINITE), first, -1)
+        parents, lower = self._view.parents, self._view.parses.lower
+        subject, verb, object_ = self._heads[one], parents[self._heads[one]], self._heads[other]
+        alike = self._sorts[one] == self._sorts[other] and self._sorts[one] >= 0
+        words_ = [lower.values[code] for code in lower.codes[[subject, object_]]]
+        return bool(
+            self._is_subject[one]
+            and self._is_object[other]
+            and not (self._unfit[one] or self._bound[one] or self._bound[other])
+            and parents[object_] == verb
+            and subject < verb < self._left[other]
+            and (self._unlike or alike)
+            and words_[0] != NOMINATIVES.get(words_[1], words_[1]).lower()
+        )
 
 
 def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """int64 (m,): the first token of the plain phrase that ends with each noun."""
     parses = view.parses
-    belongs = parses.tags.among(_BEFORE) & parses.deps.among(_OWN)
+    belongs = parses.tags.among(_WORDS.before) & parses.deps.among(_WORDS.own)
     left = heads.copy()
     for _ in range(_LONGEST):
         before = np.maximum(left - 1, 0)
@@ -305,6 +249,16 @@ def _beginnings(view: ClauseView, heads: np.ndarray) -> np.ndarray:
         own &= (up == heads) | ((up > before) & (up <= heads))
         left = np.where(own, before, left)
     return left
+
+
+def _finite_verbs(view: ClauseView, subjects: np.ndarray) -> np.ndarray:
+    """int64 (m,): the finite verb of each subject's clause: the first auxiliary, else the verb; or −1."""
+    verbs = view.parents[subjects]
+    helpers = np.flatnonzero(view.roles == Role.AUXILIARY)[::-1]
+    of = np.full(len(view.roles), -1)
+    of[view.parents[helpers]] = helpers
+    first = np.where((of[verbs] >= 0) & (of[verbs] < verbs), of[verbs], verbs)
+    return np.where(any_of(view.verb_forms[first], FINITE), first, -1)
 
 
 def _stretches(rows: np.ndarray) -> list[tuple[int, int]]:
@@ -317,11 +271,8 @@ def _turns(view: ClauseView, one: int, other: int, left: int) -> bool:
     """Whether an exchange says something else: neither joins the other, or is said of it."""
     parses = view.parses
     between = [parses.lower.values[code] for code in parses.lower.codes[one + 1 : left]]
-    if (
-        _JOINED.intersection(between)
-        or between == [","]
-        or (len(between) < 3 and _SAID_OF.intersection(between))
-    ):
+    said_of = len(between) < 3 and not _WORDS.said_of.isdisjoint(between)
+    if said_of or between == [","] or not _WORDS.joined.isdisjoint(between):
         return False
     for token, end in ((other, one), (one, other)):  # neither hangs on the other
         for _ in range(_STEPS):
@@ -341,19 +292,16 @@ def _verb_of(view: ClauseView, token: int) -> int:
     return token
 
 
-PHRASE_SWAP = Augmentation(
+PHRASE_SWAP = english_rules(
     name="phrase-swap",
     version=2,
     kind="negative",
     paper="none; roles as in Tang et al. 2022 (AugCSE's subject-object switch), on any two phrases",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_rule(partial(swap, unlike=parameters.unlike, roles_alone=False)),
     parameters=PhraseSwapParameters,
     examples=("augment-cli phrase-swap", "augment-cli phrase-swap --unlike"),
     libraries=("lemminflect",),
     is_random=False,
     turns="content",
-    meaning="altered",
     entailment=("other", "two things trade places in what is said of them"),
 )

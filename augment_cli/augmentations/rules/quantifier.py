@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
-from augment_cli.syntax.tree import words
+from augment_cli.resources import word_groups
 
-# Before a plural: what may stand there instead. Those of `_DENYING` need a sentence without negation.
+# Before a plural: what may stand there instead. Those of `_WORDS.denying` need a sentence without negation.
 _OF_PLURALS = alternatives("quantifiers", "of_plurals")
 _OF_SINGULARS = alternatives("quantifiers", "of_singulars")
 # "all of the", "all the": the text with its "of"
 _BEFORE_OF = alternatives("quantifiers", "before_of")
 _ALONE = alternatives("quantifiers", "alone")
-_DENYING = words("no none neither never nobody nothing nowhere few rarely hardly little")
-_DENIED = words("no none never nobody nothing few rarely seldom")  # deny already: may stand behind a negation
+_WORDS = word_groups("quantifier")
 _BOUNDS = {
     ("at", "least"): ("at most",),
     ("at", "most"): ("at least",),
@@ -36,29 +35,6 @@ _BOUNDS = {
     ("a", "minimum"): ("a maximum",),
 }
 _BOUND = alternatives("quantifiers", "bound")
-_TIMES = words(
-    "decades centuries year years day days time times week weeks month months hour hours night morning "
-    "evening summer winter season minute minutes moment moments seconds second decade century generation "
-    "weekend other way ways one case thing sort kind"
-)
-# In front of these it is part of a phrase: "not all", "after all", "at most", "how many".
-_BEFORE = words(
-    "not n't nearly almost after at above in of first how as so too the these those a an very quite no for "
-    "what than well this that more if its his her their our my your other such "
-    "like unlike among amongst virtually practically end"
-)
-# "by no means", "against all odds", "every nth line": an expression of its own.
-_SET = words(
-    "means odds costs accounts likelihood chase nth third fourth fifth couple few other such longer "
-    "doubt things fours sorts kinds"
-)
-_WANTING = words(
-    "want wants need like please wish find looking play add show list give let let's can could would"
-)
-_NAMING = words("including especially particularly like such save except namely but unless")
-_BE = words("is are was were be been am")
-_HELPERS = words("has have had do does did will can may might must should")
-_DETERMINERS = words("the these those its his her their our my your")
 _PLURAL = {"NNS", "NNPS"}
 
 
@@ -68,33 +44,36 @@ def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
     for place in tokens.among(frozenset(wanted)):
         row, word = tokens.rows[place], tokens.lower[place]
         before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
+        if word != "only" and before in {"-", "/"}:
+            continue
         for turn in _turns(tokens, place, word, before, behind):
-            deny = _DENYING & set(turn[0][2].split())
-            # The new word denies: no other negation, no question. The old one did: nothing needs it.
-            if deny and (tokens.asks[row] or tokens.denied(place) or tokens.denies_behind(place)):
-                continue
-            own = tokens.lower[tokens.bounds[row] : place]
-            if word in _DENIED and (
-                tokens.denies_behind(place) or "if" in own or _is_stressed(tokens, place)
-            ):
-                continue
-            if turn[0][2].startswith(("all", "every")) and tokens.denies_behind(place):
-                continue  # "All birds cannot fly" says one of two things
-            if deny and (before in {"and", "or", "between"} or _is_wanted(tokens, place)):
-                continue
-            if deny and not _tells(tokens, place):
-                continue
-            if _goes_on(tokens, place) and (deny or word in _DENIED):
-                continue
-            if (word.startswith(("some", "several")) or before == "a") and _presents(
-                tokens, place, turn[0][2]
-            ):
-                continue
-            if word == "no" and before in {"but", "by", "straight"}:
-                continue  # "an idea, but no money": "but some money" is no contrast
-            if tokens.denied(place) or (word != "only" and before in {"-", "/"}):
-                continue
-            yield turn
+            if not _is_unfit(tokens, place, word, before, turn[0][2]):
+                yield turn
+
+
+def _is_unfit(tokens: Tokens, place: int, word: str, before: str, text: str) -> bool:
+    """Whether a text in the place of a quantifier would deny twice, say two things, or tell nothing."""
+    row = tokens.rows[place]
+    denies, denied = not _WORDS.denying.isdisjoint(text.split()), word in _WORDS.denied
+    doubles = denies or denied or text.startswith(("all", "every"))  # "All birds cannot fly" says two things
+    if tokens.denied(place) or (doubles and tokens.denies_behind(place)):
+        return True
+    # The new word denies: no question, and nothing asked for.
+    if denies and (
+        tokens.asks[row]
+        or before in {"and", "or", "between"}
+        or _is_wanted(tokens, place)
+        or not _tells(tokens, place)
+    ):
+        return True
+    # The old one did: nothing needs it.
+    conditional = denied and "if" in tokens.lower[tokens.bounds[row] : place]
+    if conditional or (denied and _is_stressed(tokens, place)):
+        return True
+    presents = (word.startswith(("some", "several")) or before == "a") and _presents(tokens, place, text)
+    # "an idea, but no money": "but some money" is no contrast
+    contrasts = word == "no" and before in {"but", "by", "straight"}
+    return presents or contrasts or ((denies or denied) and _goes_on(tokens, place))
 
 
 def _is_stressed(tokens: Tokens, place: int) -> bool:
@@ -108,7 +87,7 @@ def _is_wanted(tokens: Tokens, place: int) -> bool:
     """Whether it is what a request asks for, of which nobody asks for none: `show me some restaurants`."""
     row = tokens.rows[place]
     before = tokens.lower[tokens.bounds[row] : place]
-    asked = tokens.tag(tokens.bounds[row], row) in {"VB", "VBP"} or not _WANTING.isdisjoint(before)
+    asked = tokens.tag(tokens.bounds[row], row) in {"VB", "VBP"} or not _WORDS.wanting.isdisjoint(before)
     return asked and tokens.tags[place] in {"DT", "NN", "JJ", "PDT", "PRP"}
 
 
@@ -130,11 +109,7 @@ def _goes_on(tokens: Tokens, place: int) -> bool:
     """Whether some of them are named behind: `no attempts, including two`, `no one, especially fans`."""
     row = tokens.rows[place]
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    return (
-        not _NAMING.isdisjoint(rest)
-        or "again" in rest
-        or tokens.word(place + 1, row) in {"less", "more", "like", "else"}
-    )
+    return not _WORDS.naming.isdisjoint(rest) or tokens.word(place + 1, row) in {"less", "more", "else"}
 
 
 def _presents(tokens: Tokens, place: int, text: str) -> bool:
@@ -144,131 +119,90 @@ def _presents(tokens: Tokens, place: int, text: str) -> bool:
     if tokens.lower[place] in {"someone", "somebody", "something"}:
         if every:
             return tokens.asks[row] or behind not in {"VBZ", "VBD", "MD"}
-        return tokens.tag(place - 1, row) == "IN" or before in {"or", *_BE} or behind in {"JJ", "DT"}
-    if every and tokens.word(place + 1, row) != "of" and not _is_subject(tokens, place):
-        return True
-    return every and (
-        behind == "JJ" or tokens.asks[row] or before in _BE or before in {"have", "has", "had", "me"}
-    )
+        return tokens.tag(place - 1, row) == "IN" or before in {"or", *_WORDS.be} or behind in {"JJ", "DT"}
+    shown = before in {"have", "has", "had", "me", *_WORDS.be} or behind == "JJ" or tokens.asks[row]
+    partitive = tokens.word(place + 1, row) == "of"
+    return every and (shown or not (partitive or _is_subject(tokens, place)))
 
 
 def _turns(tokens: Tokens, place: int, word: str, before: str, behind: str) -> Iterator[Turn]:
     row = tokens.rows[place]
+    follows, further = tokens.tag(place + 1, row), tokens.word(place + 2, row)
     if (word, behind) in _BOUNDS:
-        counted = tokens.tag(place + 2, row) in {"CD", "$"} or tokens.word(place + 2, row) in {
-            "a",
-            "half",
-            "of",
-        }
         of = behind in {"maximum", "minimum"}
         number = tokens.tag(place + 2 + of, row) in {"CD", "$"}
-        one = tokens.word(place + 2 + of, row) == "one"  # "less than one charge"
+        counted = word == "at" and further in {"a", "half", "of"}
+        # "less than one charge"
+        one = tokens.word(place + 2 + of, row) == "one"
         one |= "only" in tokens.lower[max(tokens.bounds[row], place - 4) : place]
-        if not one and (number or (counted and word == "at")):
+        if not one and (number or counted):
             yield from turns_of(place, place + 1, _BOUNDS[word, behind])
-        return
-    if word in _BOUND and tokens.tag(place + 1, row) in {"CD", "$"} and behind != "one":
-        if (
-            word == "over"
-            and tokens.word(place + 2, row) in _TIMES
-            and tokens.word(place + 3, row) not in {"old", "ago"}
-        ):
-            return  # "he wrote it over two years"
-        if before not in {"the", "no", "in", "of", "just"} | _BEFORE - {"for", "than"}:
+    elif word in _BOUND and follows in {"CD", "$"} and behind != "one":
+        # "he wrote it over two years"
+        lasts = word == "over" and further in _WORDS.times
+        lasts &= tokens.word(place + 3, row) not in {"old", "ago"}
+        if not lasts and before not in _WORDS.before - {"for", "than"} | {"just"}:
             yield from turns_of(place, place, _BOUND[word])
-        return
-    if word == "only":
+    elif word == "only":
         yield from _only(tokens, place, before, behind)
-        return
-    if word == "both":
+    elif word == "both":
         yield from _both(tokens, place, behind)
-        return
-    if word in _ALONE:
-        yield from _alone(tokens, place, word, before)
-        return
-    if before in _BEFORE and not (before == "very" and word in {"few", "many", "much"}):
+    elif word in _ALONE:
+        yield from _alone(tokens, place, word, before, behind)
+    elif before in _WORDS.before and not (before == "very" and word in {"few", "many", "much"}):
         yield from _a_few(tokens, place, word, before)
-        return
-    if word in _BEFORE_OF and behind == "of" and tokens.word(place + 2, row) in _DETERMINERS:
+    elif word in _BEFORE_OF and behind == "of" and further in _WORDS.determiners:
         if tokens.noun_behind(place + 2) in _PLURAL:
             yield from turns_of(place, place + 1, _BEFORE_OF[word])
-        return
-    if word == "all" and behind in _DETERMINERS and tokens.noun_behind(place + 1) in _PLURAL:
+    elif word == "all" and behind in _WORDS.determiners and tokens.noun_behind(place + 1) in _PLURAL:
         yield from turns_of(place, place, _BEFORE_OF[word])
-        return
-    near = {tokens.word(place + step, row) for step in (1, 2, 3)}
-    if (
-        behind in _SET
-        or (near & _TIMES and word != "no")
-        or tokens.tag(place + 1, row) in {"CD", "DT", "JJR"}
-    ):
-        return
-    noun = tokens.noun_behind(place)
-    if word in _OF_PLURALS and noun in _PLURAL and tokens.tags[place] in {"DT", "PDT", "JJ", "JJS"}:
-        yield from turns_of(place, place, _OF_PLURALS[word])
-    elif word in _OF_SINGULARS and noun == "NN" and _is_subject(tokens, place) and behind not in _SET:
-        yield from turns_of(place, place, _OF_SINGULARS[word])
+    elif not (behind in _WORDS.set or follows in {"CD", "DT", "JJR"} or _is_time(tokens, place, word)):
+        noun = tokens.noun_behind(place)
+        if word in _OF_PLURALS and noun in _PLURAL and tokens.tags[place] in {"DT", "PDT", "JJ", "JJS"}:
+            yield from turns_of(place, place, _OF_PLURALS[word])
+        elif word in _OF_SINGULARS and noun == "NN" and _is_subject(tokens, place):
+            yield from turns_of(place, place, _OF_SINGULARS[word])
+
+
+def _is_time(tokens: Tokens, place: int, word: str) -> bool:
+    """`every few years`, which is no quantity of years."""
+    near = (tokens.word(place + step, tokens.rows[place]) for step in (1, 2, 3))
+    return word != "no" and not _WORDS.times.isdisjoint(near)
+
+
+def _dep(tokens: Tokens, place: int) -> str:
+    deps = tokens.view.parses.deps
+    return deps.values[deps.codes[place]]
 
 
 def _is_subject(tokens: Tokens, place: int) -> bool:
     """Whether the noun behind is a subject: `every door is shut`, not `shut every door`."""
-    deps = tokens.view.parses.deps
-    head = int(tokens.view.parents[place])
-    return deps.values[deps.codes[head]].startswith("nsubj")
+    return _dep(tokens, int(tokens.view.parents[place])).startswith("nsubj")
 
 
 def _a_few(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]:
     """`a few`, which is one quantifier of two words."""
     row = tokens.rows[place]
     free = tokens.word(place - 2, row) not in {"quite", "only", "just", "not"}
-    free &= tokens.word(place + 1, row) not in _TIMES
+    free &= tokens.word(place + 1, row) not in _WORDS.times
     if free and word == "few" and before == "a" and tokens.noun_behind(place) in _PLURAL:
         yield from turns_of(place - 1, place, ("no", "all", "a great many"))
 
 
-def _alone(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]:
-    behind = tokens.word(place + 1, tokens.rows[place])
-    if before in {
-        "more",
-        "most",
-        "less",
-        "as",
-        "so",
-        "how",
-        "too",
-        "very",
-        "not",
-        "only",
-        "almost",
-        "nearly",
-        "than",
-    }:
+def _alone(tokens: Tokens, place: int, word: str, before: str, behind: str) -> Iterator[Turn]:
+    row, follows = tokens.rows[place], tokens.tag(place + 1, tokens.rows[place])
+    if before in _WORDS.before_alone or not behind[:1].isalpha() or behind in {"else", "but"}:
         return
-    row = tokens.rows[place]
     if "as" in tokens.lower[max(tokens.bounds[row], place - 3) : place]:  # "good as it often is"
-        return
-    if (
-        before in {"if", "whether", "would", "could", "to"}
-        or not behind[:1].isalpha()
-        or behind in {"else", "but"}
-    ):
         return
     if tokens.tags[place] == "RB" and word not in {"nowhere", "everywhere"}:
         # of a verb: "is typically", "usually goes"; not "an always solid performance", "never again"
-        follows = tokens.tag(place + 1, row)
-        near = follows[:2] == "VB" or (before in _BE | _HELPERS and follows in {"JJ", "DT", "IN"})
-        if (
-            not near
-            or place == tokens.bounds[row]
-            or behind in {"speaking", "been", "fail", "fails", "failed"}
-        ):
+        helped = before in _WORDS.be | _WORDS.helpers and follows in {"JJ", "DT", "IN"}
+        opens = place == tokens.bounds[row] or behind in {"speaking", "been", "fail", "fails", "failed"}
+        if opens or not (follows[:2] == "VB" or helped):
             return
     elif tokens.tags[place] in {"NN", "PRP"}:  # the subject: "nobody came"; not "see nobody come"
-        deps = tokens.view.parses.deps
-        subject = deps.values[deps.codes[place]].startswith("nsubj") and tokens.tag(place + 1, row)[:2] in {
-            "VB",
-            "MD",
-        }
+        subject = _dep(tokens, place).startswith("nsubj") and follows[:2] in {"VB", "MD"}
         if not subject or not tokens.word(place + 2, row)[:1].isalnum():
             return
     yield from turns_of(place, place, _ALONE[word])
@@ -277,33 +211,30 @@ def _alone(tokens: Tokens, place: int, word: str, before: str) -> Iterator[Turn]
 def _only(tokens: Tokens, place: int, before: str, behind: str) -> Iterator[Turn]:
     """`is only` to `is not only`, `only if` to `even if`: `only X` implies X, so it cannot just go."""
     row = tokens.rows[place]
-    if behind == "if" and before == "and":  # "if and only if"
-        return
     if behind == "if":
-        yield [(place, place, "even")]
+        if before != "and":  # "if and only if"
+            yield [(place, place, "even")]
     elif tokens.asks[row] or behind in {"one", "then", "after", "when", "a", "an"}:
         return
-    elif before in _BE:
-        yield [(place, place, "not only")]
-    elif before == "the" and tokens.word(place - 2, row) in _BE:
+    elif before == "the" and tokens.word(place - 2, row) in _WORDS.be:
         yield [(place - 1, place, "not the only")]
-    elif place == tokens.bounds[row] and tokens.tag(place + 1, row) in {"DT", "NNS", "NNP"}:
+    elif before in _WORDS.be or (
+        place == tokens.bounds[row] and tokens.tag(place + 1, row) in {"DT", "NNS", "NNP"}
+    ):
         yield [(place, place, "not only")]
 
 
 def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
     """`both … and …` to `neither … nor …`; `both of the` and `both the` to `neither of the`."""
-    row = tokens.rows[place]
-    if behind == "of" and tokens.word(place + 2, row) in _DETERMINERS | {"them", "us", "you", "these"}:
+    row, further = tokens.rows[place], tokens.word(place + 2, tokens.rows[place])
+    if behind == "of" and further in _WORDS.determiners | {"them", "us", "you", "these"}:
         yield from turns_of(place, place + 1, _BEFORE_OF["both"])
         return
-    if tokens.view.parses.deps.values[tokens.view.parses.deps.codes[place]] not in {"preconj", "cc:preconj"}:
-        return
+    # "popular for both", "easy to use both"; "both on and off the field"
     before = {tokens.tag(place - 1, row), tokens.tag(place - 2, row)}
-    if before & {"IN", "TO"}:  # "popular for both", "easy to use both"
+    fixed = before & {"IN", "TO"} or (tokens.tag(place + 1, row) in {"IN", "RB"} and further == "and")
+    if fixed or _dep(tokens, place) not in {"preconj", "cc:preconj"}:
         return
-    if tokens.tag(place + 1, row) in {"IN", "RB"} and tokens.word(place + 2, row) == "and":
-        return  # "both on and off the field"
     ands = [
         other
         for other in range(place + 2, min(place + 9, tokens.bounds[row + 1]))
@@ -313,15 +244,12 @@ def _both(tokens: Tokens, place: int, behind: str) -> Iterator[Turn]:
         yield [(place, place, "neither"), (ands[0], ands[0], "nor")]
 
 
-QUANTIFIER = Augmentation(
+QUANTIFIER = english_rules(
     name="quantifier",
     version=4,
     kind="negative",
     paper="none; quantifiers as in Richardson et al. 2020 (semantic fragments)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantifier")),
     examples=("augment-cli quantifier", "augment-cli quantifier --draws 2"),
-    meaning="altered",
     entailment=("other", "it holds of more or fewer, in a way that the sentence does not imply"),
 )

@@ -13,90 +13,42 @@ Changes 20 % of prose, 7 % of questions and 17 % of requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
+from augment_cli.resources import word_groups, word_table
 from augment_cli.syntax.tree import words
 
-_CARDINALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_SCALES = ["hundred", "thousand", "million", "billion"]
-_ORDINALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_UNITS = [
-    group.split()
-    for group in (
-        "seconds minutes hours days weeks months years decades centuries",
-        "second minute hour day week month year decade century",
-        "millimetres centimetres metres kilometres",
-        "millimeters centimeters meters kilometers",
-        "metre kilometre",
-        "meter kilometer",
-        "mm cm m km",
-        "inches feet yards miles",
-        "inch foot yard mile",
-        "grams kilograms tons",
-        "g kg",
-        "ounces pounds",
-        "dollars euros pounds",
-        "kb mb gb",
-        "watts kilowatts megawatts",
-    )
-]
-_SERIES = [_CARDINALS, _TENS, _SCALES, _MONTHS, _DAYS]
-_PLACE = {word: (series, place) for series in _SERIES for place, word in enumerate(series)}
+_ROWS = [(kind, listed.split()) for kind, listed in word_table("number_series")]
+_CARDINALS, _TENS, _SCALES, _ORDINALS, _MONTHS, _DAYS = (listed for kind, listed in _ROWS if kind != "units")
+_UNITS = [listed for kind, listed in _ROWS if kind == "units"]
+_SERIES_OF = {word: series for series in (_CARDINALS, _TENS, _SCALES, _MONTHS, _DAYS) for word in series}
 _CLOCK = {"am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m."}
 _PARTS = ["morning", "afternoon", "evening"]
-_OF_A_DAY = words("morning afternoon evening night tonight noon midnight")
+_WORDS = word_groups("quantity")
 _SPANS = [["week", "month", "year"], ["weekend", "week", "month"]]
-_NEAR = {
-    "today": ("tomorrow",),
-    "tomorrow": ("today",),
-    "tonight": ("tomorrow night",),
-    "yesterday": ("last week",),
-}
+_NEAR = {"today": "tomorrow", "tomorrow": "today", "tonight": "tomorrow night", "yesterday": "last week"}
 _NOT_COMING = words("VBD VBN VBG")
-# What follows is implied by another number: "at least five", "before 1990".
-_BOUNDS = words(
-    "than least most over under above below before after since until till by within up nearly almost only "
-    "maximum minimum"
-)
-_DATED = words("in on of since until by during from to early late mid this last next every every and through")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,15}(?:\.\d{1,4})?")
 _SUFFIXED = re.compile(r"(\d{1,2})(st|nd|rd|th)")
-_RATED = words("star stars point points")
 _GROWN = frozenset("./:'’°^=*×÷+−±#@_~&\\")
 
 
 def _find(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
     numbers = tokens.view.parses.forms.where(lambda form: form[:1].isdigit())
     for place, number in enumerate(numbers.tolist()):
-        word = tokens.lower[place]
+        word, text = tokens.lower[place], None
         if number:
             text = None if _bounded(tokens, place) else _other_number(tokens, place, draw(place))
-            if text is not None:
-                yield [(place, place, text)]
         elif word in _NEAR or word in _CLOCK or word in _PARTS or word in _SPANS[0] or word == "weekend":
-            yield from _other_time(tokens, place, draw(place))
-        elif word in _PLACE:
-            yield from _other_word(tokens, place, draw(place))
+            text = _other_time(tokens, place, draw(place))
+        elif word in _SERIES_OF:
+            text = _other_word(tokens, place, draw(place))
         elif word in _ORDINALS and _counts(tokens, place):
-            yield [(place, place, _another(_ORDINALS, _ORDINALS.index(word), draw(place)))]
+            text = _another(_ORDINALS, word, draw(place))
+        if text is not None:
+            yield [(place, place, text)]
         if (tokens.tags[place] == "CD" or number) and not _SUFFIXED.fullmatch(word):
             yield from _other_unit(tokens, place, draw(place))
 
@@ -109,14 +61,14 @@ def _counts(tokens: Tokens, place: int) -> bool:
     return tokens.word(place - 1, row) == "the" and not tokens.names[place] and follows and lone
 
 
-def _another(series: list[str], place: int, draw: float) -> str:
-    return series[(place + 1 + int(draw * (len(series) - 1))) % len(series)]
+def _another(series: list[str], word: str, draw: float) -> str:
+    return series[(series.index(word) + 1 + int(draw * (len(series) - 1))) % len(series)]
 
 
 def _bounded(tokens: Tokens, place: int) -> bool:
     row = tokens.rows[place]
     before = [tokens.word(place - step, row) for step in (1, 2)]
-    return not _BOUNDS.isdisjoint(before) or tokens.word(place + 1, row) in {"or"}
+    return not _WORDS.bounds.isdisjoint(before) or tokens.word(place + 1, row) == "or"
 
 
 def _value(form: str) -> float | None:
@@ -147,45 +99,43 @@ def _other_number(tokens: Tokens, place: int, draw: float) -> str | None:
     for step in range(8):
         new = _drawn(tokens, place, (draw + step * 0.618) % 1)
         value = _value(new)
-        if value is None or value in {old_value, *beside} or (value == 2 and _is_all(tokens, place)):
+        if (
+            value is None
+            or value in {old_value, *beside}
+            or (value == 2 and tokens.word(place - 1, row) == "all")
+        ):
             continue
         if all((value < other) == (old_value < other) for other in beside):
             return new
     return None
 
 
-def _is_all(tokens: Tokens, place: int) -> bool:
-    """Whether it counts the whole: of two one says `both`, not `all two`."""
-    return tokens.word(place - 1, tokens.rows[place]) == "all"
-
-
 def _is_grown(tokens: Tokens, place: int) -> bool:
     """Whether something is written to a number: a letter, point or slash, another number, a bracket."""
     row = tokens.rows[place]
-    begin = tokens.bounds[row]
+    begin, end = tokens.bounds[row], tokens.bounds[row + 1]
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
-    # "1 . 2 million" of a text in tokens, and what counts a list: "2 ) not very".
-    if (behind == "." and tokens.word(place + 2, row)[:1].isdigit()) or behind == ")" != before[:1] != "(":
-        return True
-    if before == "." and place > begin + 1 and tokens.forms[place - 2][:1].isdigit():
-        return True
-    if place == begin and not (
-        tokens.noun_behind(place) in {"NNS", "NNPS"} or tokens.names[place + 1 : place + 2].any()
+    further = tokens.word(place + 2, row)
+    counts = tokens.noun_behind(place) in {"NNS", "NNPS"} or tokens.names[place + 1 : place + 2].any()
+    if (
+        # "1 . 2 million" of a text in tokens, and what counts a list: "2 ) not very", "2 the picture is good"
+        (behind == "." and further[:1].isdigit())
+        or behind == ")" != before[:1] != "("
+        or (before == "." and place > begin + 1 and tokens.forms[place - 2][:1].isdigit())
+        or (place == begin and not counts)
+        or (before[:1].isdigit() or behind[:1].isdigit())  # "2 3 5 trichlorophenol"
     ):
-        return True  # "2 the picture is good"
-    if before[:1].isdigit() or behind[:1].isdigit():  # "2 3 5 trichlorophenol"
         return True
-    if place > tokens.bounds[row] and not tokens.spaced[place - 1]:
-        before = tokens.forms[place - 1]
-        if before[-1] in _GROWN or before[-1].isalnum() or before in {"[", "-"}:
+    if place > begin and not tokens.spaced[place - 1]:
+        last = tokens.forms[place - 1][-1]
+        if last in _GROWN or last.isalnum() or tokens.forms[place - 1] in {"[", "-"}:
             return True
-    if place + 1 < tokens.bounds[row + 1] and not tokens.spaced[place]:
-        behind = tokens.forms[place + 1]
-        ends = place + 2 >= tokens.bounds[row + 1] or tokens.spaced[place + 1]
-        if behind[0] == "." and ends:
-            return False
-        return behind[0] in _GROWN or behind[0].isdigit() or behind in {"]"}
-    return False
+    if place + 1 == end or tokens.spaced[place]:
+        return False
+    first = tokens.forms[place + 1][0]
+    if first == "." and (place + 2 >= end or tokens.spaced[place + 1]):
+        return False
+    return first in _GROWN or first.isdigit() or tokens.forms[place + 1] == "]"
 
 
 def _drawn(tokens: Tokens, place: int, draw: float) -> str:
@@ -199,7 +149,7 @@ def _drawn(tokens: Tokens, place: int, draw: float) -> str:
     if value <= 12 and form.isdigit():
         if tokens.word(place - 1, row) == "of" and tokens.tag(place - 2, row) in {"CD", "IN", "RB", "RP"}:
             return str(max(int(value), 5) + int(draw * 6))  # "one out of 6"
-        rated = tokens.word(place + 1, row) in _RATED
+        rated = tokens.word(place + 1, row) in _WORDS.rated
         return str(2 + int(draw * (4 if rated and value <= 5 else 11)))
     first = str(1 + int(draw * 9))
     if value <= 100 and tokens.word(place + 1, row) in {"%", "percent", "per"} and form.isdigit():
@@ -207,78 +157,62 @@ def _drawn(tokens: Tokens, place: int, draw: float) -> str:
     return first + form[1:]
 
 
-def _other_word(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
+def _other_word(tokens: Tokens, place: int, draw: float) -> str | None:
     """Another word of the same series: `two`, `twenty`, `million`, `March`, `Monday`."""
-    row, word, form = tokens.rows[place], tokens.lower[place], tokens.forms[place]
-    series, number = _PLACE[word]
+    row, word, form, tag = tokens.rows[place], tokens.lower[place], tokens.forms[place], tokens.tags[place]
+    series = _SERIES_OF[word]
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
-    new = _another(series, number, draw)
+    new = _another(series, word, draw)
     if _bounded(tokens, place) or (behind == "-" and not tokens.spaced[place] and series is _TENS):
-        return
+        return None
     if series in (_MONTHS, _DAYS):
-        dated = before in _DATED or before[:1].isdigit() or behind[:1].isdigit()
-        small = form[0].islower() and word not in {"may", "march"} and tokens.tags[place].startswith("NN")
-        if (form[0].isupper() or small) and dated and not tokens.names[max(place - 1, 0)]:
-            yield [(place, place, new)]
+        dated = before in _WORDS.dated or before[:1].isdigit() or behind[:1].isdigit()
+        small = form[0].islower() and word not in {"may", "march"} and tag.startswith("NN")
+        fits = (form[0].isupper() or small) and dated and not tokens.names[max(place - 1, 0)]
+    elif tag != "CD" or tokens.names[place]:
+        return None
     elif series is _SCALES:
-        counted = tokens.tag(place - 1, row) == "CD" or before in {"a", "$", "£", "€"}
-        if tokens.tags[place] == "CD" and counted and behind != "and" and not tokens.names[place]:
-            yield [(place, place, new)]
-    elif tokens.tags[place] == "CD" and not tokens.names[place]:
+        fits = (tokens.tag(place - 1, row) == "CD" or before in {"a", "$", "£", "€"}) and behind != "and"
+    else:
         beside = {before, behind, tokens.word(place + 2, row), tokens.word(place - 2, row)}
-        fits = new not in beside and beside.isdisjoint({"to", "between", "out"})
-        if fits and not (new == "two" and _is_all(tokens, place)):
-            yield [(place, place, new)]
+        fits = beside.isdisjoint({"to", "between", "out", new}) and not (new == "two" and before == "all")
+    return new if fits else None
 
 
-def _other_time(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
+def _other_time(tokens: Tokens, place: int, draw: float) -> str | None:
     """`today` and `tomorrow`, `6 am` and `6 pm`, `next week` and `next month`, where there is one time."""
     row, word = tokens.rows[place], tokens.lower[place]
-    before, own = tokens.word(place - 1, row), tokens.words_of(row)
-    behind = tokens.word(place + 1, row)
-    if (
-        own.count(word) > 1
-        or tokens.names[place]
-        or behind in {"'s", "’s", "'", "-", "/", "or", "and", "than"}
-    ):
-        return
-    others: tuple[str, ...] | list[str] = ()
+    own, behind = tokens.words_of(row), tokens.word(place + 1, row)
+    before, ahead = tokens.word(place - 1, row), tokens.word(place - 2, row)
+    if own.count(word) > 1 or tokens.names[place] or behind in _WORDS.behind_times:
+        return None
+    others: Sequence[str] = ()
     if word in _NEAR:
         tags = {tokens.tags[other] for other in range(tokens.bounds[row], tokens.bounds[row + 1])}
         coming = word == "yesterday" or not tags & _NOT_COMING
-        times = {*_NEAR, *_DAYS, *_PARTS, "week", "night"}
-        named = len(times.intersection(own)) > 1
-        others = _NEAR[word] if coming and not named and tokens.tags[place] in {"NN", "RB"} else ()
-        others = () if before in {"of", "until", "till", "since", "by"} else others
+        named = len({*_NEAR, *_DAYS, *_PARTS, "week", "night"}.intersection(own)) > 1
+        if coming and not named and tokens.tags[place] in {"NN", "RB"}:
+            others = [_NEAR[word]] if before not in {"of", "until", "till", "since", "by"} else ()
     elif word in _CLOCK:
-        timed = before[:1].isdigit() or before in _CARDINALS
         # "10 am in the morning"
-        others = (_CLOCK[word],) if timed and _OF_A_DAY.isdisjoint(own) else ()
+        if (before[:1].isdigit() or before in _CARDINALS) and _WORDS.of_a_day.isdisjoint(own):
+            others = [_CLOCK[word]]
     elif word in _PARTS:
         clock = tokens.tag(place - 3, row) == "CD"  # "ten in the morning"
-        said = before in {"this", "tomorrow", "yesterday"} or _in_the(tokens, place)
-        others = _PARTS if said and _CLOCK.keys().isdisjoint(own) else ()  # "at 10 am in the morning"
-        others = [other for other in others if not clock or "afternoon" not in {other, word}]
-    elif before in {"next", "last", "this"} and behind not in {"of", "end", "old"}:
-        others = _SPANS[word == "weekend"] if tokens.word(place - 2, row) != "of" else ()
+        said = before in {"this", "tomorrow", "yesterday"} or (ahead, before) == ("in", "the")
+        if said and _CLOCK.keys().isdisjoint(own):  # not "at 10 am in the morning"
+            others = [other for other in _PARTS if not clock or "afternoon" not in {other, word}]
+    elif before in {"next", "last", "this"} and behind not in {"of", "end", "old"} and ahead != "of":
+        others = _SPANS[word == "weekend"]
     choices = [other for other in others if other != word and other not in own]
-    if choices:
-        yield [(place, place, choices[int(draw * len(choices))])]
-
-
-def _in_the(tokens: Tokens, place: int) -> bool:
-    row = tokens.rows[place]
-    return tokens.word(place - 2, row) == "in" and tokens.word(place - 1, row) == "the"
+    return choices[int(draw * len(choices))] if choices else None
 
 
 def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
     """Another unit of its group behind a number."""
     row = tokens.rows[place]
-    unit = place + 1
-    if tokens.word(unit, row) == "-" and not tokens.spaced[place]:
-        unit += 1
-    word = tokens.word(unit, row)
-    following = tokens.word(unit + 1, row)
+    unit = place + 1 + (tokens.word(place + 1, row) == "-" and not tokens.spaced[place])
+    word, following = tokens.word(unit, row), tokens.word(unit + 1, row)
     if {following, tokens.word(unit + 2, row)} & {"old", "olds"}:  # "a 13-hour-old girl"
         return
     if following in {"and", "to", "or", "(", "/", "per"} or tokens.tag(unit + 1, row) == "CD":
@@ -286,19 +220,16 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
     for group in _UNITS:
         if word in group and not tokens.names[unit]:
             near = group[max(group.index(word) - 1, 0) : group.index(word) + 2]
-            yield [(unit, unit, _another(near, near.index(word), draw))]
+            yield [(unit, unit, _another(near, word, draw))]
 
 
-QUANTITY = Augmentation(
+QUANTITY = english_rules(
     name="quantity",
     version=4,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantity")),
     examples=("augment-cli quantity", "augment-cli quantity --draws 2"),
     turns="content",
-    meaning="altered",
     entailment=("other", "another number, date or unit stands there"),
 )

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from augment_cli.contract.augmentation import Augmentation
+from augment_cli.augmentations.running import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
 from augment_cli.english.inflection import inflected, plural
-from augment_cli.resources import word_list, word_table
+from augment_cli.resources import word_groups, word_list, word_table
 from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm, words
 
 
@@ -40,54 +40,24 @@ _PREPOSITIONS = _pairs(
     "near/far from; unless/if",
 )
 _ANYWHERE = {row[0]: row[1] for row in word_table("opposite_relations")}
-_BY_TAG = {  # tags that such a word must have, where another use of it has no opposite
-    "VBD": "increased improved reduced opened closed won gained fell rose arrived included raised supported "
-    "defeated",
-    "VB VBP NN": "increase decrease love hate buy sell send",
-    "VBZ": "likes dislikes",
-    "VB VBP": "allow accept reject reduce raise enable disable start stop cancel delete remove add lock "
-    "unlock block receive lend",
-    "VBD VBN": "loved opposed received sent bought sold",
-    "NN RB JJ": "beginning defeat victory inside outside upper",
-}
-_USUAL = "VB VBD VBZ VBP VBG VBN NN NNS RB RBR JJ JJR"
-_TAGS = {word: tags for tags, listed in _BY_TAG.items() for word in listed.split()}
 # Adjectives between a determiner and their noun, or before a decade.
 _ADJECTIVES = _pairs("first/last previous/next following/preceding early/late initial/final", "former/future")
-_DETERMINERS = words("the its his her their our my your")
+_WORDS = word_groups("relation")
 _ENDING = _pairs("began/ended begins/ends", "started/ended")
 _COMPARED = _pairs("more/less", "fewer/more")
 # Behind these, the preposition is the verb's: "look after", "deal with", "go to".
 _PHRASAL = frozenset(word_list("words_with_prepositions"))
-_NO_PHRASE = words(
-    "all regard respect regards exception that long it them him her me us you each one another case time "
-    "course means doubt far this which whom"
-)
-_INDEFINITE = words("any either no such much many some all")
-_PARTED = words("hand hands class classes case lip lips house vote votes leader of")
-_MOMENTS = words("moment while time minute bit pause little few long")
-# Before somebody's eyes, after some fashion.
-_FACING = words(
-    "fashion manner style eyes eye nose face court god judge king hand all day time lay lies lying stood "
-    "stands standing sat appear appeared knelt set put placed soon shortly immediately"
-)
-_YET_TO_COME = words("will would shall should ought must 'll")
 # What is said of the next one, and of no previous one.
-_COMING = _YET_TO_COME | words("wo predict forecast expect expected plan planned going upcoming coming")
-_ORGANS = words("renal cardiac respiratory hepatic pulmonary")
-_OBJECTS = words("DT PRP$ VBG NN NNS JJ PRP NNP") | {""}
-_POINTS = words(
-    "north south east west northern southern eastern western northeast northwest southeast southwest"
-)
-_BEFORE_POINTS = words("the to from of in further due just its their this is are was were faces facing , and")
-_PARTICLES = words("up off out down over back away on to in into for with from that")
+_COMING = _WORDS.yet_to_come | words("wo predict forecast expect expected plan planned going upcoming coming")
+_NONE = "<none>"
+# By a word, its tag or * a use without an opposite: where which others stand, or, if true, must stand.
+_USES: dict[str, list[tuple[str, bool, frozenset[str]]]] = {}
+for _those, _where, _others in word_table("uses_without_opposite"):
+    _use = _where.strip("!"), _where.startswith("!"), words(_others)
+    for _word in _those.split():
+        _USES.setdefault(_word, []).append(_use)
 _TAKING = {"add": ("to", "from"), "remove": ("from", "to")}
 _BEHIND_AMOUNTS = words("by to from in on at sharply slightly again . %") | {""}
-_AMOUNTS = words(
-    "price prices rate rates temperature temperatures level levels sales share shares number numbers "
-    "population profit profits cost costs income incomes output unemployment inflation demand stocks "
-    "percentage proportion production revenue revenues wages rents exports imports deaths"
-)
 
 
 @dataclass(frozen=True)
@@ -121,8 +91,8 @@ def _all(tokens: Tokens, tables: tuple[Mapping[str, object], ...]) -> Iterator[T
             continue
         if word in _PREPOSITIONS and tag in {"IN", "TO"}:
             yield from _preposition(tokens, place, word)
-        elif (word in _ADJECTIVES and tag == "JJ") or (
-            word in {"following", "preceding"} and before == "the"
+        elif word in _ADJECTIVES and (
+            tag == "JJ" or (word in {"following", "preceding"} and before == "the")
         ):
             yield from _adjective(tokens, place, word)
         elif word in _ENDING and tag in {"VBD", "VBZ"} and behind in {"in", "on", "at"} and before != ",":
@@ -131,64 +101,36 @@ def _all(tokens: Tokens, tables: tuple[Mapping[str, object], ...]) -> Iterator[T
             near = [tokens.word(other, row) for other in range(place + 1, place + 5)]
             if "than" in near[1:] and near[0] != "than" and "and" not in near:
                 yield [(place, place, _COMPARED[word])]
-        elif word in _ANYWHERE and tag in _TAGS.get(word, _USUAL).split() and not tokens.denied(place):
-            yield from _opposite(tokens, place, word, before, behind)
+        elif word in _ANYWHERE:
+            yield from _opposite(tokens, place, word)
 
 
-def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -> Iterator[Turn]:
+def _opposite(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     row, tag = tokens.rows[place], tokens.tags[place]
-    if behind in {"up", "off", "out", "down", "over", "back", "to", "each"} and tag.startswith("VB"):
-        return
     rest = tokens.lower[place + 1 : tokens.bounds[row + 1]]
-    if (word == "stop" and "from" in rest) or before in {"at", "jump", "kick", "head"}:
+    behind, tag_behind = tokens.word(place + 1, row), tokens.tag(place + 1, row)
+    near = {
+        "before": {tokens.word(place - 1, row) or _NONE},
+        "behind": {behind or _NONE},
+        "earlier": tokens.lower[tokens.bounds[row] : place],
+        "rest": rest,
+        "tag": {tag},
+        "tag_before": {tokens.tag(place - 1, row)},
+        "tag_behind": {tag_behind or _NONE},
+    }
+    uses = [use for key in ("*", tag, word) for use in _USES.get(key, ())]
+    if any(others.isdisjoint(near[where]) == is_needed for where, is_needed, others in uses):
         return
-    if word in {"allow", "enable"} and "to" in rest:  # "prevent it to open"
+    if tokens.denied(place):
         return
-    if word in {"raise", "raised"} and _AMOUNTS.isdisjoint(rest[:5]):  # "raise a child"
+    if word in {"raise", "raised"} and _WORDS.amounts.isdisjoint(rest[:5]):  # "raise a child"
         return
-    if word in {"failure", "success"} and (before in _ORGANS or tokens.tag(place - 1, row) == "NN"):
-        return  # "heart failure", "power failure"
-    if word == "later" and not _YET_TO_COME.isdisjoint(tokens.lower[tokens.bounds[row] : place]):
-        return  # "will end ten days later"
-    if word in {"send", "sent", "receive", "received"} and (
-        not {"to", "by", "from", "for"}.isdisjoint(rest) or tokens.tag(place + 1, row) in {"PRP", "NNP"}
-    ):  # "sent the king a letter", "received it from her"
-        return
-    if tag == "VBG" and before in {"a", "an", "the"}:  # "a reducing agent"
-        return
-    nouns = [tokens.tag(place + step, row) for step in (1, 2, 3, 4)]
-    if word in {"send", "sent"} and nouns[1:3].count("DT"):
-        return
-    if word in {"later", "earlier"} and (behind in {"on", "than", "that", ","} or not before or not behind):
-        return
-    if word in {"upper", "lower", "majority", "minority", "beginning", "end"} and behind in _PARTED:
-        return
-    if word in {"opened", "closed"} and not (
-        tag == "VBD" and before != "," and behind in {"in", "on", "the", "its", "his"}
-    ):
-        return  # "a book, opened at the title"
-    if word in {"failure", "success"} and behind in {"to", "of", "in"}:
+    if word in {"send", "sent"} and "DT" in {tokens.tag(place + 2, row), tokens.tag(place + 3, row)}:
         return
     taking = word in {"sold", "bought", "raise", "lower", "raised", "lowered"} and tag in {"VB", "VBP", "VBD"}
-    if taking and tokens.tag(place + 1, row) not in {"DT", "PRP$", "NN", "NNS", "JJ", "CD", "PRP"}:
+    if taking and tag_behind not in {"DT", "PRP$", "NN", "NNS", "JJ", "CD", "PRP"}:
         return  # "it sold poorly", "the beef I can raise"
-    if before in {"sooner", "or", "believed", "thought"} or behind in {"one", "ones"}:
-        return
-    if word == "succeeded" and (tag == "VBN" or behind == "by"):
-        return
-    if word in {"love", "hate", "buy"} and tag == "NN":
-        return
-    if word in {"won", "gained"} and behind in {"on", "for"}:
-        return
-    if word in {"start", "stop"} and tokens.tag(place + 1, row) not in _OBJECTS:
-        return
-    if word in _POINTS and before not in _BEFORE_POINTS:  # "key west" is a name
-        return
     if word in {"rose", "fell"} and not _is_amount(tokens, place, behind):
-        return
-    if behind in {"and", "or"} or before in {"and", "or"}:  # "north and south", "buy and sell"
-        return
-    if word in {"buy", "buying", "bought", "sell", "selling", "sold"} and {"from", "to"} & set(rest):
         return
     turn = [(place, place, _ANYWHERE[word])]
     if word in _TAKING:  # "add milk to the list", "remove milk from the list"
@@ -206,65 +148,61 @@ def _opposite(tokens: Tokens, place: int, word: str, before: str, behind: str) -
 def _is_amount(tokens: Tokens, place: int, behind: str) -> bool:
     """Whether what rose or fell is an amount, as prices are, and not somebody or the sun."""
     row = tokens.rows[place]
-    return behind in _BEHIND_AMOUNTS and not _AMOUNTS.isdisjoint(tokens.lower[tokens.bounds[row] : place])
+    return behind in _BEHIND_AMOUNTS and not _WORDS.amounts.isdisjoint(
+        tokens.lower[tokens.bounds[row] : place]
+    )
 
 
 def _preposition(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
-    row = tokens.rows[place]
+    row, deps = tokens.rows[place], tokens.view.parses.deps
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
-    follows = tokens.tag(place + 1, row)
-    if before in _PHRASAL or behind in _NO_PHRASE or not behind or follows in {".", ",", "IN", ")"}:
-        return
-    if {"least", "slightest"} & set(_near(tokens, place)):
-        return
-    if word in {"after", "before"} and _is_manner_or_lasts(tokens, place):
-        return
-    deps = tokens.view.parses.deps
-    if deps.values[deps.codes[place]] not in {"case", "prep", "mark"}:
+    tag_before, follows = tokens.tag(place - 1, row), tokens.tag(place + 1, row)
+    label = deps.values[deps.codes[place]]
+    if (
+        before in _PHRASAL
+        or behind in _WORDS.no_phrase
+        or not behind
+        or follows in {".", ",", "IN", ")"}
+        or {"least", "slightest"} & set(_near(tokens, place))
+        or (word in {"after", "before"} and _is_manner_or_lasts(tokens, place))
+        or label not in {"case", "prep", "mark"}
+    ):
         return
     if word in {"from", "to"}:
-        yield from _way(tokens, place, word)
+        fits = _is_way(tokens, place, word)
     elif word == "without":  # not "without blinking", "without much money"
-        if follows in {"DT", "PRP$"} and behind not in _INDEFINITE and tokens.tag(place + 2, row)[:2] == "NN":
-            yield [(place, place, "with")]
+        fits = follows in {"DT", "PRP$"} and behind not in _WORDS.indefinite
+        fits &= tokens.tag(place + 2, row)[:2] == "NN"
     elif word == "like":
         head = int(tokens.view.parents[place])
-        of = int(tokens.view.parents[head]) if deps.values[deps.codes[place]] == "case" else head
+        of = int(tokens.view.parents[head]) if label == "case" else head
         fits = place == tokens.bounds[row] and follows in {"DT", "PRP$", "JJ", "NN", "NNS", "NNP"}
-        if fits and of > place:
-            yield [(place, place, "unlike")]
+        fits &= of > place
     elif word == "until":
-        adverb = tokens.tag(place - 1, row) == "RB"
-        if not adverb and not tokens.denied(place) and not _is_fixed(tokens, place, word):
-            yield [(place, place, "after")]
+        fits = tag_before != "RB" and not tokens.denied(place) and not _is_fixed(tokens, place, word)
     elif word in {"into", "towards", "toward"}:
-        if (
-            tokens.tag(place - 1, row) in {"VBD", "VBZ", "VBG", "VB", "VBP"}
-            and before in _MOVING
-            and behind != "being"
-        ):
-            yield [(place, place, _PREPOSITIONS[word])]
-    elif word in {"above", "below", "inside", "outside", "near"} and follows not in {
-        "DT",
-        "PRP$",
-        "CD",
-        "NNP",
-    }:
-        return
-    elif not _is_fixed(tokens, place, word):
+        fits = tag_before in {"VBD", "VBZ", "VBG", "VB", "VBP"}
+        fits &= before in _WORDS.moving and behind != "being"
+    elif word in {"above", "below", "inside", "outside", "near"}:
+        fits = follows in {"DT", "PRP$", "CD", "NNP"} and not _is_fixed(tokens, place, word)
+    else:
+        fits = not _is_fixed(tokens, place, word)
+    if fits:
         yield [(place, place, _PREPOSITIONS[word])]
 
 
 def _is_manner_or_lasts(tokens: Tokens, place: int) -> bool:
     """`after the Oriental fashion`; `after the update it no longer opens`, which cannot be so before it."""
     row = tokens.rows[place]
-    near = {tokens.word(place + step, row) for step in range(1, 6)} | {tokens.word(place - 1, row)}
-    own = tokens.words_of(row)
-    named = not {"called", "named", "name", "take", "takes"}.isdisjoint(own)  # "named after"
-    brief = not {tokens.word(place + step, row) for step in (1, 2, 3)}.isdisjoint(
-        _MOMENTS
-    )  # "after a moment"
-    return brief or named or not near.isdisjoint(_FACING) or "longer" in own or "anymore" in own
+    near = {tokens.word(place + step, row) for step in (-1, 1, 2, 3, 4, 5)}
+    return (
+        not _WORDS.moments.isdisjoint(_near(tokens, place))  # "after a moment"
+        or not _WORDS.facing.isdisjoint(near)
+        # "named after"
+        or not {"called", "named", "name", "take", "takes", "longer", "anymore"}.isdisjoint(
+            tokens.words_of(row)
+        )
+    )
 
 
 def _is_fixed(tokens: Tokens, place: int, word: str) -> bool:
@@ -282,25 +220,16 @@ def _near(tokens: Tokens, place: int) -> list[str]:
 
 
 _TIMES = frozenset(word_list("nouns_of_time"))
-_MOVING = words(
-    "moved moves move moving came come went go goes walked walk ran run flew fly flows flow flowed drove "
-    "marched sailed poured enters climbed jumped fled rode headed travelled traveled"
-)
 
 
-def _way(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
-    """`flights to Dallas` to `flights from Dallas`, where the sentence has not the other one as well."""
+def _is_way(tokens: Tokens, place: int, word: str) -> bool:
+    """`flights to Dallas`, where the sentence has not the other one as well."""
     row = tokens.rows[place]
-    others = tokens.words_of(row)
-    head = tokens.tag(place + 1, row)
-    before = tokens.word(place - 1, row)
+    others, before = tokens.words_of(row), tokens.word(place - 1, row)
     if ("from" in others) == ("to" in others) or others.count(word) > 1:
-        return
-    moved = before in _MOVING | words(
-        "flight flights fly returned train trains bus transfer transferred sent arrived"
-    )
-    if moved and head in {"NNP", "DT", "PRP$", "NN"} and before not in {"goes"}:
-        yield [(place, place, _PREPOSITIONS[word])]
+        return False
+    moved = before in _WORDS.moving | _WORDS.travelling and before != "goes"
+    return moved and tokens.tag(place + 1, row) in {"NNP", "DT", "PRP$", "NN"}
 
 
 def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
@@ -308,22 +237,15 @@ def _adjective(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
     before, behind = tokens.word(place - 1, row), tokens.word(place + 1, row)
     follows = tokens.tag(place + 1, row)
     if word in {"early", "late"}:
-        dated = (
-            behind[:1].isdigit() or follows in {"NNP"} or (before in {"the", "a", "in"} and follows == "NN")
-        )
-        if (
-            dated
-            and behind not in {"life", "age", "childhood", "education", "career", "warning"}
-            and before != "very"
-        ):
-            yield [(place, place, _ADJECTIVES[word])]
-    elif (
-        not (behind == "time" and tokens.word(place - 2, row) != "for")
-        and not (word == "next" and not _COMING.isdisjoint(tokens.words_of(row)))
-        and before in _DETERMINERS
-        and follows in {"NN", "NNS", "JJ"}
-        and behind not in {"name", "names", "lady"}
-    ):
+        fits = behind[:1].isdigit() or follows == "NNP" or (before in {"the", "a", "in"} and follows == "NN")
+        fits &= behind not in {"life", "age", "childhood", "education", "career", "warning"}
+        fits &= before != "very"
+    else:
+        fits = before in _WORDS.determiners and follows in {"NN", "NNS", "JJ"}
+        fits &= behind not in {"name", "names", "lady"}
+        fits &= behind != "time" or tokens.word(place - 2, row) == "for"
+        fits &= word != "next" or _COMING.isdisjoint(tokens.words_of(row))
+    if fits:
         yield [(place, place, _ADJECTIVES[word])]
 
 
@@ -356,25 +278,22 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         behind = tokens.word(place + 1, row)
         if tokens.denied(place) or "-" in {tokens.word(place - 1, row), behind}:
             continue
-        if tag.startswith("V") and behind in _PARTICLES:
+        if tag.startswith("V") and behind in _WORDS.particles:
             continue
         has_object = tokens.tag(place + 1, row) in {"DT", "PRP$", "PRP", "NN", "NNS", "NNP", "JJ", "CD"}
         fitting = [text for text in others if text not in own and (has_object or " " not in text)]
         yield from turns_of(place, place, fitting)
 
 
-RELATION = Augmentation(
+RELATION = english_rules(
     name="relation",
     version=4,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=RelationParameters,
     prepare=lambda parameters, resources: by_turns(
         _find_deeds if parameters.deeds else _find, resources.key("relation")
     ),
     examples=("augment-cli relation", "augment-cli relation --deeds --name deeds"),
-    meaning="altered",
     entailment=("other", "the order, place, direction or degree is the opposite one"),
 )

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.contract.augmentation import Augmentation, with_digests
+from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
@@ -47,19 +48,14 @@ _LIST_TYPE = pa.list_(pa.string())
 
 
 # Kinds of rules; those of requests, phrases and words draw what they put in.
-_RULES: dict[str, Callable[[Grammar], Sequence[Places]]] = {
-    "clauses": lambda grammar: [
-        *clauses(grammar),
-        *openings(grammar),
-        *predicates(grammar),
-        *reported(grammar),
-    ],
-    "voice": voices,
-    "adverbials": adverbials,
-    "nouns": nouns,
-    "figures": figures,
-    "requests": lambda grammar: (),
-    "lexicon": lambda grammar: (),
+_RULES: dict[str, tuple[Callable[[Grammar], Sequence[Places]], ...]] = {
+    "clauses": (clauses, openings, predicates, reported),
+    "voice": (voices,),
+    "adverbials": (adverbials,),
+    "nouns": (nouns,),
+    "figures": (figures,),
+    "requests": (),
+    "lexicon": (),
 }
 
 
@@ -141,7 +137,7 @@ def _places(
 ) -> Sequence[Places]:
     if tuple(kinds) == ("voice",):
         return voices(grammar, is_wide=True)
-    found = [places for kind in kinds for places in _RULES[kind](grammar)]
+    found = [places for kind in kinds for rule in _RULES[kind] for places in rule(grammar)]
     if "requests" in kinds:
         found += requests(grammar, draw)
     if "lexicon" in kinds:
@@ -184,13 +180,11 @@ def _without_overlaps(
         order = order[~np.isin(places[order], later)]
 
 
-REPHRASE = Augmentation(
+REPHRASE = english_rules(
     name="rephrase",
     version=9,
     kind="positive",
     paper="none",
-    needs=frozenset({"parses"}),
-    languages=("en",),
     parameters=RephraseParameters,
     prepare=lambda parameters, resources: Rephrasing(parameters, resources.key("rephrase")),
     columns=(pa.field("rules", _LIST_TYPE),),
@@ -202,5 +196,4 @@ REPHRASE = Augmentation(
         "augment-cli rephrase --words 0 --phrases 1 --name rephrase-syntax",
         "augment-cli rephrase --kinds voice --clauses 1 --name voice",
     ),
-    meaning="kept",
 )

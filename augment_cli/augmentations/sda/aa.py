@@ -8,12 +8,15 @@ modes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, settings_of_mode
-from augment_cli.contract.augmentation import Augmentation, LabelAndReason
+from augment_cli.augmentations.sda.rules_by_language import (
+    COLUMNS,
+    by_rules,
+    entailment_of_mode,
+    settings_of_mode,
+)
+from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
 from augment_cli.languages import codes_with
@@ -49,12 +52,6 @@ class AffirmativeAuxiliaryParameters:
         return tuple(item.strip().lower() for item in self.auxiliaries.split(",") if item.strip())
 
 
-def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
-    if parameters.get("mode", "faithful") == "faithful":
-        return "same", "the auxiliary affirms what is said anyway"
-    return "neither", "what must or needs to be is not what is"
-
-
 AA = Augmentation(
     name="aa",
     version=1,
@@ -74,5 +71,7 @@ AA = Augmentation(
         'augment-cli aa --mode paper --auxiliaries "have to, cannot but" --name aa-paper',
         "augment-cli aa --mode literal --name aa-literal",
     ),
-    entailment=_entailment,
+    entailment=entailment_of_mode(
+        "the auxiliary affirms what is said anyway", "what must or needs to be is not what is"
+    ),
 )

@@ -9,12 +9,16 @@ which makes up for a missing edit with a phrase in front, is a mode.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.augmentations.sda.rules_by_language import COLUMNS, by_rules, settings_of_mode
-from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Resources
+from augment_cli.augmentations.sda.rules_by_language import (
+    COLUMNS,
+    by_rules,
+    entailment_of_mode,
+    settings_of_mode,
+)
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.languages import codes_with
 from augment_cli.resources import english_terms_digest
@@ -33,12 +37,6 @@ class DoubleNegationParameters:
         "the authors' later code",
         choices=("faithful", "paper", "v3"),
     )
-
-
-def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
-    if parameters.get("mode", "faithful") == "faithful":
-        return "same", "two negations undo each other"
-    return "neither", "two negations of different clauses do not undo each other"
 
 
 def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
@@ -62,5 +60,7 @@ DN = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli dn", "augment-cli dn --mode paper --name dn-paper"),
     is_random=False,
-    entailment=_entailment,
+    entailment=entailment_of_mode(
+        "two negations undo each other", "two negations of different clauses do not undo each other"
+    ),
 )

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.running import prepared
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.contract.rows import Outcome, Rows, pick
 from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.sites import PunctuationSites
@@ -47,171 +48,138 @@ class PunctuationInsertionParameters:
         0.5, "share of the subject rule that takes quotation marks instead of a comma", minimum=0, maximum=1
     )
 
-
-class PunctuationInsertion:
-    """PI with its parameters: a pure function of the rows."""
-
-    def __init__(self, parameters: PunctuationInsertionParameters, resources: Resources) -> None:
-        self._parameters = parameters
-        names = ("clause", "subject", "repeat", "final")
-        weights = np.array([getattr(parameters, f"{name}_weight") for name in names])
-        if not weights.sum() > 0:
+    def __post_init__(self) -> None:
+        if not (self.weights > 0).any():
             raise UsageError("--clause-weight … --final-weight: at least one must be above 0")
-        self._bounds = np.cumsum(weights)[:-1] / weights.sum()
-        self._key = resources.key("pi")
 
-    def __call__(self, rows: Rows) -> Outcome:
-        """Insert punctuation into some rows."""
-        if rows.parses is None:
-            raise ValueError("punctuation insertion needs the parses of its rows")
-        count = len(rows)
-        edits = EditList()
-        if not len(rows.parses.starts):
-            return Outcome(
-                edits.edits(), np.full(count, Reason.NO_TOKEN, object), {"rule": pa.nulls(count, pa.string())}
-            )
-        view = ClauseView.of(rows.parses)
-        draws = [uniform(self._key, rows.row_ids, np.full(count, number)) for number in range(4)]
-        modes = {"recommended": self._recommended, "first_match": self._first_match, "v3": self._v3}
-        rules, reasons = modes[self._parameters.mode](view, draws, edits)
-        reasons[np.diff(rows.parses.offsets) == 0] = Reason.NO_TOKEN
-        names = pa.array([*RULES, None], pa.string()).take(pa.array(np.where(rules < 0, len(RULES), rules)))
-        return Outcome(edits.edits(), reasons, {"rule": names})
+    @property
+    def weights(self) -> np.ndarray:
+        """Of the rules of clauses, subjects, repeated marks and the end, float64 (4,)."""
+        return np.array([self.clause_weight, self.subject_weight, self.repeat_weight, self.final_weight])
 
-    def _recommended(
-        self, view: ClauseView, draws: list[np.ndarray], edits: EditList
-    ) -> tuple[np.ndarray, np.ndarray]:
-        sites = PunctuationSites(view)
-        drawn = np.searchsorted(self._bounds, draws[0], side="right")
-        quoted = draws[1] < self._parameters.quote_share
-        wanted = np.choose(drawn, [_CLAUSE, np.where(quoted, _QUOTES, _COMMA), _REPEAT, _FINAL])
-        applies = _applicable(sites)
-        fires = applies[wanted, np.arange(len(wanted))]
-        rules = np.where(fires, wanted, _NONE)
-        _apply(sites, rules, edits, sites.repeated)
-        return rules, np.full(len(rules), Reason.RULE_DOES_NOT_APPLY, object)
 
-    def _first_match(
-        self, view: ClauseView, draws: list[np.ndarray], edits: EditList
-    ) -> tuple[np.ndarray, np.ndarray]:
-        sites = PunctuationSites(view)
-        clause, comma, quotes, _, _ = _applicable(sites)
-        repeat = sites.repeated_literally >= 0
-        quoted = quotes & ((draws[1] < self._parameters.quote_share) | ~comma)
-        ends_in_mark = sites.final[0] >= 0
-        conditions = [clause, quoted, comma, repeat, ends_in_mark]
-        rules = np.select(conditions, [_CLAUSE, _QUOTES, _COMMA, _REPEAT, _FINAL], _NONE)
-        _apply(sites, rules, edits, sites.repeated_literally)
-        return rules, np.full(len(rules), Reason.NO_RULE_APPLIES, object)
+def _run(parameters: PunctuationInsertionParameters, resources: Resources, rows: Rows) -> Outcome:
+    if rows.parses is None:
+        raise ValueError("punctuation insertion needs the parses of its rows")
+    count, edits = len(rows), EditList()
+    rules, reasons = np.full(count, _NONE), np.full(count, Reason.NO_TOKEN, object)
+    if len(rows.parses.starts):
+        view, key = ClauseView.of(rows.parses), resources.key("pi")
+        draws = [uniform(key, rows.row_ids, np.full(count, number)) for number in range(4)]
+        rules, reason = _MODES[parameters.mode](view, draws, edits, parameters)
+        reasons[np.diff(rows.parses.offsets) > 0] = reason
+    names = pa.array([*RULES, None], pa.string()).take(pa.array(np.where(rules < 0, len(RULES), rules)))
+    return Outcome(edits.edits(), reasons, {"rule": names})
 
-    def _v3(
-        self, view: ClauseView, draws: list[np.ndarray], edits: EditList
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Subject or clause, the other if that changes nothing, else the end of the sentence."""
-        parses = view.parses
-        first, last = _v3_subject(view)
-        before = _v3_clause(view)
-        has_subject, has_clause = first >= 0, before >= 0
-        prefers_subject = draws[0] < 0.5
-        by_subject = has_subject & (prefers_subject | ~has_clause)
-        quoted = draws[1] < 0.5
-        rules = np.select(
-            [by_subject & quoted, by_subject, has_clause, np.diff(parses.offsets) > 0],
-            [_QUOTES, _COMMA, _CLAUSE, np.where(draws[2] < 0.5, _WRAP, _FINAL)],
-            _NONE,
-        )
-        rows = np.flatnonzero(rules == _QUOTES)
-        edits.insert(rows, parses.starts[first[rows]], "'")
-        edits.insert(rows, parses.ends[last[rows]], "'")
-        rows = np.flatnonzero(rules == _COMMA)
-        edits.insert(rows, parses.ends[last[rows]], ",")
-        rows = np.flatnonzero(rules == _CLAUSE)
-        edits.insert(rows, parses.ends[before[rows] - 1], ",")
-        marks, ends = PunctuationSites(view).final
-        rows = np.flatnonzero(rules == _WRAP)
-        edits.insert(rows, parses.starts[parses.offsets[rows]], "'")
-        edits.insert(rows, parses.ends[ends[rows]], "'")
-        rows = np.flatnonzero(rules == _FINAL)
-        codes = np.minimum((draws[3][rows] * len(_TAIL_MARKS)).astype(np.int64), len(_TAIL_MARKS) - 1)
-        has_mark = marks[rows] >= 0
-        tokens = np.where(has_mark, marks[rows], ends[rows])
-        starts = np.where(has_mark, parses.starts[tokens], parses.ends[tokens])
-        edits.replace(rows, starts, parses.ends[tokens], _TAIL_MARKS, codes)
-        return rules, np.full(len(rules), Reason.SAME_TEXT, object)
+
+def _recommended(
+    view: ClauseView, draws: list[np.ndarray], edits: EditList, parameters: PunctuationInsertionParameters
+) -> tuple[np.ndarray, str]:
+    sites, weights = PunctuationSites(view), parameters.weights
+    drawn = np.searchsorted(np.cumsum(weights)[:-1] / weights.sum(), draws[0], side="right")
+    quoted = draws[1] < parameters.quote_share
+    wanted = np.choose(drawn, [_CLAUSE, np.where(quoted, _QUOTES, _COMMA), _REPEAT, _FINAL])
+    fires = _applicable(sites)[wanted, np.arange(len(wanted))]
+    rules = np.where(fires, wanted, _NONE)
+    _apply(sites, rules, edits, sites.repeated)
+    return rules, Reason.RULE_DOES_NOT_APPLY
+
+
+def _first_match(
+    view: ClauseView, draws: list[np.ndarray], edits: EditList, parameters: PunctuationInsertionParameters
+) -> tuple[np.ndarray, str]:
+    sites = PunctuationSites(view)
+    clause, comma, quotes, _, _ = _applicable(sites)
+    quoted = quotes & ((draws[1] < parameters.quote_share) | ~comma)
+    conditions = [clause, quoted, comma, sites.repeated_literally >= 0, sites.final[0] >= 0]
+    rules = np.select(conditions, [_CLAUSE, _QUOTES, _COMMA, _REPEAT, _FINAL], _NONE)
+    _apply(sites, rules, edits, sites.repeated_literally)
+    return rules, Reason.NO_RULE_APPLIES
+
+
+def _v3(
+    view: ClauseView, draws: list[np.ndarray], edits: EditList, parameters: PunctuationInsertionParameters
+) -> tuple[np.ndarray, str]:
+    """Subject or clause, the other if that changes nothing, else the end of the sentence."""
+    parses = view.parses
+    first, last = _v3_subject(view)
+    before, (marks, ends) = _v3_clause(view), PunctuationSites(view).final
+    has_clause, quoted = before >= 0, draws[1] < 0.5
+    by_subject = (first >= 0) & ((draws[0] < 0.5) | ~has_clause)
+    rules = np.select(
+        [by_subject & quoted, by_subject, has_clause, np.diff(parses.offsets) > 0],
+        [_QUOTES, _COMMA, _CLAUSE, np.where(draws[2] < 0.5, _WRAP, _FINAL)],
+        _NONE,
+    )
+    for rule, places, tokens, mark in (
+        (_QUOTES, parses.starts, first, "'"),
+        (_QUOTES, parses.ends, last, "'"),
+        (_COMMA, parses.ends, last, ","),
+        (_CLAUSE, parses.ends, before - 1, ","),
+        (_WRAP, parses.starts, parses.offsets[:-1], "'"),
+        (_WRAP, parses.ends, ends, "'"),
+    ):
+        rows = np.flatnonzero(rules == rule)
+        edits.insert(rows, places[tokens[rows]], mark)
+    rows = np.flatnonzero(rules == _FINAL)
+    has_mark = marks[rows] >= 0
+    tokens = np.where(has_mark, marks[rows], ends[rows])
+    starts = np.where(has_mark, parses.starts[tokens], parses.ends[tokens])
+    edits.replace(rows, starts, parses.ends[tokens], _TAIL_MARKS, pick(draws[3][rows], len(_TAIL_MARKS)))
+    return rules, Reason.SAME_TEXT
+
+
+_MODES = {"recommended": _recommended, "first_match": _first_match, "v3": _v3}
 
 
 def _applicable(sites: PunctuationSites) -> np.ndarray:
     """bool (5, n): whether clause, comma, quotes, repeat and final find a place in each row."""
-    return np.array(
-        [
-            sites.clause >= 0,
-            sites.subject_ends >= 0,
-            sites.quotations[0] >= 0,
-            sites.repeated >= 0,
-            sites.final[1] >= 0,
-        ]
-    )
+    places = (sites.clause, sites.subject_ends, sites.quotations[0], sites.repeated, sites.final[1])
+    return np.array([place >= 0 for place in places])
 
 
 def _apply(sites: PunctuationSites, rules: np.ndarray, edits: EditList, repeated: np.ndarray) -> None:
     """Edits of the rules that fire; `repeated` holds the tokens of rule 3."""
     parses = sites.view.parses
+    (first, last), (marks, ends) = sites.quotations, sites.final
     for language, mine in sites.view.by_language:
-        if not mine.any():
-            continue
-        for rule, tokens in ((_CLAUSE, sites.clause), (_COMMA, sites.subject_ends)):
+        for rule, places, tokens, mark in (
+            (_CLAUSE, parses.ends, sites.clause, language.comma),
+            (_COMMA, parses.ends, sites.subject_ends, language.comma),
+            (_QUOTES, parses.starts, first, language.opening),
+            (_QUOTES, parses.ends, last, language.closing),
+        ):
             rows = np.flatnonzero(mine & (rules == rule))
-            edits.insert(rows, parses.ends[tokens[rows]], language.comma)
-        first, last = sites.quotations
-        rows = np.flatnonzero(mine & (rules == _QUOTES))
-        edits.insert(rows, parses.starts[first[rows]], language.opening)
-        edits.insert(rows, parses.ends[last[rows]], language.closing)
-        marks, ends = sites.final
+            edits.insert(rows, places[tokens[rows]], mark)
         rows = np.flatnonzero(mine & (rules == _FINAL))
-        _exclaim(sites, rows, marks[rows], ends[rows], language.exclamation, edits)
+        # Any final mark becomes an exclamation mark; one more where one stands; appended where there is none.
+        has_mark = marks[rows] >= 0
+        tokens = np.where(has_mark, marks[rows], ends[rows])
+        keep = parses.forms_at(tokens).where(lambda form: form[-1:] in "!！") | ~has_mark
+        starts = np.where(keep, parses.ends[tokens], parses.starts[tokens])
+        codes = np.zeros(len(rows), np.int64)
+        edits.replace(rows, starts, parses.ends[tokens], [language.exclamation], codes)
     rows = np.flatnonzero(rules == _REPEAT)
     tokens = repeated[rows]
     words = parses.forms_at(tokens)
     edits.replace(rows, parses.ends[tokens], parses.ends[tokens], words.values, words.codes)
 
 
-def _exclaim(
-    sites: PunctuationSites,
-    rows: np.ndarray,
-    marks: np.ndarray,
-    ends: np.ndarray,
-    exclamation: str,
-    edits: EditList,
-) -> None:
-    """Any final mark becomes an exclamation mark; one more where one stands; appended where there is none."""
-    parses = sites.view.parses
-    has_mark = marks >= 0
-    tokens = np.where(has_mark, marks, ends)
-    already = parses.forms_at(tokens).where(lambda form: form[-1:] in "!！")
-    keep = already | ~has_mark
-    starts = np.where(keep, parses.ends[tokens], parses.starts[tokens])
-    edits.replace(rows, starts, parses.ends[tokens], [exclamation], np.zeros(len(rows), np.int64))
-
-
 def _v3_subject(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     """First and last token of the v3 subject span, each located by its string, as the released code does."""
     # The span is the noun and its direct children, where the root's leftmost child is the subject.
-    count, rows = len(view.parses), view.rows
-    leftmost = view.first(view.of_root)
-    fits = np.flatnonzero((leftmost >= 0) & (view.roles[leftmost] == Role.SUBJECT))
-    first, last = np.full(count, -1), np.full(count, -1)
-    subject = np.full(count, -1)
-    subject[fits] = leftmost[fits]
-    positions = np.arange(len(rows))
-    inside = (view.parents == subject[rows]) | (positions == subject[rows])
+    rows, leftmost = view.rows, view.first(view.of_root)
+    fits = (leftmost >= 0) & (view.roles[leftmost] == Role.SUBJECT)
+    subject = np.where(fits, leftmost, -1)
+    inside = (view.parents == subject[rows]) | (np.arange(len(rows)) == subject[rows])
     tokens = np.flatnonzero(inside)
-    first[rows[tokens[::-1]]] = tokens[::-1]
+    last = np.full(len(view.parses), -1)
     last[rows[tokens]] = tokens
     forms = view.parses.forms.codes
-    for edge in (first, last):
-        wanted = np.full(count, -1)
-        wanted[fits] = forms[edge[fits]]
-        edge[:] = np.where(edge >= 0, view.first(forms == wanted[rows]), -1)
+    first, last = (
+        np.where(fits, view.first(forms == np.where(fits, forms[edge], -1)[rows]), -1)
+        for edge in (view.first(inside), last)
+    )
     return first, last
 
 
@@ -232,7 +200,7 @@ PI = Augmentation(
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
     parameters=PunctuationInsertionParameters,
-    prepare=PunctuationInsertion,
+    prepare=prepared(_run),
     columns=(pa.field("rule", pa.string()),),
     examples=(
         "augment-cli pi",

@@ -10,7 +10,8 @@ import string
 
 import numpy as np
 
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.running import prepared
+from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
@@ -20,21 +21,17 @@ from augment_cli.text.spans import EditList
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     mark_key, gap_key = (resources.key(f"random-punctuation/{what}") for what in ("mark", "gap"))
     marks = list(string.punctuation)
-
-    def run(rows: Rows) -> Outcome:
-        owners, places = _gaps(rows)
-        gaps = np.bincount(owners, minlength=len(rows))
-        first, chosen = np.cumsum(gaps) - gaps, np.flatnonzero(gaps)
-        zeros, row_ids = np.zeros(len(chosen), np.int64), rows.row_ids[chosen]
-        at = places[first[chosen] + pick(uniform(gap_key, row_ids, zeros), gaps[chosen])]
-        edits = EditList()
-        edits.replace(chosen, at, at, marks, pick(uniform(mark_key, row_ids, zeros), len(marks)))
-        return Outcome(edits.edits(), np.full(len(rows), Reason.NO_TOKEN, object))
-
-    return run
+    owners, places = _gaps(rows)
+    gaps = np.bincount(owners, minlength=len(rows))
+    first, chosen = np.cumsum(gaps) - gaps, np.flatnonzero(gaps)
+    zeros, row_ids = np.zeros(len(chosen), np.int64), rows.row_ids[chosen]
+    at = places[first[chosen] + pick(uniform(gap_key, row_ids, zeros), gaps[chosen])]
+    edits = EditList()
+    edits.replace(chosen, at, at, marks, pick(uniform(mark_key, row_ids, zeros), len(marks)))
+    return Outcome(edits.edits(), np.full(len(rows), Reason.NO_TOKEN, object))
 
 
 def _gaps(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +52,6 @@ RANDOM_PUNCTUATION = Augmentation(
     version=1,
     kind="positive",
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
-    prepare=_prepare,
+    prepare=prepared(_run),
     examples=("augment-cli random-punctuation", "augment-cli random-punctuation --draws 3"),
 )

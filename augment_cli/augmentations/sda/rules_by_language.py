@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Prepared
+from augment_cli.contract.augmentation import LabelAndReason, Prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -26,6 +27,13 @@ def settings_of_mode(parameters: Any, rules: int) -> dict[str, Any]:
     if parameters.mode == "faithful":
         return settings | {"rules": rules}
     return settings | ({"mode": "recommended"} if parameters.mode == "paper" else {})
+
+
+def entailment_of_mode(same: str, neither: str) -> Callable[[Mapping[str, Any]], LabelAndReason]:
+    """The labels of AA and DN: the reason of the mode `faithful`, and of the others."""
+    return lambda parameters: (
+        ("same", same) if parameters.get("mode", "faithful") == "faithful" else ("neither", neither)
+    )
 
 
 def by_rules(key: int, name: str, mode: str, *arguments: Any) -> Prepared:

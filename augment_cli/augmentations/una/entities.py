@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.vocabulary import Vocabulary
+from augment_cli.augmentations.una.vocabulary import Vocabulary, spans_of
 from augment_cli.augmentations.una.word_classes import (
     DAY,
     FEMALE,
@@ -25,33 +25,21 @@ from augment_cli.augmentations.una.word_classes import (
     NUMBERS,
     SURNAME,
     WORDS,
+    among,
     is_year,
     kinds_of_terms,
+    matching,
 )
 from augment_cli.contract.rows import TokenRows
-from augment_cli.resources import word_set
+from augment_cli.resources import word_groups, word_set
 from augment_cli.text.spans import CodePoints
 from augment_cli.text.surface import LOWER, UPPER, character_classes
 from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
-_LABELS = (
-    "no no. nos. nr number numbers chapter figure fig section article articles volume vol vol. page pages p "
-    "pp route highway version part act verse line psalm room channel size type class grade level phase stage "
-    "group form model mark c. ca. circa"
-)
 _KINDS = 100_000  # more than any kind's number
 _LETTER = LOWER | UPPER
-_ERAS = "bc bce b.c. b.c ad ce a.d. a.d"
-_HOURS = "am pm a.m. a.m p.m. p.m"
 _TEENS = 30_002  # 10 and 12, which hours may be, and 13 to 19, which they may not
-# What a number is said of that has only a few of it.
-_FIXED = "half quarter world party person degree degrees star stars point points"
-_WHEN = (
-    "in of on until till by since from to through and or early late mid during between before after last next"
-)
-_AMOUNTS = "over around about almost nearly than some approximately roughly only least exceeding under up"
-_RANGES = "to or and between from"
 _STEM = 4  # letters that the forms of a word share: `Iran`, `Iranian`
 _GLUE = "–—-−/:×^°'’_#*+=<>~"  # beside a name or number: a range, a ratio, a compound; 's is another token
 
@@ -60,14 +48,8 @@ class EntityContext:
     """What the tokens of a corpus say about those beside them."""
 
     def __init__(self, terms: TermTable, vocabulary: Vocabulary) -> None:
-        self._labels, self._eras, self._fixed = (_flags(terms, words) for words in (_LABELS, _ERAS, _FIXED))
-        self._when, self._amounts, self._ranges, self._hours = (
-            _flags(terms, words) for words in (_WHEN, _AMOUNTS, _RANGES, _HOURS)
-        )
-        self._round = np.append(
-            pc.match_substring_regex(terms.terms, r"^\d+00$").to_numpy(zero_copy_only=False), False
-        )
-        self._of = _flags(terms, "of de la von van der di du")
+        self._words = {name: _flags(terms, words) for name, words in vars(word_groups("entity-swap")).items()}
+        self._round = np.append(matching(terms, r"^\d+00$"), False)
         stems = pc.utf8_slice_codeunits(terms.terms, 0, _STEM).dictionary_encode()
         self._stems = np.append(stems.indices.to_numpy(), len(stems.dictionary)).astype(np.int64)
         self._plain = np.append(vocabulary.table.cases == term_table.AS_IT_IS, False)[vocabulary.own]
@@ -90,47 +72,41 @@ class EntityContext:
         first = np.arange(count) == tokens.offsets[rows]
         capital = has_capital & ~(first & self._plain[ids])
         base = texts.offsets[rows]
-        starts, ends = base + tokens.starts, base + tokens.ends
-        spaced = np.append(False, (rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1))
+        starts, ends = spans_of(texts, tokens)
+        spaced = _joined(rows, starts, ends)
         behind = np.append(spaced[1:], False)
         before, after = np.arange(count) - 1, np.minimum(np.arange(count) + 1, count - 1)
-        alone = ~_glued(texts, starts, ends, base, texts.offsets[rows + 1]) & ~self._has_other_form(tokens)
+        follows = {name: spaced & flags[ids[before]] for name, flags in self._words.items()}
+        leads = {name: behind & flags[ids[after]] for name, flags in self._words.items()}
 
-        dated = (kinds == MONTH) | (kinds == DAY) | is_year(kinds)
-        number = kinds >= NUMBERS
-        # `In Paris Anna …`, `May 1986`: dates stand beside anything.
+        number, year, month = kinds >= NUMBERS, is_year(kinds), kinds == MONTH
+        dated = month | (kinds == DAY) | year
+        plain = number & ~year
         beside_before, beside_after = spaced & capital[before], behind & capital[after]
-        alone &= dated | ~(beside_before | (beside_after & ~(number & first)))
-        alone &= ~(is_year(kinds) & beside_before & (kinds[before] != MONTH))
-        alone &= ~((kinds == MONTH) & beside_after)  # `March Hare`
         paid = np.isin(texts.values[np.maximum(starts - 1, 0)], [ord(sign) for sign in "$£€"])
-        alone &= ~(is_year(kinds) & paid & (starts > base))
-        alone &= ~(number & ~is_year(kinds) & _beside(kinds == MONTH, tokens))  # days of a month have a kind
-        # `University of Paris`, `Treaty of Rome`
-        ahead = np.maximum(before - 1, 0)
-        alone &= number | ~(spaced & self._of[ids[before]] & spaced[before] & capital[ahead])
-        # `over 1984 seats`, `2000 seats`: no years, though they look like some; `20 or 21`
-        alone &= ~(is_year(kinds) & (self._round[ids] | (spaced & self._amounts[ids[before]])))
-        plain = number & ~is_year(kinds)
-        alone &= ~(plain & ((spaced & self._ranges[ids[before]]) | (behind & self._ranges[ids[after]])))
-        alone &= ~(plain & first & (kinds < WORDS))  # the number of a paragraph
-        alone &= ~(plain & ((spaced & number[before]) | (behind & number[after])))  # `2 3 5 trichlorophenol`
         owner = np.isin(texts.values[np.minimum(ends, len(texts.values) - 1)], [ord("'"), ord("’")])
-        alone &= ~(number & owner)  # `the 747's wings`
-        # `Manchester, New Hampshire`
-        second = np.minimum(after + 1, count - 1)
+        ahead, second = np.maximum(before - 1, 0), np.minimum(after + 1, count - 1)
         comma = (texts.values[starts[after]] == ord(",")) & (rows[second] == rows)
-        alone &= dated | number | ~(comma & has_capital[second])
-        alone &= ~(spaced & self._labels[ids[before]] & (number | dated))
-        alone &= ~(behind & (self._eras | self._fixed)[ids[after]] & (number | dated))
-        alone &= ~(behind & self._hours[ids[after]] & (kinds == _TEENS))
         # `June opened the door`
-        alone &= (
-            (kinds != MONTH)
-            | (spaced & (self._when[ids[before]] | (kinds[before] == DAY)))
-            | (behind & ((kinds[after] == DAY) | is_year(kinds[after])))
-        )
-        return alone & ~_several_of_a_kind(tokens, kinds)
+        is_time = follows["when"] | (spaced & (kinds[before] == DAY))
+        is_time |= behind & ((kinds[after] == DAY) | year[after])
+        bound = _glued(texts, starts, ends, base, texts.offsets[rows + 1]) | self._has_other_form(tokens)
+        # `In Paris Anna …`, `May 1986`: dates stand beside anything.
+        bound |= ~dated & (beside_before | (beside_after & ~(number & first)))
+        bound |= year & ((beside_before & (kinds[before] != MONTH)) | (paid & (starts > base)))
+        # `over 1984 seats`, `2000 seats`: no years, though they look like some
+        bound |= year & (self._round[ids] | follows["amounts"])
+        bound |= month & (beside_after | ~is_time)  # `March Hare`
+        # `University of Paris`, `Treaty of Rome`; `Manchester, New Hampshire`
+        bound |= ~number & follows["of"] & spaced[before] & capital[ahead]
+        bound |= ~number & ~dated & comma & has_capital[second]
+        # Days of a month have a kind; `20 or 21`; the number of a paragraph; `2 3 5 trichlorophenol`
+        bound |= plain & (_beside(month, tokens) | follows["ranges"] | leads["ranges"])
+        bound |= plain & ((first & (kinds < WORDS)) | (spaced & number[before]) | (behind & number[after]))
+        bound |= number & owner  # `the 747's wings`
+        bound |= (number | dated) & (follows["labels"] | leads["eras"] | leads["fixed"])
+        bound |= leads["hours"] & (kinds == _TEENS)
+        return ~bound & ~_several_of_a_kind(tokens, kinds)
 
 
 def _is_shared(keys: np.ndarray) -> np.ndarray:
@@ -140,6 +116,12 @@ def _is_shared(keys: np.ndarray) -> np.ndarray:
     return shared
 
 
+def _joined(rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """bool (N,): tokens with nothing but a space between them and the one before in their row."""
+    joined: np.ndarray = np.append(False, (rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1))
+    return joined
+
+
 def _beside(mask: np.ndarray, tokens: TokenRows) -> np.ndarray:
     """bool (N,): tokens next to one of a mask in their row."""
     same_row = tokens.rows[1:] == tokens.rows[:-1]
@@ -147,10 +129,10 @@ def _beside(mask: np.ndarray, tokens: TokenRows) -> np.ndarray:
     return beside
 
 
-def _flags(terms: TermTable, words: str) -> np.ndarray:
+def _flags(terms: TermTable, words: frozenset[str]) -> np.ndarray:
     """bool (V+1,): which terms are among some words; the last for −1."""
     flags = np.zeros(len(terms) + 1, bool)
-    ids = terms.ids_of(pa.array(words.split()))
+    ids = terms.ids_of(pa.array(sorted(words)))
     flags[ids[ids >= 0]] = True
     return flags
 
@@ -217,59 +199,38 @@ class Entities:
         drawn = self.table.draw_between(low, high, place, found, uniforms)
         return np.where(drawn >= 0, np.append(self.members, -1)[drawn], -1)
 
-    def of_tokens(
-        self,
-        tokens: TokenRows,
-        ids: np.ndarray,
-        has_capital: np.ndarray,
-        is_first: np.ndarray,
-        cases: np.ndarray,
-    ) -> np.ndarray:
-        """The kind of each token, int64 (N,)."""
-        kinds = self.kinds[ids]
-        same_row = tokens.rows[1:] == tokens.rows[:-1]
+    def of_tokens(self, tokens: TokenRows, ids: np.ndarray, is_capital: np.ndarray) -> np.ndarray:
+        """The kind of each token, int64 (N,); `is_capital` (N,) has those with a capital of their own."""
         # `In May`, but not `May I`; `March` the month, but not `march`.
-        doubtful = is_first & (cases[ids] == term_table.AS_IT_IS)
-        named = (kinds >= 0) & (kinds < NUMBERS)
-        kinds = np.where(named & (~has_capital | doubtful), NO_ENTITY, kinds)
-        month = kinds == MONTH
-        beside = np.append(False, month[:-1] & same_row) | np.append(month[1:] & same_row, False)
-        return np.where(beside & self.is_day[ids], DAY, kinds)
+        kinds = self.kinds[ids]
+        kinds = np.where((kinds >= 0) & (kinds < NUMBERS) & ~is_capital, NO_ENTITY, kinds)
+        return np.where(_beside(kinds == MONTH, tokens) & self.is_day[ids], DAY, kinds)
 
-    def full_names(
+    def first_names(
         self, tokens: TokenRows, ids: np.ndarray, kinds: np.ndarray, is_capital: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """First names, and the surnames behind them, where the two are the whole name."""
+    ) -> np.ndarray:
+        """int64 (m,): first names that are a whole name with the surname behind them."""
         # `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
-        index = np.arange(len(ids) - 1)
-        rows, starts, ends = tokens.rows, tokens.starts, tokens.ends
-        joined = np.append((rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1), False)
+        joined = _joined(tokens.rows, tokens.starts, tokens.ends)
         given = (kinds == MALE) | (kinds == FEMALE)
-        capital_behind = np.append(is_capital[1:] & joined[:-1], False)
-        capital_before = np.append(False, is_capital[:-1] & joined[:-1])
-        whole = given[:-1] & joined[:-1] & is_capital[1:] & self.may_be_surname[ids[1:]] & ~given[1:]
-        whole &= ~capital_before[:-1] & ~capital_behind[1:]
-        first = index[whole]
-        return first, first + 1
+        capital_behind = np.append(is_capital[1:] & joined[1:], False)
+        capital_before = np.append(False, is_capital[:-1] & joined[1:])
+        whole = given[:-1] & ~given[1:] & capital_behind[:-1] & self.may_be_surname[ids[1:]]
+        return np.flatnonzero(whole & ~capital_before[:-1] & ~capital_behind[1:])
 
 
 @lru_cache(maxsize=2)
 def entities_of(vocabulary: Vocabulary) -> Entities:
     """The entities of a vocabulary; kept, as it is."""
     table = vocabulary.table
-    kinds = kinds_of_terms(table)
-    is_day = pc.match_substring_regex(table.terms, _DAYS).to_numpy(zero_copy_only=False)
-    surname = pc.match_substring_regex(table.terms, _NAME)
-    surname = pc.and_(surname, pc.invert(pc.match_substring_regex(table.terms, _ROMAN)))
-    surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, word_set("no_surnames"))))
-    may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != term_table.AS_IT_IS)
+    kinds, is_day = kinds_of_terms(table), matching(table, _DAYS)
+    may_be = matching(table, _NAME) & ~matching(table, _ROMAN) & (table.cases != term_table.AS_IT_IS)
     may_be &= (kinds == NO_ENTITY) | (kinds == SURNAME)
-    for name in ("male_names", "female_names"):  # `Mary Joe`
-        may_be &= ~pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
+    for name in ("no_surnames", "male_names", "female_names"):  # `Mary Joe`
+        may_be &= ~among(table, word_set(name))
 
-    drawable = vocabulary.drawable
-    named = np.flatnonzero(drawable & (kinds != NO_ENTITY))
-    days = np.flatnonzero(drawable & is_day)
+    named = np.flatnonzero(vocabulary.drawable & (kinds != NO_ENTITY))
+    days = np.flatnonzero(vocabulary.drawable & is_day)
     members = np.concatenate([named, days])
     member_kinds = np.concatenate([kinds[named], np.full(len(days), DAY)])
     order = np.lexsort((members, member_kinds))
@@ -277,11 +238,5 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     counts = table.document_frequency
     weights = np.ones(len(members)) if counts is None else counts[members].astype(np.float64)
     scores = TermTable(table.terms.take(members), table.idf[members], weights)
-    return Entities(
-        np.append(kinds, NO_ENTITY),
-        np.append(is_day, False),
-        np.append(may_be, False),
-        members,
-        member_kinds,
-        scores,
-    )
+    kinds, is_day, may_be = np.append(kinds, NO_ENTITY), np.append(is_day, False), np.append(may_be, False)
+    return Entities(kinds, is_day, may_be, members, member_kinds, scores)

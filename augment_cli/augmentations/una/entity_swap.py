@@ -20,33 +20,26 @@ import pyarrow as pa
 from augment_cli.augmentations.una.entities import EntityContext, entities_of
 from augment_cli.augmentations.una.term_replacement import (
     COLUMNS,
-    LONGEST_TERM,
-    SMALL_CORPUS,
     put_in_place,
     replaced_columns,
     terms_of,
+    tokens_of,
 )
 from augment_cli.augmentations.una.vocabulary import (
     BACKGROUND_CHOICES,
     BACKGROUND_HELP,
     background_note,
     joins,
-    vocabulary_digests,
+    spans_of,
     vocabulary_of,
+    vocabulary_settings,
 )
 from augment_cli.augmentations.una.word_classes import NO_ENTITY, SURNAME, entity_digests
-from augment_cli.contract.augmentation import (
-    Augmentation,
-    Resources,
-    avoid_parameter,
-    avoided_digest,
-    avoided_words,
-)
+from augment_cli.contract.augmentation import Augmentation, Resources, avoid_parameter, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.resources import english_terms_digest
 from augment_cli.text.surface import UPPER, case_pattern, character_classes
 from augment_cli.text.untouched import is_quoted
 from augment_cli.tfidf import term_table
@@ -66,13 +59,8 @@ class EntitySwapParameters:
 
 
 def _resolve(parameters: EntitySwapParameters, resources: Resources) -> dict[str, Any]:
-    joined = joins(parameters.background, terms_of(resources), SMALL_CORPUS)
-    return dataclasses.asdict(parameters) | {
-        "avoid": avoided_digest(parameters.avoid),
-        "background": english_terms_digest() if joined else None,
-        **vocabulary_digests("any"),
-        **entity_digests(),
-    }
+    own = terms_of(resources)
+    return dataclasses.asdict(parameters) | vocabulary_settings(parameters, own) | entity_digests()
 
 
 class _EntitySwap:
@@ -80,9 +68,8 @@ class _EntitySwap:
 
     def __init__(self, parameters: EntitySwapParameters, resources: Resources) -> None:
         own = terms_of(resources)
-        joined = joins(parameters.background, own, SMALL_CORPUS)
         avoided = tuple(avoided_words(parameters.avoid).to_pylist())
-        self._vocabulary = vocabulary_of(own, joined, avoided, LONGEST_TERM, "any")
+        self._vocabulary = vocabulary_of(own, joins(parameters.background, own), avoided, "any")
         self._entities = entities_of(self._vocabulary)
         self._context = EntityContext(own, self._vocabulary)
         self._share = parameters.share
@@ -91,31 +78,24 @@ class _EntitySwap:
         self._term_keys = [resources.key(f"entity-swap/term/{attempt}") for attempt in range(_ATTEMPTS)]
 
     def __call__(self, rows: Rows) -> Outcome:
-        tokens = rows.tokens
-        if tokens is None:
-            raise ValueError("the entity swap needs the TF-IDF tokens of its rows")
-        texts, base = rows.code_points, rows.code_points.offsets[tokens.rows]
-        starts, ends = base + tokens.starts, base + tokens.ends
+        tokens, texts = tokens_of(rows), rows.code_points
+        starts, ends = spans_of(texts, tokens)
         ids = self._vocabulary.own[tokens.term_ids]
         has_capital = character_classes()[texts.values[starts]] & UPPER > 0
-        is_first = np.arange(len(ids)) == tokens.offsets[tokens.rows]
-        kinds = self._entities.of_tokens(tokens, ids, has_capital, is_first, self._cases)
-        given, surnames = self._entities.full_names(
-            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == term_table.AS_IT_IS))
-        )
+        doubtful = self._cases[ids] == term_table.AS_IT_IS
+        doubtful &= np.arange(len(ids)) == tokens.offsets[tokens.rows]  # the first of its row
+        kinds = self._entities.of_tokens(tokens, ids, has_capital & ~doubtful)
+        given = self._entities.first_names(tokens, ids, kinds, has_capital & ~doubtful)
         alone = self._context.stands_alone(texts, tokens, kinds, has_capital)
-        alone[given] = alone[surnames] = True
-        kinds[surnames] = SURNAME
+        alone[given] = alone[given + 1] = True
+        kinds[given + 1] = SURNAME
         kinds = np.where(alone & ~is_quoted(texts)[starts], kinds, NO_ENTITY)
 
         eligible = np.flatnonzero(kinds != NO_ENTITY)
         chosen = self._chosen(rows, tokens, ids, eligible)
         new_ids = self._drawn(rows, tokens, ids, kinds, chosen)
-        swapped = chosen[new_ids >= 0]
-        new_ids = new_ids[new_ids >= 0]
-
-        pattern = case_pattern(texts, starts[swapped], ends[swapped])
-        places = new_ids + len(self._vocabulary.table) * pattern
+        swapped, new_ids = chosen[new_ids >= 0], new_ids[new_ids >= 0]
+        places = new_ids + len(self._vocabulary.table) * case_pattern(texts, starts[swapped], ends[swapped])
         replacements = self._vocabulary.surface_forms.take(pa.array(places))
         edits, swapped = put_in_place(rows, tokens, swapped, replacements, keeps_gaps=True)
         reasons = np.full(len(rows), Reason.EMPTY_WINDOW, object)
@@ -163,10 +143,7 @@ ENTITY_SWAP = Augmentation(
     columns=COLUMNS,
     resolve=_resolve,
     also_needs=lambda parameters: frozenset({"forms"}),
-    notes=lambda parameters, resources: background_note(
-        parameters.background, terms_of(resources), SMALL_CORPUS
-    ),
+    notes=lambda parameters, resources: background_note(parameters.background, terms_of(resources)),
     examples=("augment-cli entity-swap", "augment-cli entity-swap --share 1 --draws 3"),
     turns="content",
-    meaning="altered",
 )

@@ -18,16 +18,22 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations.una.entities import EntityContext
 from augment_cli.augmentations.una.term_replacement import (
-    LONGEST_TERM,
     TermReplacement,
     TermReplacementParameters,
     joins_background,
-    long_terms,
     put_in_place,
     radius_in_ranks,
 )
-from augment_cli.augmentations.una.vocabulary import Vocabulary, vocabulary_of
-from augment_cli.augmentations.una.word_classes import DAY, MONTH, NO_ENTITY, NUMBERS, WEEKDAY, kinds_of_terms
+from augment_cli.augmentations.una.vocabulary import Vocabulary, long_terms, spans_of, vocabulary_of
+from augment_cli.augmentations.una.word_classes import (
+    DAY,
+    MONTH,
+    NO_ENTITY,
+    NUMBERS,
+    WEEKDAY,
+    kinds_of_terms,
+    matching,
+)
 from augment_cli.contract.augmentation import Resources, avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.english.headlines import BINDING, HEADLINE
@@ -71,17 +77,15 @@ class Fitting:
     def __init__(self, terms: TermTable, vocabulary: Vocabulary, keys: list[int]) -> None:
         self.keys = keys
         self._collocations = load_collocations()
-        unknown = self._collocations.number("\0")
-        self._unknown = unknown
-        self._own = np.append(self._numbers(terms.terms), unknown)
+        self._unknown = self._collocations.number("\0")
+        self._own = np.append(self._numbers(terms.terms), self._unknown)
         self._new = self._numbers(vocabulary.table.terms)
         self._article = self._collocations.number("a")
         self._context = EntityContext(terms, vocabulary)
         kinds = kinds_of_terms(vocabulary.table)
         self._ids = vocabulary.own
         self._kinds = np.append(kinds, NO_ENTITY)[vocabulary.own]
-        vowel = pc.match_substring_regex(vocabulary.table.terms, _VOWEL_SOUND)
-        self._has_vowel = np.append(vowel.to_numpy(zero_copy_only=False), False)
+        self._has_vowel = np.append(matching(vocabulary.table, _VOWEL_SOUND), False)
         self._start, self._end = (self._collocations.numbers[edge] for edge in (START, END))
         self._binds = np.append(np.isin(terms.terms.to_pylist(), list(BINDING)), False)
         # Names and numbers go by their kind: what stands beside one may beside another.
@@ -99,19 +103,16 @@ class Fitting:
         alone = np.zeros(len(rows.code_points.values) + 1, bool)
         free = np.flatnonzero(may_be_replaced(words, None))
         alone[words.flat_starts[free]] = True
-        starts: np.ndarray = rows.code_points.offsets[tokens.rows] + tokens.starts
+        starts, ends = spans_of(rows.code_points, tokens)
         if not len(starts):
-            return alone[starts]
+            return np.zeros(0, bool)
         has_capital = character_classes()[rows.code_points.values[starts]] & UPPER > 0
         kinds = self._kinds[tokens.term_ids]
         of_itself = self._context.stands_alone(rows.code_points, tokens, kinds, has_capital)
         first = np.arange(len(starts)) == tokens.offsets[tokens.rows]
         # "the CAT" is an examination
-        ends = rows.code_points.offsets[tokens.rows] + tokens.ends
-        alone_there = alone[starts] & ~(
-            (kinds == NO_ENTITY) & (case_pattern(rows.code_points, starts, ends) == CAPITALS)
-        )
-        return alone_there & (of_itself | ((kinds == NO_ENTITY) & (~has_capital | first)))
+        other, capitals = kinds == NO_ENTITY, case_pattern(rows.code_points, starts, ends) == CAPITALS
+        return alone[starts] & ~(other & capitals) & (of_itself | (other & (~has_capital | first)))
 
     def fits(self, tokens: TokenRows, places: np.ndarray, new: np.ndarray) -> np.ndarray:
         """bool (m,): whether terms go with the neighbours of the tokens they stand for, as these do."""
@@ -170,10 +171,8 @@ class NaturalReplacement(TermReplacement):
     ) -> None:
         super().__init__(name, parameters, resources, opposite)
         self._joined = joins_background(parameters, self.terms)
-        avoided = avoided_words(parameters.avoid)
-        vocabulary = vocabulary_of(
-            self.terms, self._joined, tuple(avoided.to_pylist()), LONGEST_TERM, parameters.same
-        )
+        avoided = tuple(avoided_words(parameters.avoid).to_pylist())
+        vocabulary = vocabulary_of(self.terms, self._joined, avoided, parameters.same)
         self._vocabulary = vocabulary
         self._radius = radius_in_ranks(parameters.radius, vocabulary.table)
         self._protected = self.kept()
@@ -215,10 +214,8 @@ class NaturalReplacement(TermReplacement):
             marks = marks[marks + 1 < len(ids)]
             marks = marks[glued[marks + 1] & self._is_behind_apostrophe[ids[marks + 1]]]
             eligible[marks + 1] = False
-            is_t = tokens.ends[marks + 1] - tokens.starts[marks + 1] == 1
-            is_t &= rows.code_points.values[
-                rows.code_points.offsets[tokens.rows[marks + 1]] + tokens.starts[marks + 1]
-            ] == ord("t")
+            starts, ends = spans_of(rows.code_points, tokens, marks + 1)
+            is_t = (ends - starts == 1) & (rows.code_points.values[starts] == ord("t"))
             eligible[marks[is_t] - 1] = False  # don + ’ + t
         if self._fitting is not None:
             eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
@@ -254,15 +251,10 @@ class NaturalReplacement(TermReplacement):
         """bool (N,): words that are names for the most part, but not here, such as `big`."""
         texts, result = rows.code_points, np.zeros(len(tokens.term_ids), bool)
         places = np.flatnonzero(eligible & self._vocabulary.is_name[self._vocabulary.own[tokens.term_ids]])
-        if not len(places):
-            return result
-        owners = tokens.rows[places]
-        first = texts.values[texts.offsets[owners] + tokens.starts[places]]
-        is_small = character_classes()[first] & LOWER > 0
-        places, owners = places[is_small], owners[is_small]
-        if len(places):
-            some, number = np.unique(owners, return_inverse=True)
-            result[places] = ~_without_capitals(texts, some)[number]
+        first = texts.values[spans_of(texts, tokens, places)[0]]
+        places = places[character_classes()[first] & LOWER > 0]
+        some, number = np.unique(tokens.rows[places], return_inverse=True)
+        result[places] = ~_without_capitals(texts, some)[number]
         return result
 
     def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
@@ -289,21 +281,18 @@ class NaturalReplacement(TermReplacement):
         form = np.where(ordinary | (first & (pattern == CAPITALISED)), pattern, AS_IT_IS)
         # A text without capitals, as chats and queries are, gets none.
         owners = tokens.rows[chosen]
-        rows = owners[np.append(True, owners[1:] != owners[:-1])[: len(owners)]]
-        small = rows[_without_capitals(texts, rows)]
-        if len(small):
-            form = np.where(np.isin(owners, small), _SMALL_LETTERS, form)
-        return form.astype(np.int64)
+        begins = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
+        small = _without_capitals(texts, owners[begins])[np.cumsum(begins) - 1]
+        return np.where(small, _SMALL_LETTERS, form).astype(np.int64)
 
     def _begins(self, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
         """bool (m,): tokens with no word before them in their row but for up to two marks."""
         counter = chosen - tokens.offsets[tokens.rows[chosen]]
         is_word = self._is_word[tokens.term_ids]
         first: np.ndarray = counter == 0
+        marks = np.ones(len(chosen), bool)
         for before in (1, 2):
-            marks = np.ones(len(chosen), bool)
-            for step in range(1, before + 1):
-                marks &= ~is_word[np.maximum(chosen - step, 0)]
+            marks &= ~is_word[np.maximum(chosen - before, 0)]
             first |= (counter == before) & marks
         return first
 
@@ -334,8 +323,7 @@ def _without_capitals(texts: CodePoints, rows: np.ndarray) -> np.ndarray:
 
 def _case_patterns(texts: CodePoints, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
     """int64 (m,): how the tokens `chosen` (m,) are written: as they are, with a capital, in capitals."""
-    base = texts.offsets[tokens.rows[chosen]]
-    return case_pattern(texts, base + tokens.starts[chosen], base + tokens.ends[chosen])
+    return case_pattern(texts, *spans_of(texts, tokens, chosen))
 
 
 class PaperReplacement(TermReplacement):
@@ -391,8 +379,7 @@ class PaperReplacement(TermReplacement):
         unknown = index[words < 0]
         if len(unknown):
             # A min-df table lacks these terms: their lower-cased source stands for them.
-            base = rows.code_points.offsets[tokens.rows[unknown]]
-            source = slices(rows.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
+            source = slices(rows.code_points, *spans_of(rows.code_points, tokens, unknown))
             words[words < 0] = len(pool) + np.arange(len(source))
             pool = pa.concat_arrays([pool, pc.utf8_lower(source)])
         offsets = pa.array(offsets_from_lengths(counts), pa.int32())

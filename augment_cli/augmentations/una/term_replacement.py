@@ -14,29 +14,29 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.augmentations.una.vocabulary import (
     BACKGROUND_CHOICES,
     BACKGROUND_HELP,
+    LONGEST_TERM,
     background_note,
     joins,
-    vocabulary_digests,
+    long_terms,
+    spans_of,
+    vocabulary_settings,
 )
-from augment_cli.contract.augmentation import Resources, avoid_parameter, avoided_digest
+from augment_cli.contract.augmentation import Resources, avoid_parameter
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, read_word_list
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.errors import UsageError
-from augment_cli.resources import english_terms_digest, load_english_terms
+from augment_cli.resources import load_english_terms
 from augment_cli.store.files import sha256_of_json
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import equals_original, spaced
 from augment_cli.tfidf.term_table import TermTable
 
-SMALL_CORPUS = 20_000  # sentences, below which the shipped table joins the corpus's own
-LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
 _NUMBER = r"(\d+(?:\.\d*)?(?:e-?\d+)?|\.\d+)"
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
 
@@ -83,18 +83,14 @@ def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict
     """The JSON values the result depends on: the radius in ranks, the protected terms by digest."""
     terms = terms_of(resources)
     words = read_word_list(parameters.keep, "--keep") if parameters.keep else ()
+    first, last = bounds_of(parameters.beta)
     settings = dataclasses.asdict(parameters) | {
-        "beta": resolved_share(parameters.beta),
+        "beta": first if first == last else f"{first!r}:{last!r}",
         "radius": radius_in_ranks(parameters.radius, terms),
         "keep": sha256_of_json(words) if words else None,
     }
     if parameters.surface == "natural":
-        joined = joins_background(parameters, terms)
-        return settings | {
-            "avoid": avoided_digest(parameters.avoid),
-            "background": english_terms_digest() if joined else None,
-            **vocabulary_digests(parameters.same),
-        }
+        return settings | vocabulary_settings(parameters, terms, parameters.same)
     # The names and values of version 0.1.0, whose only surface beside the reference was this one.
     for name in ("same", "background", "avoid"):
         del settings[name]
@@ -107,14 +103,14 @@ def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict
 
 def joins_background(parameters: TermReplacementParameters, terms: TermTable) -> bool:
     """Whether the shipped table joins the corpus's own."""
-    return parameters.surface == "natural" and joins(parameters.background, terms, SMALL_CORPUS)
+    return parameters.surface == "natural" and joins(parameters.background, terms)
 
 
 def notes(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
     """What is done with a small corpus."""
-    if parameters.surface != "natural":
-        return []
-    return background_note(parameters.background, terms_of(resources), SMALL_CORPUS)
+    return (
+        background_note(parameters.background, terms_of(resources)) if parameters.surface == "natural" else []
+    )
 
 
 def paper_note(parameters: TermReplacementParameters) -> list[str]:
@@ -125,11 +121,6 @@ def paper_note(parameters: TermReplacementParameters) -> list[str]:
         f"--radius {parameters.radius} is a number of ranks, as in the paper, but the surface 'natural' "
         "replaces words alone, by words; --surface in-place replaces any token by any, as the paper does."
     ]
-
-
-def long_terms(terms: TermTable) -> np.ndarray:
-    """bool (V,): the terms of more than `LONGEST_TERM` characters, which are no words (addresses, data)."""
-    return pc.greater(pc.utf8_length(terms.terms), LONGEST_TERM).to_numpy(zero_copy_only=False)
 
 
 def radius_in_ranks(radius: str, terms: TermTable) -> int:
@@ -171,6 +162,13 @@ def warnings(parameters: TermReplacementParameters, resources: Resources) -> lis
             f"--radius {parameters.radius}: {share}, so replacements are hardly chosen by weight; {remedy}"
         )
     return notes
+
+
+def tokens_of(rows: Rows) -> TokenRows:
+    """The TF-IDF tokens of some rows."""
+    if rows.tokens is None:
+        raise ValueError("term replacement needs the TF-IDF tokens of its rows")
+    return rows.tokens
 
 
 def terms_of(resources: Resources) -> TermTable:
@@ -226,12 +224,6 @@ def bounds_of(beta: str) -> tuple[float, float]:
     return first, last
 
 
-def resolved_share(beta: str) -> float | str:
-    """β as the settings of a stage have it: a number, or a range in one notation."""
-    first, last = bounds_of(beta)
-    return first if first == last else f"{first!r}:{last!r}"
-
-
 def of_draw(parameters: Any, draw: int, draws: int) -> Any:
     """Parameters with the β of one of several draws, in equal steps from the first to the last."""
     # A single draw keeps the range, which is then spread over the rows.
@@ -257,13 +249,11 @@ def put_in_place(
     # Where tokens touch without a space (`do` and `n't`) and a replacement would grow together with its
     # neighbour, a space goes with the replacement, unless `keeps_gaps`.
     texts, owners = rows.code_points, tokens.rows[chosen]
-    starts, ends = (texts.offsets[owners] + edge[chosen] for edge in (tokens.starts, tokens.ends))
     # The same word in the same case is no edit.
-    differs = np.flatnonzero(~equals_original(texts, owners, starts, ends, replacements))
-    chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]
-    replacements = replacements.take(pa.array(differs))
+    same = equals_original(texts, owners, *spans_of(texts, tokens, chosen), replacements)
+    chosen, owners, replacements = chosen[~same], owners[~same], replacements.filter(pa.array(~same))
     if not keeps_gaps:
-        replacements = spaced(texts, owners, starts, ends, replacements)
+        replacements = spaced(texts, owners, *spans_of(texts, tokens, chosen), replacements)
     return Edits(owners, tokens.starts[chosen], tokens.ends[chosen], replacements), chosen
 
 
@@ -321,9 +311,7 @@ class TermReplacement:
 
     def __call__(self, rows: Rows) -> Outcome:
         """Replace some terms of some rows."""
-        tokens = rows.tokens
-        if tokens is None:
-            raise ValueError("term replacement needs the TF-IDF tokens of its rows")
+        tokens = tokens_of(rows)
         owners = tokens.rows
         eligible = self.eligible(rows, tokens)
         drawn = self.drawn_positions(rows, tokens, eligible)

@@ -20,7 +20,13 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations.una import term_replacement
 from augment_cli.augmentations.una.surfaces import NaturalReplacement, prepare
-from augment_cli.augmentations.una.term_replacement import TermReplacementParameters, replaced_columns
+from augment_cli.augmentations.una.term_replacement import (
+    TermReplacementParameters,
+    replaced_columns,
+    tokens_of,
+)
+from augment_cli.augmentations.una.vocabulary import spans_of
+from augment_cli.augmentations.una.word_classes import place_in
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, avoided_words
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
@@ -33,11 +39,6 @@ from augment_cli.resources import word_list, word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths, ranges
 
 _LIST, _FIXED, _STAYS = "equivalent_words", "fixed_phrases", ["="]
-
-
-def digests() -> dict[str, str]:
-    """Digests of the lists behind it."""
-    return word_list_digests(_LIST, _FIXED)
 
 
 class AlikeReplacement(NaturalReplacement):
@@ -53,26 +54,20 @@ class AlikeReplacement(NaturalReplacement):
         super().__init__(name, parameters, resources, opposite=True)
         self._key = resources.key(f"{name}/equivalent")
         avoided = set(avoided_words(parameters.avoid).to_pylist())
-        entries = [
-            (word, [other for other in others if other not in avoided])
-            for word, *others in word_table(_LIST)
-            if others != _STAYS
+        table = [
+            (word, [other for other in others if other not in avoided]) for word, *others in word_table(_LIST)
         ]
-        entries = [(word, others) for word, others in entries if others]
+        entries = [(word, others) for word, others in table if others and others != _STAYS]
         self._listed = pa.array([word for word, _ in entries], pa.string())
         self._others = pa.array([other for _, others in entries for other in others], pa.string())
         self._offsets = offsets_from_lengths(np.array([len(others) for _, others in entries], np.int64))
-        stays = [phrase for phrase, *others in word_table(_LIST) if others == _STAYS]
-        self._phrases = PhraseTable(
-            [*stays, *(phrase for phrase in word_list(_FIXED) if phrase not in stays)]
-        )
+        stays = [phrase for phrase, others in table if others == _STAYS]
+        self._phrases = PhraseTable(list(dict.fromkeys([*stays, *word_list(_FIXED)])))
 
     def __call__(self, rows: Rows) -> Outcome:
         """Replace some words of some rows."""
-        if rows.tokens is None:
-            raise ValueError("term replacement needs the TF-IDF tokens of its rows")
-        tokens, words = rows.tokens, Words.of(rows.code_points)
-        listed = pc.fill_null(pc.index_in(pc.utf8_lower(words.strings), self._listed), -1).to_numpy()
+        tokens, words = tokens_of(rows), Words.of(rows.code_points)
+        listed = place_in(pc.utf8_lower(words.strings), self._listed)
         some = np.flatnonzero((listed >= 0) & self._is_free(words))
         token, is_token = _tokens_of_words(words, some, rows, tokens)
         some, token = some[is_token], token[is_token]
@@ -80,15 +75,9 @@ class AlikeReplacement(NaturalReplacement):
         some, token = some[free], token[free]
         eligible = np.zeros(len(tokens.term_ids), bool)
         eligible[token] = True
-
-        drawn = self.drawn_positions(rows, tokens, eligible)
-        chosen = np.zeros(len(eligible), bool)
-        chosen[drawn] = True
-        index = some[chosen[token]]
-        replaceable = np.zeros(len(words), bool)
-        replaceable[some] = True
+        index = some[np.isin(token, self.drawn_positions(rows, tokens, eligible))]
         edits = word_edits.replace_words(words, index, self._strings(rows, words, listed[index], index))
-        reasons = word_edits.reasons_for(words, replaceable)
+        reasons = word_edits.reasons_without(words, some)
         return Outcome(edits, reasons, replaced_columns(rows, tokens, words.rows[index]))
 
     def _is_free(self, words: Words) -> np.ndarray:
@@ -114,8 +103,7 @@ def _tokens_of_words(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The TF-IDF tokens that the words `index` (m,) are."""
     # int64 (m,), and bool (m,): false where a word is no token of the table, or parts of several.
-    base = rows.code_points.offsets[tokens.rows]
-    starts, ends = base + tokens.starts, base + tokens.ends
+    starts, ends = spans_of(rows.code_points, tokens)
     if not len(starts):
         return np.zeros(len(index), np.int64), np.zeros(len(index), bool)
     first, last = words.flat_starts[index], words.flat_ends[index]
@@ -124,7 +112,7 @@ def _tokens_of_words(
 
 
 @dataclass(frozen=True)
-class UdaParameters(term_replacement.TermReplacementParameters):
+class UdaParameters(TermReplacementParameters):
     """Parameters of UDA."""
 
     terms: str = parameter(
@@ -148,7 +136,7 @@ def _prepare(parameters: UdaParameters, resources: Resources) -> Prepared:
 
 def _resolve(parameters: UdaParameters, resources: Resources) -> dict[str, Any]:
     settings = term_replacement.resolve(parameters, resources)
-    return settings | digests() if parameters.terms == "alike" else settings
+    return settings | word_list_digests(_LIST, _FIXED) if parameters.terms == "alike" else settings
 
 
 def _warnings(parameters: UdaParameters, resources: Resources) -> list[str]:

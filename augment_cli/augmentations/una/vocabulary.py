@@ -16,7 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.una.word_classes import RULES, class_digests, classes_of
+from augment_cli.augmentations.una.word_classes import (
+    RULES,
+    among,
+    class_digests,
+    classes_of,
+    matching,
+    place_in,
+)
+from augment_cli.contract.augmentation import avoided_digest
+from augment_cli.contract.rows import TokenRows
 from augment_cli.resources import (
     WORD,
     collocations_digest,
@@ -25,7 +34,7 @@ from augment_cli.resources import (
     word_list_digests,
     word_set,
 )
-from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.text.spans import CodePoints, offsets_from_lengths
 from augment_cli.text.surface import CAPITALISED, CAPITALS, capitalised
 from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
@@ -41,6 +50,8 @@ MOSTLY = 0.6  # share of a corpus's words that the shipped table knows, from whi
 FAMILIAR = 0.95
 LEAST_OWN = 1_000  # words of a corpus, from which its own have neighbours of similar weight
 LEAST_NEIGHBOURS = 10  # places either side in a class of few words
+SMALL_CORPUS = 20_000  # sentences, below which the shipped table joins the corpus's own
+LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +75,9 @@ class Vocabulary:
         return np.append(self.table.cases != term_table.AS_IT_IS, False)
 
     @cached_property
-    def spellings(self) -> pa.StringArray:
-        """V strings: the terms as they are written inside sentences."""
-        return spelled(self.table)
-
-    @cached_property
     def surface_forms(self) -> pa.StringArray:
         """4V strings: as written inside sentences, with a capital in front, in capitals, in small letters."""
-        plain = self.spellings
+        plain = spelled(self.table)
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain), self.table.terms])
 
     @cached_property
@@ -134,83 +140,86 @@ class Vocabulary:
 
 
 @lru_cache(maxsize=2)
-def vocabulary_of(
-    own: TermTable, joined: bool, avoided: tuple[str, ...], longest: int, same: str
-) -> Vocabulary:
+def vocabulary_of(own: TermTable, joined: bool, avoided: tuple[str, ...], same: str) -> Vocabulary:
     """The vocabulary of a term table; kept, since a worker needs the same one for each of its parts."""
     table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
     table = dataclasses.replace(table, cases=_known_cases(table))
-    is_word = pc.match_substring_regex(table.terms, WORD)
-    is_word = pc.and_not(is_word, pc.is_in(table.terms, word_set("term_fragments")))
     # `cards.` in the midst of a row of several sentences: the full stop would go with the word.
-    is_word = pc.and_not(is_word, pc.match_substring_regex(table.terms, r"[.,;:!?…'’-]$"))
-    drawable = pc.and_(is_word, pc.less_equal(pc.utf8_length(table.terms), longest))
-    drawable = pc.and_not(drawable, pc.is_in(table.terms, pa.array(avoided, pa.string())))
-    words, may_come = (mask.to_numpy(zero_copy_only=False) for mask in (is_word, drawable))
+    words = matching(table, WORD) & ~matching(table, r"[.,;:!?…'’-]$")
+    words &= ~among(table, word_set("term_fragments"))
+    drawable = words & ~long_terms(table) & ~among(table, pa.array(avoided, pa.string()))
     classes = np.where(words, classes_of(table) if same == "pos" else 0, -1).astype(np.int32)
-    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), may_come, classes)
+    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes)
 
 
-def vocabulary_digests(same: str) -> dict[str, Any]:
-    """Digests of the shipped tables behind a vocabulary, for the fingerprint of what is made with it."""
+def long_terms(terms: TermTable) -> np.ndarray:
+    """bool (V,): the terms of more than `LONGEST_TERM` characters, which are no words (addresses, data)."""
+    return pc.greater(pc.utf8_length(terms.terms), LONGEST_TERM).to_numpy(zero_copy_only=False)
+
+
+def vocabulary_settings(parameters: Any, own: TermTable, same: str = "any") -> dict[str, Any]:
+    """What decides a vocabulary, as digests: the shipped tables and lists behind it, the words to avoid."""
     digests: dict[str, Any] = {"english_terms": english_terms_digest()} | word_list_digests("term_fragments")
     if same == "pos":
         fitting = {"collocations": collocations_digest()} | word_list_digests("fixed_phrases")
         digests |= class_digests() | fitting | {"rules": RULES}
-    return digests
+    background = english_terms_digest() if joins(parameters.background, own) else None
+    return digests | {"avoid": avoided_digest(parameters.avoid), "background": background}
 
 
-def joins(background: str, own: TermTable, small: int) -> bool:
+def spans_of(
+    texts: CodePoints, tokens: TokenRows, chosen: np.ndarray | slice = slice(None)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where some tokens (m,), or all, begin and end in the flattened texts."""
+    base = texts.offsets[tokens.rows[chosen]]
+    return base + tokens.starts[chosen], base + tokens.ends[chosen]
+
+
+def joins(background: str, own: TermTable) -> bool:
     """Whether the shipped table joins a corpus's own."""
-    if background == "auto":
-        is_small = 0 < own.documents < small
-        return is_small and is_english(own) and not _is_domain(own)
-    return background == "always"
+    return background == "always" or (background == "auto" and _is_small(own) and not _is_domain(own))
 
 
-def background_note(background: str, own: TermTable, small: int) -> list[str]:
+def background_note(background: str, own: TermTable) -> list[str]:
     """What a person is told where the shipped table joins, or would but for the corpus's domain."""
-    if background != "auto" or not 0 < own.documents < small or not is_english(own):
+    if background != "auto" or not _is_small(own):
         return []
-    has = f"The corpus has {own.documents:,} sentences, fewer than {small:,}"
-    knows = f"the shipped table knows {familiarity(own):.0%} of its words"
+    _, familiar, _ = _known(own)
+    has = f"The corpus has {own.documents:,} sentences, fewer than {SMALL_CORPUS:,}"
+    knows = f"the shipped table knows {familiar:.0%} of its words"
     if _is_domain(own):
         return [
             f"{has}, and {knows}: its domain has words of its own, so terms are drawn from these "
             f"{len(own):,} alone (`--background always` joins the table)."
         ]
     count = len(load_english_terms().terms)
-    less = "" if familiarity(own) >= FAMILIAR else f"; {knows}, so common words will stand out among them"
+    less = "" if familiar >= FAMILIAR else f"; {knows}, so common words will stand out among them"
     return [
         f"{has}: the shipped table of {count:,} common English terms joins its own {len(own):,}{less} "
         "(`--background none` does without)."
     ]
 
 
-def is_english(own: TermTable) -> bool:
-    """Whether the shipped table knows most of a corpus's words; of German ones it knows a quarter."""
-    return _known(own)[0] >= MOSTLY
-
-
-def familiarity(own: TermTable) -> float:
-    """Share of a corpus's words that the shipped table knows, each by the sentences that have it."""
-    return _known(own)[1]
+def _is_small(own: TermTable) -> bool:
+    """Whether an English corpus is small; of German words the shipped table knows a quarter."""
+    return 0 < own.documents < SMALL_CORPUS and _known(own)[0] >= MOSTLY
 
 
 def _is_domain(own: TermTable) -> bool:
     """Whether common English would be foreign in a corpus, which has enough words of its own."""
-    return familiarity(own) < FAMILIAR and _known(own)[2] >= LEAST_OWN
+    _, familiar, count = _known(own)
+    return familiar < FAMILIAR and count >= LEAST_OWN
 
 
 @lru_cache(maxsize=2)
 def _known(own: TermTable) -> tuple[float, float, int]:
     """Shares that the shipped table knows, of the words and of the sentences that have them; words."""
-    is_word = pc.match_substring_regex(own.terms, r"^\pL+$")
-    known = pc.is_in(own.terms.filter(is_word), load_english_terms().terms).to_numpy(zero_copy_only=False)
+    is_word = matching(own, r"^\pL+$")
+    known = among(own, load_english_terms().terms)[is_word]
     if not len(known):
         return 0.0, 0.0, 0
     counts = own.document_frequency
-    sentences = np.ones(len(known)) if counts is None else counts[is_word.to_numpy(zero_copy_only=False)]
+    sentences = np.ones(len(known)) if counts is None else counts[is_word]
     return float(known.mean()), float(sentences[known].sum() / max(sentences.sum(), 1)), len(known)
 
 
@@ -220,38 +229,28 @@ def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
     # a fit of both corpora would have it.
     # Beside it, int64 (V₀+1,): the new id of each of the corpus's; the last is −1.
     shipped = load_english_terms()
-    place = pc.fill_null(pc.index_in(shipped.terms, own.terms), -1).to_numpy(zero_copy_only=False)
-    new = np.flatnonzero(place < 0)
+    at = place_in(shipped.terms, own.terms)
+    new = np.flatnonzero(at < 0)
+    at[new] = len(own) + np.arange(len(new))
     extra = np.zeros(len(new), np.int64)
-    counted = own.document_frequency
-    frequency = np.concatenate([np.zeros(len(own), np.int64) if counted is None else counted, extra])
-    shares = np.concatenate([own.shares, extra])
+    counted = np.zeros(len(own), np.int64) if own.document_frequency is None else own.document_frequency
+    frequency, shares = np.concatenate([counted, extra]), np.concatenate([own.shares, extra])
     cases = np.full(len(frequency), term_table.UNKNOWN, np.int8)
     if len(own.cases):
         cases[: len(own)] = own.cases
-    at = place.copy()
-    at[new] = len(own) + np.arange(len(new))
     frequency[at] += shipped.document_frequency
     shares[at] = np.maximum(shares[at], shipped.shares)
     idf = np.log((own.documents + shipped.sentences) / np.maximum(frequency, 1))
     score = np.log1p(shares) * idf
     order = np.argsort(-score, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
+    rank = np.argsort(order)
     # The million know better how a word is written than a few sentences, where a title has it in capitals.
     cases[at] = shipped.cases
-    mixed = {
-        int(rank[number]): form for number, form in own.mixed.items() if cases[number] == term_table.MIXED
-    }
-    mixed |= {
-        int(rank[at[number]]): form
-        for number, form in enumerate(shipped.mixed.to_pylist())
-        if form is not None
-    }
-    terms = pa.concat_arrays([own.terms, shipped.terms.take(pa.array(new))])
-    table = TermTable(
-        terms.take(pa.array(order)), idf[order], score[order], cases[order], mixed, frequency[order]
-    )
+    mixed = {number: form for number, form in own.mixed.items() if cases[number] == term_table.MIXED}
+    mixed |= {at[number]: form for number, form in enumerate(shipped.mixed.to_pylist()) if form is not None}
+    terms = pa.concat_arrays([own.terms, shipped.terms.take(pa.array(new))]).take(pa.array(order))
+    ranked = {int(rank[number]): form for number, form in mixed.items()}
+    table = TermTable(terms, idf[order], score[order], cases[order], ranked, frequency[order])
     return table, np.append(rank[: len(own)], -1)
 
 
@@ -272,13 +271,8 @@ def spelled(table: TermTable) -> pa.StringArray:
 def _known_cases(table: TermTable) -> np.ndarray:
     """int8 (V,): as `tfidf.forms` has them, what is unknown taken from the shipped table, else a name."""
     shipped = load_english_terms()
-    cases = np.full(len(table), term_table.UNKNOWN, np.int8) if not len(table.cases) else table.cases.copy()
-    unknown = np.flatnonzero(cases == term_table.UNKNOWN)
-    place = pc.fill_null(pc.index_in(table.terms.take(pa.array(unknown)), shipped.terms), -1)
-    place = place.to_numpy(zero_copy_only=False)
+    known = np.where(shipped.cases == term_table.MIXED, term_table.CAPITALISED, shipped.cases)
+    place = place_in(table.terms, shipped.terms)
     other = term_table.CAPITALISED if len(table.cases) else term_table.AS_IT_IS
-    from_shipped = np.where(
-        shipped.cases[place] == term_table.MIXED, term_table.CAPITALISED, shipped.cases[place]
-    )
-    cases[unknown] = np.where(place >= 0, from_shipped, other)
-    return cases
+    found = np.where(place >= 0, known[place], other).astype(np.int8)
+    return np.where(table.cases == term_table.UNKNOWN, found, table.cases) if len(table.cases) else found

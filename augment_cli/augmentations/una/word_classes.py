@@ -14,7 +14,6 @@ another part of speech has no class, as no table says which of them a sentence m
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import numpy as np
@@ -28,49 +27,30 @@ from augment_cli.tfidf import term_table
 from augment_cli.tfidf.term_table import TermTable
 
 NO_ENTITY = -1
-MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)
+MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)  # months and days are in `kinds_of_numbers.txt`, too
 _LISTED = 100  # plus the line of the list
 NUMBERS = 10_000  # kinds from here on are numbers, in digits or words; those below, but for days, are names
 WORDS = 35_000  # and from here on words of number
 _YEARS = 20_000  # plus the decade, or the century of the Middle Ages
 _LISTS = ("entity_kinds", "male_names", "female_names", "doubtful_surnames")
-_DATES = (
-    (MONTH, r"^(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
-    (WEEKDAY, r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)$"),
-)
-# None that is said with a vowel first (8, 11, 80): `a` or `an` stands before it.
-_SHAPES = (
-    (30_000, r"^[2-79]$"),
-    (30_001, r"^[2-79]0$"),
-    (30_002, r"^1[02-79]$"),
-    (30_003, r"^[2-79][1-9]$"),
-    (30_004, r"^[1-79]00$"),
-    (30_005, r"^[1-79](?:[1-9]0|\d5)$"),
-    (30_006, r"^[1-79]\d[1-46-9]$"),
-    (31_000, r"^(?:10|1[2-79]|[2-79]\d?),000$"),
-    (31_001, r"^[1-79]\d\d,000$"),
-    (31_002, r"^[1-79],\d00$"),
-    (31_003, r"^[1-79],\d{3}$"),
-    (31_004, r"^[2-79]\d,\d00$"),
-    (31_005, r"^[2-79]\d,\d{3}$"),
-    (31_006, r"^[1-79]\d\d,\d{3}$"),
-    (32_000, r"^[1-79](?:,\d{3}){2}$"),
-    (33_000, r"^[1-79]\.\d$"),
-    (33_001, r"^[1-79]\.\d\d$"),
-    (33_002, r"^[2-79]\d\.\d$"),
-    (33_003, r"^[2-79]\d\.\d\d$"),
-    (34_000, r"^1[2-79]th$"),
-    (34_001, r"^2[2-9](?:nd|rd|th)$"),
-    (34_002, r"^[4-79]th$"),
-    (34_003, r"^19\d0s$"),
-    (34_004, r"^17\d0s$"),
-    (34_005, r"^18\d0s$"),
-    (WORDS, r"^(?:two|three|four|five|six|seven|nine|ten)$"),
-    (35_001, r"^(?:twenty|thirty|forty|fifty|sixty|seventy|ninety)$"),
-    (35_002, r"^(?:third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
-)
-_YEAR = re.compile(r"1[5-9]\d\d|20[0-2]\d", re.ASCII)
-_EARLY_YEAR = re.compile(r"1[0-4]\d\d", re.ASCII)
+_YEAR = r"^(?:1\d{3}|20[0-2]\d)$"
+_EARLY = 1500  # before this year a century is as good as a decade
+
+
+def place_in(terms: pa.StringArray, others: pa.StringArray) -> np.ndarray:
+    """int64 (V,): where each term stands among others; −1 where it does not."""
+    places: np.ndarray = pc.fill_null(pc.index_in(terms, others), -1).to_numpy(zero_copy_only=False)
+    return places.astype(np.int64)
+
+
+def among(table: TermTable, wanted: pa.Array) -> np.ndarray:
+    """bool (V,): which terms are among some words."""
+    return pc.is_in(table.terms, wanted).to_numpy(zero_copy_only=False)
+
+
+def matching(table: TermTable, pattern: str) -> np.ndarray:
+    """bool (V,): which terms have a place that a regular expression matches."""
+    return pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)
 
 
 def entity_digests() -> dict[str, str]:
@@ -90,25 +70,21 @@ def kinds_of_terms(table: TermTable) -> np.ndarray:
     if not len(table):
         return kinds
     shipped = load_english_terms()
-    place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
+    place = place_in(table.terms, shipped.terms)
     kind = np.where(place >= 0, shipped.kinds[place], resources.NO_KIND)
-    kinds[(kind == resources.SURNAME) & ~_among(table, "doubtful_surnames")] = SURNAME
-    male, female = _among(table, "male_names"), _among(table, "female_names")
+    male, female, doubtful = (among(table, word_set(name)) for name in _LISTS[1:])
+    kinds[(kind == resources.SURNAME) & ~doubtful] = SURNAME
     given = kind == resources.GIVEN
     kinds[given & male & ~female] = MALE
     kinds[given & female & ~male] = FEMALE
     names, numbers = _listed()
-    line = pc.fill_null(pc.index_in(table.terms, names), -1).to_numpy(zero_copy_only=False)
+    line = place_in(table.terms, names)
     kinds = np.where(line >= 0, _LISTED + numbers[line], kinds)
-    for number, pattern in reversed((*_DATES, *_SHAPES)):  # the first that matches counts
-        kinds[pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)] = number
-    four = pc.match_substring_regex(table.terms, r"^[12]\d{3}$").to_numpy(zero_copy_only=False)
-    for index in np.flatnonzero(four).tolist():
-        term = table.terms[index].as_py()
-        if _YEAR.fullmatch(term):
-            kinds[index] = _YEARS + int(term) // 10
-        elif _EARLY_YEAR.fullmatch(term):
-            kinds[index] = _YEARS + int(term) // 100
+    for number, pattern in reversed(word_table("kinds_of_numbers")):  # the first that matches counts
+        kinds[matching(table, f"^(?:{pattern})$")] = int(number)
+    for index in np.flatnonzero(matching(table, _YEAR)).tolist():
+        year = int(table.terms[index].as_py())
+        kinds[index] = _YEARS + year // (100 if year < _EARLY else 10)
     return kinds
 
 
@@ -118,11 +94,6 @@ def _listed() -> tuple[pa.StringArray, np.ndarray]:
     lines = [line.split() for line in word_list("entity_kinds")]
     numbers = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     return pa.array([name for line in lines for name in line], pa.string()), numbers
-
-
-def _among(table: TermTable, name: str) -> np.ndarray:
-    """bool (V,): whether each term is on a word list."""
-    return pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
 
 
 NO_CLASS = -1
@@ -141,15 +112,14 @@ def class_digests() -> dict[str, str]:
 def classes_of(table: TermTable) -> np.ndarray:
     """int32 (V,): a number for each term's class, 0, 1, 2, …; −1 for terms that are never replaced."""
     spellings, codes = _exchangeable()
-    place = pc.fill_null(pc.index_in(table.terms, spellings), -1).to_numpy(zero_copy_only=False)
+    place = place_in(table.terms, spellings)
     found = np.where(place >= 0, codes[place], NO_CLASS)
     if len(table.cases):  # `President` for a governor, `Moon` for the sun
         found = np.where(table.cases == term_table.AS_IT_IS, found, NO_CLASS)
     kinds = kinds_of_terms(table)
     found = np.where(kinds != NO_ENTITY, kinds, found)
-    _, numbers = np.unique(found[found >= 0], return_inverse=True)
     result = np.full(len(found), NO_CLASS, np.int32)
-    result[found >= 0] = numbers
+    result[found >= 0] = np.unique(found[found >= 0], return_inverse=True)[1]
     return result
 
 

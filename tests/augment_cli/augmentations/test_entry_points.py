@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +22,9 @@ from tests.helpers.installing import install
 from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 
-Call = Callable[..., "subprocess.CompletedProcess[str]"]
+
+def slow(*values: Any) -> Any:
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def printed() -> tuple[dict[str, str], str]:
@@ -67,22 +68,10 @@ def test_the_printed_package(tmp_path, call):
     ("points", "name", "message"),
     [
         ({"una": "shouting:SHOUT"}, "una", "augment-cli and shouting each bring an augmentation 'una'"),
-        pytest.param(
-            {"loud": "no_such_module:LOUD"},
-            "loud",
-            "of the package shouting .* cannot be loaded",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            {"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            {"loud": "shouting:dataclass"},
-            "loud",
-            "is function; it must be an `Augmentation`",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'", marks=pytest.mark.slow),
+        slow({"loud": "no_such_module:LOUD"}, "loud", "of the package shouting .* cannot be loaded"),
+        slow({"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError"),
+        slow({"loud": "shouting:dataclass"}, "loud", "is function; it must be an `Augmentation`"),
+        slow({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'"),
     ],
 )
 def test_a_package_with_a_fault_is_named(points, name, message, tmp_path, call):
@@ -117,18 +106,12 @@ def test_a_hostile_package_stops_its_own_command_alone(points, source, name, mes
     ("right", "wrong", "message"),
     [
         ('kind="positive"', 'kind="positiv"', "kind = 'positiv': choose one of negative, positive"),
-        pytest.param(
+        slow(
             "needs=frozenset()",
             'needs=frozenset({"parse"})',
             "needs parse: choose among tfidf, parses, model",
-            marks=pytest.mark.slow,
         ),
-        pytest.param(
-            'parameter(1, "how many exclamation marks", minimum=1)',
-            "1",
-            "ShoutParameters.marks: make it with `parameter",
-            marks=pytest.mark.slow,
-        ),
+        slow('parameter(1, "how many exclamation marks", minimum=1)', "1", "marks: make it with `parameter"),
     ],
 )
 def test_a_descriptor_that_is_not_as_agreed(right, wrong, message, tmp_path, call):
@@ -147,11 +130,7 @@ def test_a_descriptor_that_is_not_as_agreed(right, wrong, message, tmp_path, cal
         ("return Outcome(", "Outcome(", "returned NoneType instead of an `Outcome`"),
         ("np.full(len(rows),", "np.full(3,", "returned 3 reasons for 2 rows"),
         ("insert(filled,", "insert(filled + 1,", "an edit of row 2 where there are 2 rows"),
-        (
-            "lengths[filled],",
-            "lengths[filled] + 5,",
-            "edits that do not fit: edit 21:21 of row 0 is not a span",
-        ),
+        ("lengths[filled],", "lengths[filled] + 5,", "do not fit: edit 21:21 of row 0 is not a span"),
     ],
 )
 def test_an_outcome_that_is_not_as_agreed(right, wrong, message, monkeypatch):

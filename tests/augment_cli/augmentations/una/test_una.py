@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,6 @@ import augment_cli
 from augment_cli import resources
 from augment_cli.augmentations.una import vocabulary
 from augment_cli.augmentations.una.term_replacement import (
-    bounds_of,
     radius_in_ranks,
     replacement_probabilities,
     shares_of_rows,
@@ -27,9 +27,22 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.text.spans import offsets_from_lengths
-from augment_cli.tfidf.term_table import CAPITALISED, CAPITALS, MIXED, TermTable
+from augment_cli.tfidf.term_table import MIXED, TermTable
 from benchmarks.growth import ReferenceFit, probabilities, tokenize
 from tests.helpers.in_memory import augment
+
+LINES = SAMPLE.read_text("utf-8").splitlines()
+
+
+@cache
+def reference() -> ReferenceFit:
+    """The sample's fit by the plain reference."""
+    return ReferenceFit([tokenize(text) for text in LINES])
+
+
+@cache
+def reference_scores() -> list[list[float]]:
+    return [reference().scores(tokenize(text)) for text in LINES]
 
 
 def token_rows(sentences: list[list[float]]) -> TokenRows:
@@ -68,25 +81,9 @@ def test_probabilities_by_hand(scores, expected):
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
-    assert_probabilities(SAMPLE.read_text("utf-8").splitlines(), beta, opposite)
-
-
-@pytest.mark.slow
-def test_probabilities_equal_the_reference_on_real_sentences(data_folder):
-    import gzip
-
-    with gzip.open(data_folder / "corpus" / "wiki_en-00.txt.gz", "rt", encoding="utf-8") as file:
-        sentences = [next(file).rstrip("\n") for _ in range(20_000)]
-    assert_probabilities(sentences, 0.5, opposite=False)
-
-
-def assert_probabilities(sentences: list[str], beta: float, opposite: bool) -> None:
-    documents = [tokenize(sentence) for sentence in sentences]
-    reference = ReferenceFit(documents)
-    scores = [reference.scores(tokens) for tokens in documents]
-    rows = token_rows(scores)
+    rows = token_rows(reference_scores())
     result = replacement_probabilities(rows, np.ones(len(rows.weights), bool), beta, opposite)
-    expected = np.concatenate([probabilities(sentence, beta, opposite) for sentence in scores])
+    expected = np.concatenate([probabilities(one, beta, opposite) for one in reference_scores()])
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
@@ -118,10 +115,9 @@ def test_drawn_ranks_follow_the_weights(rank, include_self):
 
 def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store):
     """A corner of a real table, where many scores are equal."""
-    reference = ReferenceFit([tokenize(text) for text in SAMPLE.read_text("utf-8").splitlines()])
     table = TermTable.read(sample_store, "terms")
-    term = reference.ranked[200]
-    ranks, weights = reference.window(term, 20)
+    term = reference().ranked[200]
+    ranks, weights = reference().window(term, 20)
     uniforms = np.random.default_rng(0).random(50_000)
     drawn = table.draw_ids(table.ids_of(pa.array([term])).repeat(len(uniforms)), 20, uniforms)
     counts = np.bincount(drawn, minlength=len(table))
@@ -147,12 +143,6 @@ def test_the_search_finds_what_a_binary_search_finds(kind, size):
     assert (table._ranks_of(targets) == np.searchsorted(sums, targets, side="right") - 1).all()
 
 
-def test_an_empty_table_draws_nothing():
-    """As where every word of a corpus is on the list of words to avoid."""
-    zero, no = np.zeros(1, np.int64), np.zeros(1, bool)
-    assert term_table([]).draw_between(zero, zero, zero, no, np.array([0.3])).tolist() == [-1]
-
-
 @pytest.mark.parametrize("uniform", [0.0, np.nextafter(1.0, 0.0), 0.5])
 def test_the_extremes_of_the_generator_stay_in_the_window(uniform):
     table = term_table([3.0, 2.0, 1.0, 1e-300, 0.0])
@@ -164,24 +154,22 @@ def test_the_extremes_of_the_generator_stay_in_the_window(uniform):
             assert 0 <= drawn < 5
 
 
-@pytest.mark.parametrize(
-    ("weights", "own", "draw"),
-    [
-        ([0.0, 0.0, 0.0, 0.0], 1, lambda table, own, numbers: table.draw_ids(own, 9, numbers)),
-        ([5.0, 1.0, 1.0, 1.0], 2, lambda table, own, numbers: table.draw_any(own, numbers)),
-    ],
-    ids=["a window without weight", "random terms"],
-)
-def test_terms_are_drawn_evenly_and_never_the_word_itself(weights, own, draw):
-    drawn = draw(term_table(weights), np.full(30_000, own), np.random.default_rng(0).random(30_000))
-    others = [term for term in range(4) if term != own]
-    assert stats.chisquare(np.bincount(drawn, minlength=4)[others]).pvalue > 1e-4
-    assert own not in drawn
+@pytest.mark.parametrize("is_any", [False, True])
+def test_terms_are_drawn_evenly_and_never_the_word_itself(is_any):
+    """Where a window has no weight, and where terms are random."""
+    own, uniforms = np.full(30_000, 2), np.random.default_rng(0).random(30_000)
+    table = term_table([5.0, 1.0, 1.0, 1.0] if is_any else [0.0] * 4)
+    drawn = table.draw_any(own, uniforms) if is_any else table.draw_ids(own, 9, uniforms)
+    counts = np.bincount(drawn, minlength=4)
+    assert stats.chisquare(counts[[0, 1, 3]]).pvalue > 1e-4 and counts[2] == 0
 
 
-@pytest.mark.parametrize(("scores", "radius"), [([1.0], 5), ([1.0, 2.0], 0)])
-def test_an_empty_window_draws_nothing(scores, radius):
-    assert term_table(scores).draw_ids(np.array([0]), radius, np.array([0.3])).tolist() == [-1]
+def test_an_empty_window_draws_nothing():
+    one, zero, no = np.array([0.3]), np.zeros(1, np.int64), np.zeros(1, bool)
+    for scores, radius in (([1.0], 5), ([1.0, 2.0], 0)):
+        assert term_table(scores).draw_ids(zero, radius, one).tolist() == [-1]
+    # As where every word of a corpus is on the list of words to avoid.
+    assert term_table([]).draw_between(zero, zero, zero, no, one).tolist() == [-1]
 
 
 # --- the whole
@@ -191,9 +179,7 @@ def test_the_realised_share_is_what_the_probabilities_promise(sample_store):
     options = {"surface": "in-place", "radius": "1%"}
     folder = augment_cli.run("una", sample_store.path, stage="una-share", jobs=1, **options)
     entry = report.stats(folder, "una-share")
-    documents = [tokenize(text) for text in SAMPLE.read_text("utf-8").splitlines()]
-    reference = ReferenceFit(documents)
-    expected = [p for tokens in documents for p in probabilities(reference.scores(tokens), 0.5)]
+    expected = [p for scores in reference_scores() for p in probabilities(scores, 0.5)]
     deviation = np.sqrt(sum(p * (1 - p) for p in expected)) / len(expected)
     assert entry["tokens"] == len(expected)
     assert entry["replaced"] == entry["edits"]
@@ -206,38 +192,33 @@ def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted, sentence):
     """One sentence in the corpus: no score says anything, and neither does a window's weight."""
     store = fitted([sentence])
     row = augment_cli.augment([sentence], "una", store=store, surface="in-place").to_pylist()[0]
-    if len(set(sentence.split())) == 1:  # no other term to put in
-        assert row["reason"] == "empty_window"
+    if len(set(sentence.split())) == 1:
+        assert row["reason"] == "empty_window"  # no other term to put in
     else:
-        assert [(edit["start"], edit["end"]) for edit in row["edits"]] == [(0, 3)]
         assert row["text"].removesuffix(sentence[3:]).lower() in {"only", "sentence", "."}
 
 
 def test_protected_terms_are_never_replaced(sample_store, tmp_path):
     words = ["the", "river", ".", "a", "of", "was"]
     (tmp_path / "keep.txt").write_text("# these stay\n" + "\n".join(words) + "\n", "utf-8")
-    texts = SAMPLE.read_text("utf-8").splitlines()
     options = {"store": sample_store, "keep": str(tmp_path / "keep.txt"), "beta": 1.0}
-    table = augment_cli.augment(texts, "una", **options)
-    rows = table.to_pylist()
-    replaced = {row["original"][edit["start"] : edit["end"]].lower() for row in rows for edit in row["edits"]}
-    assert "bridge" in replaced
-    assert not replaced & set(words)
+    replaced = {old.lower() for old, _ in edited(augment_cli.augment(LINES, "una", **options))}
+    assert "bridge" in replaced and not replaced & set(words)
 
 
 def test_the_authors_switch_may_give_the_word_back(sample_store):
     """With a window of three ranks, a term draws itself about every third time."""
-    texts = SAMPLE.read_text("utf-8").splitlines()
     settings = {"store": sample_store, "radius": "1", "surface": "reference"}
-    strict = augment_cli.augment(texts, "una", **settings)["replaced"].to_numpy().sum()
-    loose = augment_cli.augment(texts, "una", include_self=True, **settings)["replaced"].to_numpy().sum()
+    strict, loose = (
+        augment_cli.augment(LINES, "una", include_self=own, **settings)["replaced"].to_numpy().sum()
+        for own in (False, True)
+    )
     assert 0.6 < loose / strict < 0.75
 
 
 def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store):
-    texts = SAMPLE.read_text("utf-8").splitlines()
-    table = augment_cli.augment(texts, "una", store=sample_store, surface="reference", radius="1%")
-    in_place = augment_cli.augment(texts, "una", store=sample_store, surface="in-place", radius="1%")
+    table = augment_cli.augment(LINES, "una", store=sample_store, surface="reference", radius="1%")
+    in_place = augment_cli.augment(LINES, "una", store=sample_store, surface="in-place", radius="1%")
     assert table["replaced"].to_pylist() == in_place["replaced"].to_pylist()
     for row in table.to_pylist():
         words, tokens = row["text"].split(" "), tokenize(row["original"])
@@ -247,20 +228,14 @@ def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store):
 
 def test_uda_keeps_what_una_replaces(sample_store):
     """The mean weight of what each of them replaces lies on either side of the mean of all tokens."""
-    texts = SAMPLE.read_text("utf-8").splitlines()
     idf = dict(zip(*[sample_store.read("terms")[name].to_pylist() for name in ("term", "idf")], strict=True))
 
     def mean_idf(name: str) -> float:
         terms = {"terms": "tfidf"} if name == "uda" else {}
-        table = augment_cli.augment(texts, name, store=sample_store, surface="in-place", radius="1%", **terms)
-        spans = [
-            row["original"][edit["start"] : edit["end"]].lower()
-            for row in table.to_pylist()
-            for edit in row["edits"]
-        ]
-        return float(np.mean([idf[span] for span in spans if span in idf]))
+        table = augment_cli.augment(LINES, name, store=sample_store, surface="in-place", radius="1%", **terms)
+        return float(np.mean([idf[old.lower()] for old, _ in edited(table) if old.lower() in idf]))
 
-    everything = np.mean([idf[token] for text in texts for token in tokenize(text)])
+    everything = np.mean([idf[token] for text in LINES for token in tokenize(text)])
     assert mean_idf("uda") < everything < mean_idf("una")
 
 
@@ -271,17 +246,12 @@ def test_radius_is_a_count_or_a_share(radius, ranks):
     assert radius_in_ranks(radius, term_table([1.0] * 300)) == ranks
 
 
-@pytest.mark.parametrize("radius", ["-1", "1.5", "one", "%", "", "١"])
-def test_other_radii_are_refused(radius):
-    with pytest.raises(UsageError, match="--radius"):
-        radius_in_ranks(radius, term_table([1.0]))
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        *(({"beta": beta}, "--beta|beta=") for beta in ("", "half", "0.1:", "-0.1", "0.1:0.2:0.3", "٠")),
+        *(({"radius": radius}, "radius") for radius in ("-1", "1.5", "one", "%", "", "١")),
         ({"beta": 1.5}, "at most 1"),
-        ({"beta": "half"}, "not a valid number"),
         ({"bета": 0.5}, "no parameter"),
         ({"surface": "raw"}, "natural, in-place, reference"),
         ({"surface": "reference", "same": "pos"}, "leave same= and background= out"),
@@ -310,16 +280,11 @@ def test_years_are_drawn_as_often_as_the_corpus_has_them(tmp_path, background):
     store = tmp_path / "store"
     augment_cli.ingest_corpus(store=store, texts=TEXTS)
     augment_cli.run("entity-swap", store, background=background, draws=4)
-    drawn = []
-    for stage in ("entity-swap", "entity-swap.1", "entity-swap.2", "entity-swap.3"):
-        for row in augment_cli.open_store(store).read(stage)["text"].to_pylist():
-            drawn += re.findall(r"\b(1[0-9]{3}|20[0-9]{2})\b", row or "")
+    stages = [augment_cli.open_store(store).read(f"entity-swap{end}") for end in ("", ".1", ".2", ".3")]
+    texts = " ".join(text for stage in stages for text in stage["text"].to_pylist() if text)
+    drawn = re.findall(r"\b(1[0-9]{3}|20[0-9]{2})\b", texts)
     assert len(drawn) > 800
     assert early(drawn) == pytest.approx(early(YEARS), abs=0.04)
-
-
-def sample() -> list[str]:
-    return SAMPLE.read_text("utf-8").splitlines()
 
 
 def edited(table: pa.Table) -> list[tuple[str, str]]:
@@ -333,7 +298,7 @@ def edited(table: pa.Table) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("options", [{}, {"same": "pos"}, {"terms": "random"}])
 def test_only_words_change_places(sample_store, options):
-    table = augment_cli.augment(sample(), "una", store=sample_store, beta=0.9, **options)
+    table = augment_cli.augment(LINES, "una", store=sample_store, beta=0.9, **options)
     pairs = edited(table)
     assert len(pairs) > (200 if options.get("same") == "pos" else 2_000)
     for old, new in pairs:
@@ -359,18 +324,15 @@ def test_names_are_written_as_inside_sentences(fitted):
     store = fitted(["We saw Putin and NATO by the McDonald farm.", "Often they met Putin.", "Zorblax ran."])
     table = settled_table(store)
     spelled = dict(zip(table.terms.to_pylist(), vocabulary.spelled(table).to_pylist(), strict=True))
-    assert spelled["putin"] == "Putin"
-    assert spelled["nato"] == "NATO"
-    assert spelled["mcdonald"] == "McDonald"
-    assert spelled["farm"] == "farm"
-    assert spelled["often"] == "often"  # at the beginning only: as the shipped table has it
-    assert spelled["zorblax"] == "Zorblax"  # and a name where that has not
+    # `Often` at the beginning only: as the shipped table has it, and a name where that has not.
+    for written in ("Putin", "NATO", "McDonald", "farm", "often", "Zorblax"):
+        assert spelled[written.lower()] == written
 
 
 def settled_table(store: Store) -> TermTable:
     """The table of a store with its forms, and the cases that are unknown settled."""
     own = TermTable.read(store, "terms", "forms")
-    return vocabulary.vocabulary_of(own, False, (), 100, "any").table
+    return vocabulary.vocabulary_of(own, False, (), "any").table
 
 
 def test_forms_are_counted_as_by_hand(sample_store):
@@ -378,8 +340,8 @@ def test_forms_are_counted_as_by_hand(sample_store):
     from augment_cli.tokenization import get_tokenizer
 
     counts: dict[str, list[int]] = {}
-    tokens = get_tokenizer("treebank")(pa.array(sample()))
-    for text, first, last in zip(sample(), tokens.row_offsets[:-1], tokens.row_offsets[1:], strict=True):
+    tokens = get_tokenizer("treebank")(pa.array(LINES))
+    for text, first, last in zip(LINES, tokens.row_offsets[:-1], tokens.row_offsets[1:], strict=True):
         words_before = 0
         for place in range(first, last):
             written = text[tokens.starts[place] : tokens.ends[place]]
@@ -401,12 +363,11 @@ def test_forms_are_counted_as_by_hand(sample_store):
 
 
 def test_same_part_of_speech_draws_within_classes(sample_store):
-    table = augment_cli.augment(sample(), "una", store=sample_store, same="pos", background="none", beta=0.5)
+    table = augment_cli.augment(LINES, "una", store=sample_store, same="pos", background="none", beta=0.5)
     own = settled_table(sample_store)
     classes = dict(zip(own.terms.to_pylist(), classes_of(own).tolist(), strict=True))
     pairs = [(old.lower(), new.strip().lower()) for old, new in edited(table)]
-    assert len(pairs) > 200
-    assert all(classes[old] == classes[new] >= 0 for old, new in pairs)
+    assert len(pairs) > 200 and all(classes[old] == classes[new] >= 0 for old, new in pairs)
     assert not {old for old, _ in pairs} & {"the", "of", "is", "and"}
     quoted = ['The teacher said "the painter left the bridge".', "The teacher was born in , and left."] * 20
     options = {"same": "pos", "background": "none", "positions": "random", "beta": 1.0}
@@ -534,27 +495,16 @@ def test_harder_draws_replace_less(sample_store):
     assert [store.stage(name).settings["parameters"]["beta"] for name in stages] == [0.05, 0.325, 0.6]
 
 
-@pytest.mark.parametrize("beta", ["", "half", "0.1:", "-0.1", "0.1:0.2:0.3", "1.01", "٠"])
-def test_other_shares_are_refused(beta):
-    with pytest.raises(UsageError, match="--beta"):
-        bounds_of(beta)
-
-
 # --- the paper's modes
 
 
 def test_the_papers_radius_with_another_surface_is_said(sample_store):
-    said = {
-        (radius, surface): any(
-            "--surface in-place" in note
-            for note in make_run("una", radius=radius, surface=surface).notes(sample_store)
-        )
-        for radius in ("4000", "1%")
-        for surface in ("natural", "in-place", "reference")
-    }
-    assert [key for key, is_said in said.items() if is_said] == [("4000", "natural")]
-    for other in (make_run("una", radius="4000", same="pos"), make_run("uda", radius="4000")):
-        assert not any("--surface" in note for note in other.notes(sample_store))
+    def says(name: str, **options: str) -> bool:
+        return any("--surface in-place" in note for note in make_run(name, **options).notes(sample_store))
+
+    assert says("una", radius="4000") and not says("una", radius="1%")
+    assert not any(says("una", radius="4000", surface=other) for other in ("in-place", "reference"))
+    assert not says("una", radius="4000", same="pos") and not says("uda", radius="4000")
 
 
 @pytest.mark.parametrize("surface", ["in-place", "reference"])
@@ -562,16 +512,9 @@ def test_the_papers_surfaces_have_the_settings_of_the_first_version(sample_store
     """A stage made by 0.1.0 goes on: its settings name what they named then, and nothing else."""
     run = replace(make_run("una", surface=surface), protection=0)  # as of a stage that was begun without
     settings = run.settings(sample_store)
-    assert settings.parameters == {
-        "beta": 0.5,
-        "radius": 31,
-        "positions": "tfidf",
-        "terms": "tfidf",
-        "include_self": False,
-        "keep": None,
-        "surface": "natural" if surface == "in-place" else surface,
-        "draw": 0,
-    }
+    own = {"beta": 0.5, "radius": 31, "positions": "tfidf", "terms": "tfidf", "include_self": False}
+    name = "natural" if surface == "in-place" else surface
+    assert settings.parameters == own | {"keep": None, "surface": name, "draw": 0}
     assert set(settings.inputs) == {"corpus", "tfidf", "terms"}
 
 
@@ -580,10 +523,10 @@ def test_the_papers_surfaces_have_the_settings_of_the_first_version(sample_store
 
 def test_avoided_words_are_never_drawn(sample_store, tmp_path):
     options = {"store": sample_store, "beta": 0.9, "background": "none"}
-    usual = {new.strip().lower() for _, new in edited(augment_cli.augment(sample(), "una", **options))}
+    usual = {new.strip().lower() for _, new in edited(augment_cli.augment(LINES, "una", **options))}
     avoided = sorted(usual)[::2]
     (tmp_path / "avoid.txt").write_text("\n".join(avoided), "utf-8")
-    table = augment_cli.augment(sample(), "una", avoid=str(tmp_path / "avoid.txt"), **options)
+    table = augment_cli.augment(LINES, "una", avoid=str(tmp_path / "avoid.txt"), **options)
     drawn = {new.strip().lower() for _, new in edited(table)}
     assert len(drawn) > 500
     assert not drawn & set(avoided)
@@ -633,14 +576,12 @@ def test_a_joined_table_is_the_fit_of_both_corpora(fitted, monkeypatch):
     own = table_of(other, first)
     joined, ids = vocabulary.joined_table(own)
     both = table_of(other, first + second)
-    expected = {
-        term: (idf, score)
-        for term, idf, score in zip(both.terms.to_pylist(), both.idf, both.max_score, strict=True)
-    }
-    assert set(joined.terms.to_pylist()) == set(expected)
-    for term, idf, score in zip(joined.terms.to_pylist(), joined.idf, joined.max_score, strict=True):
-        if term != ".":  # in every sentence of both: its share of them is not in the tables
-            assert (idf, score) == pytest.approx(expected[term])
+    found, expected = (
+        dict(zip(table.terms.to_pylist(), zip(table.idf, table.max_score, strict=True), strict=True))
+        for table in (joined, both)
+    )
+    del found["."], expected["."]  # in every sentence of both: its share of them is not in the tables
+    assert found == {term: pytest.approx(values) for term, values in expected.items()}
     assert (np.diff(joined.max_score) <= 0).all()
     assert joined.terms.take(pa.array(ids[:-1])).to_pylist() == own.terms.to_pylist()
     assert ids[-1] == -1
@@ -698,17 +639,6 @@ def test_a_corpus_in_another_language_is_not_joined(fitted):
     assert make_run("una").settings(store).parameters["background"] is None
 
 
-def test_the_shipped_terms_are_what_they_say():
-    shipped = load_english_terms()
-    terms = shipped.terms.to_pylist()
-    assert terms == sorted(terms)
-    assert len(terms) > 90_000
-    assert shipped.document_frequency.min() >= 5
-    assert shipped.document_frequency[terms.index("the")] > 500_000
-    assert shipped.cases[terms.index("putin")] == CAPITALISED
-    assert shipped.cases[terms.index("nato")] == CAPITALS
-
-
 # --- uda
 
 
@@ -726,9 +656,7 @@ def test_uda_leaves_phrases_and_names(fitted, tmp_path):
     assert table["text"].null_count == len(texts) * 20
     (tmp_path / "avoid.txt").write_text("frequently", "utf-8")
     options = {"positions": "random", "beta": 1.0, "avoid": str(tmp_path / "avoid.txt")}
-    assert augment_cli.augment(["It often rains."], "uda", store=store, **options)["text"].to_pylist() == [
-        None
-    ]
+    assert augment_cli.augment(["It often rains."], "uda", store=store, **options)["text"].null_count == 1
 
 
 @pytest.mark.parametrize("options", [{"surface": "reference"}, {"same": "pos"}])
