@@ -17,6 +17,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.english.guards.slips import ends_or_begins_otherwise, has_slip, is_garbled
 from augment_cli.english.guards.structure import is_restructured, parser
 from augment_cli.english.guards.vocabulary import Vocabulary, english, vocabulary_digests
+from augment_cli.english.lists import LISTS
 from augment_cli.resources import collocations_digest
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
@@ -31,20 +32,12 @@ _NEGATED = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall",
     )
 }
 _SUFFIXES = {"'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "'d"}
-_HOSTS = words(
-    "i you he she it we they there here that this these those who what how where when which "
-    "would could should might must"
-)
 _NEGATIONS = words("not no never none nobody nothing nowhere neither nor without hardly scarcely")
 _MODALS = words("can could may might must shall should will would")
 _BE = words("is are was were am be been being")
 _VERB_TAGS = words("VB VBZ VBD VBN VBG")
 _NOT_INFLECTED = words("JJ RB")
 _BEFORE_PARTICIPLE = words("is are was were be been has have had")
-_CALENDAR = words(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday"
-)
 _PERSONS = {
     form: forms.split()[0]
     for forms in (
@@ -108,7 +101,7 @@ def _pieces(word: str, known: frozenset[str]) -> list[str]:
         return [_figure(word[:-2])]
     host, mark, _ = word.rpartition("'")
     suffix = word[len(host) :]
-    if mark and suffix in _SUFFIXES and (host in _HOSTS or word in known):
+    if mark and suffix in _SUFFIXES and (host in LISTS["contracting_hosts"] or word in known):
         return [host, _SUFFIXES[suffix]]
     return [_figure(word)]
 
@@ -227,7 +220,7 @@ def _marks_pair(original: str, output: str) -> bool:
 def _names(words: Sequence[Word], others: Sequence[Word], vocabulary: Vocabulary) -> Counter[str]:
     """Names and rare words: written with a capital in either text, or not among the common words."""
     written = {word.text for word in (*words, *others) if word.is_capitalised}
-    written -= vocabulary.function_words - _CALENDAR
+    written -= vocabulary.function_words - LISTS["calendar"]
     return Counter(
         word.text
         for word in words

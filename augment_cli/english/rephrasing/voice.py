@@ -27,6 +27,7 @@ _MANNERS = frozenset(word_list("manners"))
 _QUANTIFIERS = words("all every each no any some many few most both only either neither none much half")
 _BEFORE = words("NN NNS NNP NNPS PRP$ JJ DT CD POS")
 _NOUNS, _PERSONS = words("NN NNS NNP NNPS"), words("i he she we they me him her us them")
+_HEAVY = words("VBD VBZ VBP VBG MD PRP$ PRP WDT WP TO RB")
 _KEEPING = words("conj xcomp ccomp iobj dative compound:prt advcl parataxis prt expl dep")
 _FINITE_BE = {(True, True): "were", (True, False): "was", (False, True): "are", (False, False): "is"}
 _NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was": "were", "were": "was"}
@@ -35,15 +36,11 @@ _NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was":
 def voices(grammar: Grammar, is_wide: bool = False) -> list[Places]:
     """Places of the rules on voice and identity; wide: of clauses, verbs and tenses that read worse, too."""
     both = _Voices(grammar, ClauseView.of(grammar.parses), is_wide)
-    found = [_identity(grammar)]
-    for rule, places in (("passive_to_active", both.actives()), ("active_to_passive", both.passives())):
-        listed = list(places)
-        first = np.array([first for first, _, _ in listed], np.int64)
-        last = np.array([last for _, last, _ in listed], np.int64)
-        edits = np.empty(len(listed), object)
-        edits[:] = [place[2] for place in listed]
-        found.append(Places(rule, CLAUSE, [(first, last)], (edits,), list))
-    return found
+    return [
+        _identity(grammar),
+        Places.of_edits("passive_to_active", list(both.actives())),
+        Places.of_edits("active_to_passive", list(both.passives())),
+    ]
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,8 @@ class _Voices:
         return self.view.parses.parents.tolist()
 
     @cached_property
-    def _edges(self) -> tuple[list[int], list[int]]:
-        left, right = self.view.edges
-        return left.tolist(), right.tolist()
+    def _edges(self) -> list[tuple[int, int]]:
+        return list(zip(*(edge.tolist() for edge in self.view.edges), strict=True))
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
@@ -85,7 +81,7 @@ class _Voices:
             if "nsubj" not in parts or "obj" not in parts or not _KEEPING.isdisjoint(parts):
                 continue
             subject, thing = parts["nsubj"], parts["obj"]
-            (low, high), (left, right) = self._span(subject), self._span(thing)
+            (low, high), (left, right) = self._edges[subject], self._edges[thing]
             lemma = self._lemma(verb)
             if lemma in _STATIVE or left != verb + 1 or not low <= subject <= high < verb:
                 continue
@@ -105,7 +101,7 @@ class _Voices:
             agent, subject = parts.get("obl:agent", -1), parts.get("nsubj:pass", -1)
             if agent < 0 or subject < 0 or not _KEEPING.isdisjoint(parts) or "obj" in parts:
                 continue
-            (low, high), (by, right) = self._span(subject), self._span(agent)
+            (low, high), (by, right) = self._edges[subject], self._edges[agent]
             by_word = self.tokens.lower[by] == "by" and by == verb + 1
             if not by_word or not high < verb or self._lemma(agent) in _MANNERS:
                 continue
@@ -116,9 +112,6 @@ class _Voices:
             if written and self._is_sound(verb, agent, agent, low, right):
                 edits = self._edits(low, high, by + 1, right, written, ("", "by "), subject, agent)
                 yield low, right, edits
-
-    def _span(self, head: int) -> tuple[int, int]:
-        return self._edges[0][head], self._edges[1][head]
 
     def _lemma(self, token: int) -> str:
         lemmas = self.view.parses.lemmas
@@ -132,16 +125,13 @@ class _Voices:
         if tokens.tags[head] == "PRP":
             return tokens.lower[head] in _PERSONS | {"it"} and left == right
         inside = range(left, right + 1)
-        heavy = any(
-            tokens.tags[token] in {"VBD", "VBZ", "VBP", "VBG", "MD", "PRP$", "PRP", "WDT", "WP", "TO", "RB"}
-            or not tokens.forms[token].replace("-", "a").replace("'", "a")[0].isalnum()
-            for token in inside
-        )
+        marked = (tokens.forms[token].replace("-", "a").replace("'", "a")[0] for token in inside)
+        heavy = not all(map(str.isalnum, marked)) or not _HEAVY.isdisjoint(tokens.tags[left : right + 1])
         row = tokens.rows[head]
-        behind = tokens.word(right + 1, row)
         # "Her nephew | Frisch": it began before.
         begins = tokens.tags[left] not in {"IN", "CC"} and tokens.tag(left - 1, row) not in _BEFORE
         begins &= not (left == right and tokens.lower[head].endswith("ing"))
+        behind = tokens.word(right + 1, row)
         return tokens.tags[head] in _NOUNS and not heavy and begins and behind not in _RELATIVE
 
     def _bare(self, head: int) -> bool:
@@ -248,7 +238,7 @@ class _Voices:
         for token, text in written:
             start, end = int(parses.starts[token]), int(parses.ends[token])
             edits.append((start, int(parses.starts[token + 1]) if not text else end, text))
-        begin = left - 1 if marks[1] else left
+        begin = left - bool(marks[1])
         edits.append((int(parses.starts[begin]), int(parses.ends[right]), marks[0] + back))
         return [edit for edit in edits if edit[2] or edit[0] < edit[1]]
 
@@ -274,19 +264,17 @@ def _identity(grammar: Grammar) -> Places:
     good &= grammar.is_word({"the"}, article) & grammar.is_word({"is", "was"}, be)
     good &= grammar.is_name[subject] & grammar.is_pos("NOUN", at=roots) & ~grammar.is_tag("NNS", at=roots)
     low, high = (edge[rows] for edge in grammar.subject_spans)
-    good &= (
-        (high == be - 1)
-        & ~grammar.is_word({"the"}, low)
-        & ~grammar.has_child(grammar.is_dep("conj"))[subject]
-    )
+    good &= (high == be - 1) & ~grammar.is_word({"the"}, low)
+    good &= ~grammar.has_child(grammar.is_dep("conj"))[subject]
     ends = grammar.ends[rows]
     good &= grammar.count(grammar.is_comma | grammar.is_verb & ~grammar.of_root, low, ends) == 0
-    after = grammar.next_in_row(roots)
-    good &= grammar.is_word({"of"}, after)
+    good &= grammar.is_word({"of"}, grammar.next_in_row(roots))
 
     def write(first: int, last: int, verb: int, end: int) -> list[Edit]:
         predicate = upper_first(grammar.text(verb + 1, end))
-        subject_text = grammar.inward(first, last)
-        return [grammar.edit(first, last, predicate), grammar.edit(verb + 1, end, subject_text)]
+        return [
+            grammar.edit(first, last, predicate),
+            grammar.edit(verb + 1, end, grammar.inward(first, last)),
+        ]
 
     return Places("identity_turned", CLAUSE, [(low, ends)], (low, high, be, ends), write).where(good)
