@@ -81,6 +81,13 @@ class Coded:
         some.__dict__["_code_of"] = self._code_of
         return some
 
+    def listed(self) -> list[str]:
+        """The strings themselves."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+    def __getitem__(self, position: int) -> str:
+        return self.values[self.codes[position]]
+
     def compacted(self) -> Coded:
         """The same strings with only those values that occur: what is then asked is asked of these alone."""
         occurring = self._occurring
@@ -143,13 +150,12 @@ class ParseRows:
         lists = {name: table[name].combine_chunks() for name in names if name != "row_id"}
         offsets = lists["starts"].offsets.to_numpy().astype(np.int64)
         flat = {name: column.flatten() for name, column in lists.items()}
-        numbers = {
+        numbers: dict[str, Any] = {
             name: flat[name].to_numpy(zero_copy_only=False)
             for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
         }
         strings = {name: flat[name] for name in STRING_COLUMNS}
-        columns: dict[str, Any] = numbers
-        return cls(offsets=offsets - offsets[0], texts=texts, languages=languages, strings=strings, **columns)
+        return cls(offsets=offsets - offsets[0], texts=texts, languages=languages, strings=strings, **numbers)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

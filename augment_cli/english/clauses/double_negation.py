@@ -191,17 +191,16 @@ def put_phrase(
     first = clauses.sentence_begins[index]
     begins = Constituents(view).strings(first, first, inwards=True)
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
-    tags = parses.tags.at(first)
-    lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})
-    begins = [
-        word[0].lower() + word[1:] if lower else word for word, lower in zip(begins, lowers, strict=True)
-    ]
-    chosen = [_PHRASES[phrase] for phrase in phrases.tolist()]
-    texts = [
-        f"{phrase if upper else phrase[0].lower() + phrase[1:]} {word}"
-        for word, upper, phrase in zip(begins, capital, chosen, strict=True)
-    ]
+    lowers = _as_terms_are_written(view, first)[1] & ~parses.tags.at(first).among({"NNP", "NNPS"})
+    texts = []
+    for word, upper, lower, phrase in zip(begins, capital, lowers.tolist(), phrases.tolist(), strict=True):
+        front = _PHRASES[phrase] if upper else _lower_first(_PHRASES[phrase])
+        texts.append(f"{front} {_lower_first(word) if lower else word}")
     put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)
+
+
+def _lower_first(text: str) -> str:
+    return text[0].lower() + text[1:]
 
 
 def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
@@ -344,12 +343,10 @@ def _fail(
     index = index[~finite]
     rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
     insert_not(view, edits, tokens, tokens)
-    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-    kinds = view.verb_forms[verbs].tolist()
     texts = []
-    for form, lemma, kind in zip(forms.codes.tolist(), lemmas.codes.tolist(), kinds, strict=True):
-        word = forms.values[form]
-        base = "be" if word.lower() in {"been", "be"} else base_form(word, kind, lemmas.values[lemma])
+    words_, lemmas = parses.forms_at(verbs).listed(), parses.lemmas_at(verbs).listed()
+    for word, lemma, kind in zip(words_, lemmas, view.verb_forms[verbs].tolist(), strict=True):
+        base = "be" if word.lower() in {"been", "be"} else base_form(word, kind, lemma)
         fail = "failed" if kind == VerbForm.PAST_PARTICIPLE else "fail"
-        texts.append(f"{fail} to {base or lemmas.values[lemma]}")
+        texts.append(f"{fail} to {base or lemma}")
     put(edits, rows, parses.starts[verbs], parses.ends[verbs], texts)

@@ -36,7 +36,7 @@ _SPECIAL = words("am is are was were can could will would shall should may must 
 # What a contracted auxiliary is called once its "n't" is gone.
 _FULL = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 
-_KINDS = ("auxiliary", "be", "verb", "front")
+_KINDS = ("+auxiliary", "+be", "+verb", "+front")
 _AUXILIARY, _BE, _VERB, _FRONT = range(4)
 
 
@@ -194,19 +194,12 @@ def _delete(view: ClauseView, tokens: np.ndarray, is_taken: np.ndarray, edits: E
 
 def _name(view: ClauseView, plan: _Plan, answer: Answer) -> None:
     """Write down what was done to each row."""
-    count, owner = len(view.parses), view.rows
-    has_deleted = view.row_mask(owner[plan.deleted])
+    owner = view.rows
+    names = np.full(len(view.parses), "", object)
+    names[owner[plan.deleted]] = "+delete"
     rank = _rank(owner[plan.taken])
-    base = len(_KINDS) + 1
-    codes = has_deleted.astype(np.int64)
     for number in range(2):
         mine = plan.taken[rank == number]
-        step = np.zeros(count, np.int64)
-        step[owner[mine]] = plan.kinds[mine] + 1
-        codes = codes * base + step
-    for code in np.unique(codes).tolist():
-        head, second = divmod(code, base)
-        deleted, first = divmod(head, base)
-        names = ["delete"] * deleted + [_KINDS[kind - 1] for kind in (first, second) if kind]
-        if names:
-            answer.rules[codes == code] = "+".join(names)
+        names[owner[mine]] += np.array(_KINDS, object)[plan.kinds[mine]]
+    named = names != ""
+    answer.rules[named] = [name[1:] for name in names[named]]

@@ -23,14 +23,8 @@ OTHER, THIRD, FIRST = range(3)  # you and plurals; he, she, it; I
 
 _HAVE = frozenset({"'ve", "’ve", "'s", "’s"})
 WILL = frozenset({"will", "wo", "'ll", "’ll", "shall", "sha"})
-_TO_PAST = {
-    "can": "could",
-    "ca": "could",
-    "may": "might",
-    "must": "had to",
-    "shall": "should",
-    "sha": "should",
-}
+_TO_PAST = {"can": "could", "ca": "could", "may": "might", "must": "had to"}
+_TO_PAST |= dict.fromkeys(("shall", "sha"), "should")
 _TO_PAST |= dict.fromkeys(("will", "wo", "'ll", "’ll"), "would")
 _TO_PRESENT = {"could": "can", "might": "may", "would": "will"}
 _TO_FUTURE = {"can": "will be able to", "could": "will be able to", "must": "will have to"}

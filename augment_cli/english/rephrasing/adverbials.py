@@ -98,8 +98,8 @@ def _to_end(
     def text(opening: int, end: int, link: str) -> str:
         return link + grammar.inward(opening, end)
 
-    columns = left, begins, ends
-    return grammar.moved_behind(rule, [(left, begins)], columns, text, right, links).where(good)
+    columns = left, begins, ends, right, links
+    return grammar.moved_behind(rule, [(left, begins)], columns, text).where(good)
 
 
 def _final_to_front(grammar: Grammar) -> Places:
@@ -256,7 +256,7 @@ def _however(grammar: Grammar) -> Places:
     good &= grammar.is_pos("VERB", "AUX", "ADV", at=behind) & (behind > right)
     good &= grammar.parses.whitespace[right] & (right - left < _LONGEST)
     good &= ~grammar.is_dep("expl", at=grammar.subjects[rows])
-    return grammar.inside("however_inside", opening, left, right, good, lambda _: ", however,")
+    return grammar.inside("however_inside", (opening, left, right), good, lambda _: ", however,")
 
 
 def _source_last(grammar: Grammar) -> Places:
@@ -312,5 +312,5 @@ def _adverb_inside(grammar: Grammar) -> Places:
     good &= auxiliary | ((verb == roots) & grammar.is_tag(*FINITE, at=verb))
     good &= grammar.parses.whitespace[verb] & grammar.parses.whitespace[right]  # not "he's"
     place = np.where(auxiliary, verb, right)
-    text = grammar.inward
-    return grammar.inside("adverb_inside", opening, left, place, good, lambda adverb: f" {text(adverb)}")
+    columns = opening, left, place
+    return grammar.inside("adverb_inside", columns, good, lambda first: f" {grammar.inward(first)}")

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.english.rephrasing.places import CLAUSE, EVERY, PHRASE, Edit, Places, Span
+from augment_cli.english.rephrasing.places import CLAUSE, EVERY, PHRASE, Columns, Edit, Mask, Places, Span
 from augment_cli.english.words.word_edits import common_words, loses_capital
 from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import subtree_edges
 from augment_cli.syntax.parses import Coded, ParseRows
-from augment_cli.syntax.tree import first_of_group, words
+from augment_cli.syntax.tree import first_of, words
 from augment_cli.text.spans import ranges
 
 SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
@@ -213,9 +213,7 @@ class Grammar:
 
     def first(self, mask: np.ndarray) -> np.ndarray:
         """int64 (n,): first token of each row in a mask (N,), or −1."""
-        tokens = np.flatnonzero(mask)
-        index = first_of_group(self.rows[tokens], len(self.parses))
-        return np.where(index >= 0, tokens[index], -1) if len(tokens) else index
+        return first_of(np.flatnonzero(mask), self.rows, len(self.parses))
 
     def rows_with(self, mask: np.ndarray) -> np.ndarray:
         """bool (n,): rows with a token in a mask (N,)."""
@@ -330,12 +328,7 @@ class Grammar:
     # --- places, with their edits
 
     def replaced(
-        self,
-        rule: str,
-        kind: int,
-        columns: Sequence[np.ndarray],
-        text: Callable[..., str],
-        good: np.ndarray | slice = EVERY,
+        self, rule: str, kind: int, columns: Columns, text: Callable[..., str], good: Mask = EVERY
     ) -> Places:
         """Spans from the first to the last of the columns, replaced by what a function of these says."""
 
@@ -344,9 +337,7 @@ class Grammar:
 
         return Places(rule, kind, [(columns[0], columns[-1])], columns, write).where(good)
 
-    def inserted(
-        self, rule: str, kind: int, span: Span, text: str, good: np.ndarray | slice = EVERY
-    ) -> Places:
+    def inserted(self, rule: str, kind: int, span: Span, text: str, good: Mask = EVERY) -> Places:
         """A text behind the first token of spans."""
         return Places(rule, kind, [span], span, lambda token, _: [self.put_behind(token, text)]).where(good)
 
@@ -359,16 +350,10 @@ class Grammar:
         return Places(rule, PHRASE, [(tokens, tokens)], (tokens,), write).where(good)
 
     def moved_behind(
-        self,
-        rule: str,
-        claims: Sequence[Span],
-        columns: tuple[np.ndarray, np.ndarray, np.ndarray],
-        text: Callable[..., str],
-        *others: Sequence[Any] | np.ndarray,
+        self, rule: str, claims: Sequence[Span], columns: Columns, text: Callable[..., str]
     ) -> Places:
         """Openings of sentences that go, up to the subject, and of which a text is put in behind a place."""
-        # `columns` are the opening, the subject's first token, and the place; `text` is a function of the
-        # opening and of `others`.
+        # The columns are the opening, the subject's first token, the place, and what else `text` takes.
 
         def write(opening: int, subject: int, place: int, *more: Any) -> list[Edit]:
             return [
@@ -376,20 +361,12 @@ class Grammar:
                 self.put_behind(place, text(opening, *more)),
             ]
 
-        return Places(rule, CLAUSE, claims, (*columns, *others), write)
+        return Places(rule, CLAUSE, claims, columns, write)
 
-    def inside(
-        self,
-        rule: str,
-        opening: np.ndarray,
-        subject: np.ndarray,
-        place: np.ndarray,
-        good: np.ndarray,
-        text: Callable[[int], str],
-    ) -> Places:
+    def inside(self, rule: str, columns: Columns, good: np.ndarray, text: Callable[[int], str]) -> Places:
         """Openings that go, of which a text is put in behind a place inside: `He then turned`."""
-        claims = [(opening, subject), (place, place)]
-        return self.moved_behind(rule, claims, (opening, subject, place), text).where(good)
+        opening, subject, place = columns
+        return self.moved_behind(rule, [(opening, subject), (place, place)], columns, text).where(good)
 
     def edit(self, first: int, last: int, text: str) -> Edit:
         """A text in the place of a span."""

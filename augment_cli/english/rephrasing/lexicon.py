@@ -15,7 +15,6 @@ from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.english.words.phrases import Trie
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_list, word_table
-from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.tree import form_of_tag, words
 
 PHRASES, SYNONYMS = "rephrase_phrases", "rephrase_synonyms"
@@ -125,16 +124,12 @@ def _conditions(grammar: Grammar, first: np.ndarray, behind: np.ndarray, wanted:
         if not condition:
             continue
         if condition[0] == "!":
-            good[index] = _value(parses.lower, int(behind[index])) != condition[1:]
+            good[index] = parses.lower[int(behind[index])] != condition[1:]
             continue
         token = int(before[index] if condition[0] == "-" else first[index])
-        own = {_value(strings, token) for strings in (parses.pos, parses.tags, parses.deps)}
+        own = {strings[token] for strings in (parses.pos, parses.tags, parses.deps)}
         good[index] = not own.isdisjoint(condition.removeprefix("-").split("/"))
     return good
-
-
-def _value(strings: Coded, token: int) -> str:
-    return strings.values[strings.codes[token]]
 
 
 def _filled(grammar: Grammar, pattern: tuple[str, ...], replacement: tuple[str, ...], first: int) -> str:
@@ -188,11 +183,11 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     parses, article = grammar.parses, _article_before(grammar, found)
     spelled = []
     for token, uniform in zip(found.tolist(), draw(found).tolist(), strict=True):
-        choices = table[_value(parses.lemmas, token), _value(parses.pos, token)]
-        other = form(choices[int(uniform * len(choices))], _value(parses.tags, token))
+        choices = table[parses.lemmas[token], parses.pos[token]]
+        other = form(choices[int(uniform * len(choices))], parses.tags[token])
         repeated = other is not None and grammar.has_text(token, other)
         # "kids' school": "children" would need another ending.
-        owns = _value(parses.tags, min(token + 1, len(grammar) - 1)) == "POS"
+        owns = parses.tags[min(token + 1, len(grammar) - 1)] == "POS"
         repeated |= owns and (other or "").endswith("s") != grammar.text(token).endswith("s")
         spelled.append(None if repeated else other)
     kept = np.array([text is not None for text in spelled], bool)

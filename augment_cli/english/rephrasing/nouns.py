@@ -395,9 +395,9 @@ def _are_alike(grammar: Grammar, one: np.ndarray, other: np.ndarray) -> np.ndarr
 
 def _is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
     """bool (m,): pairs of words whose order use has fixed: `bread and butter`."""
-    lower, fixed = grammar.parses.lower, frozenset(word_list("fixed_pairs"))
-    codes = zip(lower.codes[partner].tolist(), lower.codes[found].tolist(), strict=True)
-    return np.array([f"{lower.values[one]} {lower.values[other]}" in fixed for one, other in codes], bool)
+    fixed = frozenset(word_list("fixed_pairs"))
+    pairs = zip(*(grammar.parses.lower.at(tokens).listed() for tokens in (partner, found)), strict=True)
+    return np.array([" ".join(pair) in fixed for pair in pairs], bool)
 
 
 def _are_plain(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:

@@ -103,7 +103,7 @@ def _then_inside(grammar: Grammar, rows: np.ndarray, bare: np.ndarray) -> Places
     good = bare & grammar.is_word({"then"}, first) & (verb == grammar.roots[rows]) & (verb > right)
     good &= grammar.is_tag(*FINITE, at=verb) & grammar.is_pos("VERB", at=verb) & (right - left < 4)
     good &= (grammar.count(grammar.is_mark, left, right) == 0) & grammar.parses.whitespace[right]
-    return grammar.inside("then_inside", first, left, right, good, lambda _: " then")
+    return grammar.inside("then_inside", (first, left, right), good, lambda _: " then")
 
 
 def reported(grammar: Grammar) -> list[Places]:

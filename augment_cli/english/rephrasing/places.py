@@ -12,6 +12,8 @@ import numpy as np
 
 Edit = tuple[int, int, str]
 Span = tuple[np.ndarray, np.ndarray]
+Columns = Sequence[np.ndarray]
+Mask = np.ndarray | slice
 CLAUSE, PHRASE, WORD = range(3)
 EVERY = slice(None)
 
@@ -38,7 +40,7 @@ class Places:
     def __len__(self) -> int:
         return len(self.claims[0][0])
 
-    def where(self, good: np.ndarray | slice) -> Places:
+    def where(self, good: Mask) -> Places:
         """Some of the places, by a bool mask."""
         claims = [(first[good], last[good]) for first, last in self.claims]
         return replace(self, claims=claims, columns=[np.asarray(column)[good] for column in self.columns])

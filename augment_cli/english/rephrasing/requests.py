@@ -83,15 +83,11 @@ class _Text:
 
     def tag(self, place: int) -> str:
         """Penn tag of a word."""
-        return self._of("tags", place)
+        return self.grammar.parses.tags[self.first + place]
 
     def pos(self, place: int) -> str:
         """Part of speech of a word."""
-        return self._of("pos", place)
-
-    def _of(self, kind: str, place: int) -> str:
-        strings = getattr(self.grammar.parses, kind)
-        return str(strings.values[strings.codes[self.first + place]])
+        return self.grammar.parses.pos[self.first + place]
 
     def begins(self, *openings: str) -> int:
         """How many words the longest of some openings has with which the text begins, or 0."""

@@ -55,8 +55,7 @@ class _Voices:
 
     @cached_property
     def _deps(self) -> list[str]:
-        coded = self.view.parses.deps
-        return [coded.values[code] for code in coded.codes.tolist()]
+        return self.view.parses.deps.listed()
 
     @cached_property
     def _heads(self) -> list[int]:
@@ -114,8 +113,7 @@ class _Voices:
                 yield low, right, edits
 
     def _lemma(self, token: int) -> str:
-        lemmas = self.view.parses.lemmas
-        return lemmas.values[lemmas.codes[token]].lower()
+        return self.view.parses.lemmas[token].lower()
 
     def _fits(self, head: int, left: int, right: int) -> bool:
         """Whether a phrase is a plain noun phrase or a pronoun."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.english.words.words import Words
 
@@ -141,6 +140,5 @@ def next_words(words: Words, index: np.ndarray) -> list[str | None]:
     """The word behind each, in lower case, where only white space stands between; else None."""
     following = np.minimum(index + 1, max(len(words) - 1, 0))
     near = (index + 1 < len(words)) & words.follows_space[following]
-    codes, distinct = words.lower
-    strings = distinct.take(pa.array(codes[following]))
-    return pc.if_else(pa.array(near), strings, pa.scalar(None, pa.string())).to_pylist()
+    behind = zip(lower_strings(words, following), near, strict=True)
+    return [word if is_near else None for word, is_near in behind]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from augment_cli.english.lists import LISTS
 from augment_cli.english.words.phrases import PhraseTable
-from augment_cli.english.words.readings import token_of_each_word
+from augment_cli.english.words.readings import entry_numbers, token_of_each_word
 from augment_cli.english.words.words import Words
 from augment_cli.resources import load_collocations, word_list
 from augment_cli.resources.wordnet import NOUN, TAGS, VERB, load_wordnet
@@ -31,14 +31,12 @@ _NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "NUM"})
 @lru_cache(maxsize=1)
 def _expressions() -> PhraseTable:
     """WordNet's entries of several words, inflected: verbs in the first word, nouns in either end."""
-    wordnet = load_wordnet()
-    lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist()
-    numbers = {(lemma, part): entry for entry, (lemma, part) in enumerate(zip(lemmas, parts, strict=True))}
+    wordnet, numbers = load_wordnet(), entry_numbers()
     forms: dict[int, list[str]] = {}
     for entry, form in zip(wordnet.form_entries.tolist(), wordnet.forms.to_pylist(), strict=True):
         forms.setdefault(entry, []).append(form)
     phrases = []
-    for lemma, part in zip(lemmas, parts, strict=True):
+    for lemma, part in numbers:
         if " " in lemma:
             words = lemma.split(" ")
             phrases.append(lemma)
