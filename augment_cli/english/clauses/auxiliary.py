@@ -8,7 +8,7 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
-from augment_cli.english.clauses.clause_rules import followed_by, refuse
+from augment_cli.english.clauses.clause_rules import followed_by, put, refuse
 from augment_cli.english.inflection import base_form, phrase
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import NEGATIONS, Role, VerbForm, any_of, words
@@ -175,16 +175,12 @@ def replace_verbs(
     parses = view.parses
     joined = joined_to_word(view, tokens)
     cases = parses.forms_at(tokens).map(case_of, np.int64)
-    sides = joined + 2 * runs_on(view, tokens)
-    pool: dict[tuple[str, str, int, int], int] = {}
-    codes = [
-        pool.setdefault(key, len(pool))
-        for key in zip(phrases.tolist(), lemmas.tolist(), cases.tolist(), sides.tolist(), strict=True)
-    ]
+    columns = (phrases, lemmas, cases, joined, runs_on(view, tokens))
     texts = [
-        " " * (side & 1) + in_case(front + back, case) + " " * (side >> 1) for front, back, case, side in pool
+        " " * before + in_case(front + back, case) + " " * behind
+        for front, back, case, before, behind in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    edits.replace(rows, parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))
+    put(edits, rows, parses.starts[tokens], parses.ends[tokens], texts)
 
 
 def base_forms(view: ClauseView, tokens: np.ndarray) -> list[str | None]:

@@ -96,7 +96,7 @@ class Constituents:
         depths = []
         for steps, modulus in ((_BRACKETS, 0), (_QUOTES, 0), (_STRAIGHT, 2)):
             sums = np.zeros(len(self.is_mark) + 1, np.int64)
-            sums[marks + 1] = forms.map(lambda form, steps=steps: steps.get(form, 0), np.int64)
+            sums[marks + 1] = forms.numbered(steps)
             depths.append((np.cumsum(sums), modulus))
         return depths
 

@@ -61,7 +61,7 @@ _TURNS = (
     re.compile(r"\bunless\b"),
     re.compile(r"\b(?:before|prior)\b"),
 )
-_PAIRS = ("()", "[]", "{}", "“”", "«»")
+_PAIRS = tuple(zip("([{“«", ")]}”»", strict=True))
 _COUNTED = '()[]{}“”«»„"‘'
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['’]|['’](?!\w)")  # an apostrophe has a letter on either side
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")

@@ -19,6 +19,7 @@ from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import VerbForm, words
 from augment_cli.text.surface import CAPITALISED, in_case
 
+_Phrase = tuple[int, int, int]  # first and last token, head
 _LONGEST = 8  # tokens of a subject or object
 # Nobody puts these in the passive, or not with the same sense.
 _STATIVE = frozenset(word_list("stative_verbs"))
@@ -73,12 +74,16 @@ class _Voices:
                 children.setdefault(head, []).append(token)
         return children
 
-    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
-        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+    def _verbs(self, *needed: str) -> Iterator[tuple[int, dict[str, int]]]:
+        """Verbs with some dependents and nothing that has to stay, and their dependents by relation."""
         for verb, children in self._children.items():
             parts = {self._deps[child]: child for child in children}
-            if "nsubj" not in parts or "obj" not in parts or not _KEEPING.isdisjoint(parts):
-                continue
+            if parts.keys() >= {*needed} and _KEEPING.isdisjoint(parts):
+                yield verb, parts
+
+    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+        for verb, parts in self._verbs("nsubj", "obj"):
             subject, thing = parts["nsubj"], parts["obj"]
             (low, high), (left, right) = self._edges[subject], self._edges[thing]
             lemma = self._lemma(verb)
@@ -86,31 +91,28 @@ class _Voices:
                 continue
             if not (self._fits(subject, low, high) and self._fits(thing, left, right)) or self._bare(thing):
                 continue
-            plural = self._is_plural(thing)
             group = self._group(high + 1, verb)
             participle = inflected(lemma, VerbForm.PAST_PARTICIPLE)
-            written = group and participle and self._passive(group, verb, plural, participle)
+            written = group and participle and self._passive(group, verb, self._is_plural(thing), participle)
             if written and self._is_sound(verb, subject, thing, low, right):
-                yield low, right, self._edits(low, high, left, right, written, ("by ", ""), subject, thing)
+                phrases = (low, high, subject), (left, right, thing)
+                yield low, right, self._edits(*phrases, written, "by ")
 
     def actives(self) -> Iterator[tuple[int, int, list[Edit]]]:
         """`It was found by her` to `She found it`."""
-        for verb, children in self._children.items():
-            parts = {self._deps[child]: child for child in children}
-            agent, subject = parts.get("obl:agent", -1), parts.get("nsubj:pass", -1)
-            if agent < 0 or subject < 0 or not _KEEPING.isdisjoint(parts) or "obj" in parts:
-                continue
+        for verb, parts in self._verbs("obl:agent", "nsubj:pass"):
+            agent, subject = parts["obl:agent"], parts["nsubj:pass"]
             (low, high), (by, right) = self._edges[subject], self._edges[agent]
             by_word = self.tokens.lower[by] == "by" and by == verb + 1
-            if not by_word or not high < verb or self._lemma(agent) in _MANNERS:
+            if "obj" in parts or not by_word or not high < verb or self._lemma(agent) in _MANNERS:
                 continue
             if not (self._fits(subject, low, high) and self._fits(agent, by + 1, right)):
                 continue
             group = self._group(high + 1, verb)
             written = group and self._active(group, verb, self._is_plural(agent))
             if written and self._is_sound(verb, agent, agent, low, right):
-                edits = self._edits(low, high, by + 1, right, written, ("", "by "), subject, agent)
-                yield low, right, edits
+                phrases = (low, high, subject), (by + 1, right, agent)
+                yield low, right, self._edits(*phrases, written, "")
 
     def _lemma(self, token: int) -> str:
         return self.view.parses.lemmas[token].lower()
@@ -210,18 +212,9 @@ class _Voices:
             return [(group[1], ""), (verb, lemma)]
         return []
 
-    def _edits(
-        self,
-        low: int,
-        high: int,
-        left: int,
-        right: int,
-        written: list[tuple[int, str]],
-        marks: tuple[str, str],
-        subject: int,
-        other: int,
-    ) -> list[Edit]:
-        """Both phrases in the other's place, and the verb; `marks` stand before the second one's new text."""
+    def _edits(self, one: _Phrase, two: _Phrase, written: list[tuple[int, str]], by: str) -> list[Edit]:
+        """Both phrases in the other's place, and the verb; a "by" goes in front of the second, or goes."""
+        (low, high, subject), (left, right, other) = one, two
         parses, spans, tokens = self.view.parses, Constituents(self.view), self.tokens
         opens = bool(spans.opens(np.array([low]))[0] or parses.sentence_starts[low])
         at = np.array([opens])
@@ -236,8 +229,8 @@ class _Voices:
         for token, text in written:
             start, end = int(parses.starts[token]), int(parses.ends[token])
             edits.append((start, int(parses.starts[token + 1]) if not text else end, text))
-        begin = left - bool(marks[1])
-        edits.append((int(parses.starts[begin]), int(parses.ends[right]), marks[0] + back))
+        begin = left if by else left - 1
+        edits.append((int(parses.starts[begin]), int(parses.ends[right]), by + back))
         return [edit for edit in edits if edit[2] or edit[0] < edit[1]]
 
 

@@ -222,8 +222,8 @@ def merged(one: Edits, other: Edits) -> Edits:
 
 def some_edits(edits: Edits, keep: np.ndarray) -> Edits:
     """The edits of a bool mask (m,)."""
-    columns = (column[keep] for column in (edits.rows, edits.starts, edits.ends))
-    return Edits(*columns, edits.replacements.filter(pa.array(keep)))
+    replacements = edits.replacements.filter(pa.array(keep))
+    return Edits(edits.rows[keep], edits.starts[keep], edits.ends[keep], replacements)
 
 
 def nothing() -> pa.StringArray:

@@ -194,12 +194,7 @@ class Words:
 
     def among(self, wanted: Iterable[str] | pa.Array) -> np.ndarray:
         """bool (N,): whether each word, lower-cased, is one of `wanted`."""
-        codes, distinct = self.lower
-        if not len(distinct):
-            return np.zeros(0, bool)
-        if not isinstance(wanted, pa.Array):
-            wanted = pa.array(sorted(wanted))
-        return pc.is_in(distinct, wanted).to_numpy(zero_copy_only=False)[codes]
+        return self.index_in(wanted if isinstance(wanted, pa.Array) else pa.array(sorted(wanted))) >= 0
 
     def numbers(self, table: Mapping[str, int]) -> np.ndarray:
         """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing."""
