@@ -124,6 +124,15 @@ def _lowered(values: Sequence[str]) -> list[str]:
     return joined.lower().split(_SEPARATOR)
 
 
+def _coded(name: str) -> cached_property[Coded]:
+    """A property of `ParseRows` that gives one of its string columns coded."""
+
+    def column(parses: ParseRows) -> Coded:
+        return Coded.of(parses.strings[name])
+
+    return cached_property(column)
+
+
 @dataclass(frozen=True)
 class ParseRows:
     """The parses of a batch of n sentences, flattened over its N tokens."""
@@ -170,30 +179,11 @@ class ParseRows:
         """int64 (N,): where each token begins in the code points of all texts."""
         return self.texts.offsets[:-1][self.rows] + self.starts
 
-    @cached_property
-    def lemmas(self) -> Coded:
-        """Lemmas."""
-        return Coded.of(self.strings["lemmas"])
-
-    @cached_property
-    def pos(self) -> Coded:
-        """Coarse tags (UPOS)."""
-        return Coded.of(self.strings["pos"])
-
-    @cached_property
-    def tags(self) -> Coded:
-        """Fine tags."""
-        return Coded.of(self.strings["tags"])
-
-    @cached_property
-    def morphs(self) -> Coded:
-        """Morphology, `Number=Sing|Person=3`."""
-        return Coded.of(self.strings["morphs"])
-
-    @cached_property
-    def deps(self) -> Coded:
-        """Dependency labels."""
-        return Coded.of(self.strings["deps"])
+    lemmas = _coded("lemmas")
+    pos = _coded("pos")  # coarse tags (UPOS)
+    tags = _coded("tags")  # fine tags
+    morphs = _coded("morphs")  # `Number=Sing|Person=3`
+    deps = _coded("deps")  # dependency labels
 
     @cached_property
     def parents(self) -> np.ndarray:

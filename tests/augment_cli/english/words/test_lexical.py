@@ -183,16 +183,6 @@ def test_draws_follow_the_weights():
     assert lexical.draw_first(relation).targets.tolist() == [8, 5]
 
 
-def test_replacements_touch_nothing_else():
-    texts = ["  The students  quickly\tbuilt (a big) “house”…  "]
-    row = augment("synonym", texts, rate=1.0, senses="any").to_pylist()[0]
-    assert row["replaced"] == 4 or row["replaced"] == 5
-    text = row["text"]
-    assert text.startswith("  The ")
-    assert text.endswith("”…  ")
-    assert "\t" in text and "(a " in text
-
-
 def test_one_antonym_is_put_in_or_an_odd_number_or_all():
     texts = ["He bought a cheap car in a dirty garage."] * 20
     one = augment("antonym", texts)
