@@ -12,7 +12,7 @@ Sums are added in another order than `nlp.pipe` adds them, so a score may differ
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from spacy.pipeline import DependencyParser, EditTreeLemmatizer, Tok2Vec
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from augment_cli.parsing.tables import batches
 from augment_cli.text.spans import offsets_from_lengths
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _lemmatize(component: Any, docs: list[Doc]) -> None:
 
 def _parse(component: Any, docs: list[Doc]) -> None:
     """The heads and labels of a greedy parser; texts of like length take as many steps."""
-    for batch in batches(sorted(docs, key=len), _PARSED_TOGETHER):
+    for batch in _parsed_together(sorted(docs, key=len)):
         component._ensure_labels_are_added(batch)
         states = component.moves.init_batch(batch)
         unfinished = [state for state in states if not state.is_final()]
@@ -135,6 +134,18 @@ def _parse(component: Any, docs: list[Doc]) -> None:
         while unfinished:
             unfinished = component.transition_states(unfinished, step.predict(unfinished))
         component.set_annotations(batch, states)
+
+
+def _parsed_together(docs: list[Doc]) -> Iterator[list[Doc]]:
+    batch: list[Doc] = []
+    tokens = 0
+    for doc in docs:
+        if batch and tokens + len(doc) > _PARSED_TOGETHER:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(doc)
+        tokens += len(doc)
+    yield batch
 
 
 def _bounds(docs: list[Doc]) -> np.ndarray:

@@ -87,8 +87,9 @@ def find_again(settings: dict[str, Any]) -> PipelineSource:
     known = known_by_name(name)
     if known is not None and known.digest == digest:
         return known
-    others = known and f"is here with other contents (version {known.version})"
-    here = others or "is not installed here"
+    here = "is not installed here"
+    if known is not None:
+        here = f"is here with other contents (version {known.version})"
     raise MissingError(
         f"the parses were made with pipeline {name} {settings['parameters']['version']}, which {here}; "
         "install that version, or name its folder with --pipeline (in Python: pipeline=…)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Sized
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +41,7 @@ def parse_texts(
     blocks: list[np.ndarray] = [np.zeros((0, len(_ATTRIBUTES)), np.uint64)]
     # What new words leave in the vocabulary is given back at the end: memory is bounded by the texts.
     with _one_thread(), nlp.memory_zone():
-        for batch in batches(texts.to_pylist(), BATCH_CHARACTERS, BATCH_TEXTS):
+        for batch in _batches(texts.to_pylist()):
             joined = joins and nlp.lang == "en"
             split = [spaces_within(text) if joined else _NOWHERE for text in batch]
             read = [without(text, at) if len(at) else text for text, at in zip(batch, split, strict=True)]
@@ -73,13 +73,15 @@ def _columns(flat: np.ndarray, lengths: np.ndarray, strings: StringStore) -> dic
     first = np.cumsum(lengths) - lengths
     position = np.arange(len(flat)) - np.repeat(first, lengths)
     starts = value["IDX"].astype(np.int32)
-    plain = {"lemmas": "LEMMA", "pos": "POS", "tags": "TAG", "deps": "DEP"}
     return {
-        **{column: _strings(value[name], strings) for column, name in plain.items()},
-        "morphs": _strings(value["MORPH"], strings, absent=_EMPTY_MORPHOLOGY),
         "starts": pa.array(starts),
         "ends": pa.array(starts + value["LENGTH"].astype(np.int32)),
         "whitespace": pa.array(value["SPACY"].astype(bool)),
+        "lemmas": _strings(value["LEMMA"], strings),
+        "pos": _strings(value["POS"], strings),
+        "tags": _strings(value["TAG"], strings),
+        "morphs": _strings(value["MORPH"], strings, absent=_EMPTY_MORPHOLOGY),
+        "deps": _strings(value["DEP"], strings),
         # spaCy counts from the token, modulo 2^64.
         "heads": pa.array((position + value["HEAD"].astype(np.int64)).astype(np.int32)),
         "sentence_starts": pa.array((value["SENT_START"].astype(np.int64) == 1) | (position == 0)),
@@ -94,16 +96,15 @@ def _strings(hashes: np.ndarray, strings: StringStore, absent: str = "") -> pa.S
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), dictionary).cast(pa.string())
 
 
-def batches(items: Iterable[Sized], longest: int, most: int = sys.maxsize) -> Iterator[list[Any]]:
-    """Some of the items at a time, together no longer than `longest`, but for one that is alone."""
-    batch: list[Any] = []
-    length = 0
-    for item in items:
-        if batch and (len(batch) == most or length + len(item) > longest):
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        if batch and (len(batch) == BATCH_TEXTS or characters + len(text) > BATCH_CHARACTERS):
             yield batch
-            batch, length = [], 0
-        batch.append(item)
-        length += len(item)
+            batch, characters = [], 0
+        batch.append(text)
+        characters += len(text)
     if batch:
         yield batch
 

@@ -312,9 +312,11 @@ def test_a_row_does_not_depend_on_its_batch(tables_nlp, monkeypatch, rows, chara
     assert parse_texts(tables_nlp, pa.array(texts)).equals(expected)
 
 
-def test_batches_keep_every_text_and_their_limits():
+def test_batches_keep_every_text_and_their_limits(monkeypatch):
+    monkeypatch.setattr(tables, "BATCH_TEXTS", 3)
+    monkeypatch.setattr(tables, "BATCH_CHARACTERS", 10)
     texts = ["a" * length for length in (4, 4, 4, 11, 1, 1, 1, 1, 0)]
-    batches = list(tables.batches(texts, 10, 3))
+    batches = list(tables._batches(texts))
     assert [len(batch) for batch in batches] == [2, 1, 1, 3, 2]
     assert [text for batch in batches for text in batch] == texts
 
