@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from augment_cli.errors import needed
@@ -15,17 +19,31 @@ _MODALS |= {"may": "might", "might": "might", "can": "could", "will": "would"}
 _MODALS |= {"cannot": "could not", "can't": "couldn't"}
 
 
+class _WithoutSpacy(MetaPathFinder):
+    """LemmInflect imports spaCy where it finds it, for an extension that nobody needs here: two seconds."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "spacy":
+            raise ModuleNotFoundError(fullname)
+        return None
+
+
+@contextmanager
+def _spacy_out_of_sight() -> Iterator[None]:
+    finder = _WithoutSpacy()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
 @lru_cache(maxsize=1)
 def _lemminflect() -> ModuleType:
-    # LemmInflect imports spaCy where it finds it, for an extension that nobody needs here: two seconds.
-    hidden = {"spacy"} - sys.modules.keys()
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
-    try:
-        with needed("lemminflect"):
-            import lemminflect
-    finally:
-        for name in hidden:
-            del sys.modules[name]
+    with needed("lemminflect"), _spacy_out_of_sight():
+        import lemminflect
     return lemminflect
 
 
