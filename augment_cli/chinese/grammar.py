@@ -69,11 +69,9 @@ def affirmation(
     roots = view.roots[rows]
     modal = view.first((view.roles == Role.AUXILIARY) & view.of_root)[rows]
     verbal = view.parses.pos.among({"VERB", "AUX"})[roots]
-    asks = view.any(view.parses.forms.where(lambda form: form in _ASKING))[rows]
+    asks, negated = _asks_or_denies(view, rows)
     reasons = np.select(
-        [~verbal, asks, view.any(view.negations & view.of_root)[rows]],
-        [Reason.NO_FINITE_VERB, Reason.QUESTION, Reason.NEGATED],
-        "",
+        [~verbal, asks, negated], [Reason.NO_FINITE_VERB, Reason.QUESTION, Reason.NEGATED], ""
     )
     answer.reasons[rows] = reasons
     good = reasons == ""
@@ -85,12 +83,17 @@ def affirmation(
     return answer
 
 
+def _asks_or_denies(view: ClauseView, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """bool (m,) each: rows with a word that asks; with a negation of the main verb."""
+    asks = view.any(view.parses.forms.among(_ASKING))
+    return asks[rows], view.any(view.negations & view.of_root)[rows]
+
+
 def assured(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
     """会 (will) as 不会不: the one modal of Chinese that two negations leave as it was."""
     answer = Answer.empty(len(view.parses))
     will = view.first(_children(view, Role.AUXILIARY, words("会")))[rows]
-    negated = view.any(view.negations & view.of_root)[rows]
-    asks = view.any(view.parses.forms.where(lambda form: form in _ASKING))[rows]
+    asks, negated = _asks_or_denies(view, rows)
     answer.reasons[rows] = np.select(
         [asks, negated], [Reason.QUESTION, Reason.NEGATED], Reason.NO_RULE_APPLIES
     )

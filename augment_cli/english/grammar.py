@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from augment_cli.english.clauses import affirmation, auxiliary, double_negation, negation
+from augment_cli.english.clauses import assertions, auxiliary, double_negation, negation
 from augment_cli.resources import weighted_terms
 from augment_cli.syntax.language import Language
 
@@ -11,7 +11,7 @@ ENGLISH = Language(
     name="English",
     vocabulary=weighted_terms,
     aa={
-        "faithful": affirmation.faithful,
+        "faithful": assertions.faithful,
         "paper": auxiliary.recommended,
         "literal": auxiliary.literal,
         "v3": auxiliary.released,

@@ -19,26 +19,15 @@ from augment_cli.models import shipped_pipeline
 from augment_cli.models.claims import check_pipeline
 from augment_cli.models.digest import model_digest
 from augment_cli.store.settings import library_versions
+from augment_cli.syntax.tree import words
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
 # Components whose answers no rule reads, or that would join words into one token; they are not loaded.
-NOT_NEEDED = frozenset(
-    {
-        "ner",
-        "beam_ner",
-        "entity_ruler",
-        "entity_linker",
-        "span_ruler",
-        "spancat",
-        "spancat_singlelabel",
-        "span_finder",
-        "textcat",
-        "textcat_multilabel",
-        "merge_entities",
-        "merge_noun_chunks",
-    }
+NOT_NEEDED = words(
+    "ner beam_ner entity_ruler entity_linker span_ruler spancat spancat_singlelabel span_finder textcat "
+    "textcat_multilabel merge_entities merge_noun_chunks"
 )
 _PACKAGE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
@@ -98,9 +87,9 @@ def find_again(settings: dict[str, Any]) -> PipelineSource:
     known = known_by_name(name)
     if known is not None and known.digest == digest:
         return known
-    here = (
-        "is not installed here" if known is None else f"is here with other contents (version {known.version})"
-    )
+    here = "is not installed here"
+    if known is not None:
+        here = f"is here with other contents (version {known.version})"
     raise MissingError(
         f"the parses were made with pipeline {name} {settings['parameters']['version']}, which {here}; "
         "install that version, or name its folder with --pipeline (in Python: pipeline=…)"

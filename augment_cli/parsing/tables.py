@@ -123,12 +123,8 @@ def _one_thread() -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     torch = sys.modules.get("torch")
-    threads = torch.get_num_threads() if torch is not None else None
-    with threadpool_limits(1, user_api="blas"):
+    with threadpool_limits(1, user_api="blas"), contextlib.ExitStack() as afterwards:
         if torch is not None:
+            afterwards.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            if torch is not None:
-                torch.set_num_threads(threads)
+        yield

@@ -22,7 +22,7 @@ from augment_cli.syntax.tree import (
     Tree,
     VerbForm,
     any_of,
-    first_of_group,
+    first_of,
     form_of_morphology,
     form_of_tag,
     is_penn,
@@ -67,8 +67,8 @@ class ClauseView:
         roots = np.flatnonzero(tree.roles == Role.ROOT)
         verbs = roots[parses.pos.among({"VERB", "AUX"})[roots]]
         count = len(parses)
-        first = _first(roots, parses.rows, count)
-        first_verb = _first(verbs, parses.rows, count)
+        first = first_of(roots, parses.rows, count)
+        first_verb = first_of(verbs, parses.rows, count)
         roots = np.where(first_verb >= 0, first_verb, first)
         view = cls(parses, tree.roles, tree.parents, forms, doubtful, roots)
         view._mend_past_tense()
@@ -78,16 +78,15 @@ class ClauseView:
         """A main verb tagged as past participle, behind its subject and without auxiliary, is in the past."""
         # Taggers mix these two up more than any others, and no sentence has such a participle as its main
         # verb.
-        participles = np.flatnonzero(
-            (self.roots >= 0) & (self.verb_forms[self.roots] == VerbForm.PAST_PARTICIPLE)
-        )
+        is_participle = self.verb_forms[self.roots] == VerbForm.PAST_PARTICIPLE
+        participles = np.flatnonzero((self.roots >= 0) & is_participle)
         if not len(participles):
             return
         helped = self.any(self.auxiliaries & self.of_root)[participles]
         subjects, roots = self.subjects[participles], self.roots[participles]
-        marks = np.flatnonzero((self.roles == Role.PUNCTUATION) & self.of_root)
-        marks = marks[(marks > self.subjects[self.rows[marks]]) & (marks < self.parents[marks])]
-        parted = np.bincount(self.rows[marks], minlength=len(self.roots))[participles] > 0
+        places = np.arange(len(self.roles))
+        inside = (places > self.subjects[self.rows]) & (places < self.parents)
+        parted = self.any((self.roles == Role.PUNCTUATION) & self.of_root & inside)[participles]
         past = roots[~helped & ~parted & (subjects >= 0) & (subjects < roots)]
         self.verb_forms[past] = VerbForm.PAST
         self.is_doubtful[past] = False
@@ -112,7 +111,7 @@ class ClauseView:
 
     def first(self, mask: np.ndarray) -> np.ndarray:
         """int64 (n,): position of the first token of each row for which `mask` (N,) holds, or −1."""
-        return _first(np.flatnonzero(mask), self.rows, len(self.parses))
+        return first_of(np.flatnonzero(mask), self.rows, len(self.parses))
 
     def any(self, mask: np.ndarray) -> np.ndarray:
         """bool (n,): whether `mask` (N,) holds for any token of the row."""
@@ -216,8 +215,8 @@ class ClauseView:
     @cached_property
     def copulas(self) -> np.ndarray:
         """int64 (n,): the main verb where it is a form of "be", else −1."""
-        is_copula = (self.roots >= 0) & self.is_be[self.roots] if len(self.is_be) else self.roots >= 0
-        return np.where(is_copula, self.roots, -1)
+        copulas = self.mask(self.roots[self.roots >= 0]) & self.is_be
+        return self.first(copulas)
 
     @cached_property
     def is_past(self) -> np.ndarray:
@@ -293,20 +292,13 @@ class ClauseView:
         return result
 
 
-def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    index = first_of_group(rows[positions], count)
-    return np.where(index >= 0, positions[index], -1) if len(positions) else index
-
-
 def _tree_of(parses: ParseRows) -> Tree:
     """Each row through the adaptor of its own scheme."""
-    count = len(parses)
     distinctive = parses.deps.among(schemes.DISTINCTIVE)
     if not distinctive.any():
         return schemes.universal_tree(parses)
-    clear = np.bincount(parses.rows, distinctive, minlength=count)
-    ours = np.bincount(parses.rows, parses.deps.where(schemes.is_distinctive), minlength=count)
-    is_clear = clear > ours
+    marks = distinctive.astype(np.int64) - parses.deps.where(schemes.is_distinctive)
+    is_clear = np.bincount(parses.rows, marks, len(parses)) > 0
     if not is_clear.any():
         return schemes.universal_tree(parses)
     if is_clear.all():

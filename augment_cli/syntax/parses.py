@@ -81,6 +81,13 @@ class Coded:
         some.__dict__["_code_of"] = self._code_of
         return some
 
+    def listed(self) -> list[str]:
+        """The strings themselves."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+    def __getitem__(self, position: int) -> str:
+        return self.values[self.codes[position]]
+
     def compacted(self) -> Coded:
         """The same strings with only those values that occur: what is then asked is asked of these alone."""
         occurring = self._occurring
@@ -117,6 +124,15 @@ def _lowered(values: Sequence[str]) -> list[str]:
     return joined.lower().split(_SEPARATOR)
 
 
+def _coded(name: str) -> cached_property[Coded]:
+    """A property of `ParseRows` that gives one of its string columns coded."""
+
+    def column(parses: ParseRows) -> Coded:
+        return Coded.of(parses.strings[name])
+
+    return cached_property(column)
+
+
 @dataclass(frozen=True)
 class ParseRows:
     """The parses of a batch of n sentences, flattened over its N tokens."""
@@ -143,13 +159,12 @@ class ParseRows:
         lists = {name: table[name].combine_chunks() for name in names if name != "row_id"}
         offsets = lists["starts"].offsets.to_numpy().astype(np.int64)
         flat = {name: column.flatten() for name, column in lists.items()}
-        numbers = {
+        numbers: dict[str, Any] = {
             name: flat[name].to_numpy(zero_copy_only=False)
             for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
         }
         strings = {name: flat[name] for name in STRING_COLUMNS}
-        columns: dict[str, Any] = numbers
-        return cls(offsets=offsets - offsets[0], texts=texts, languages=languages, strings=strings, **columns)
+        return cls(offsets=offsets - offsets[0], texts=texts, languages=languages, strings=strings, **numbers)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -164,30 +179,11 @@ class ParseRows:
         """int64 (N,): where each token begins in the code points of all texts."""
         return self.texts.offsets[:-1][self.rows] + self.starts
 
-    @cached_property
-    def lemmas(self) -> Coded:
-        """Lemmas."""
-        return Coded.of(self.strings["lemmas"])
-
-    @cached_property
-    def pos(self) -> Coded:
-        """Coarse tags (UPOS)."""
-        return Coded.of(self.strings["pos"])
-
-    @cached_property
-    def tags(self) -> Coded:
-        """Fine tags."""
-        return Coded.of(self.strings["tags"])
-
-    @cached_property
-    def morphs(self) -> Coded:
-        """Morphology, `Number=Sing|Person=3`."""
-        return Coded.of(self.strings["morphs"])
-
-    @cached_property
-    def deps(self) -> Coded:
-        """Dependency labels."""
-        return Coded.of(self.strings["deps"])
+    lemmas = _coded("lemmas")
+    pos = _coded("pos")  # coarse tags (UPOS)
+    tags = _coded("tags")  # fine tags
+    morphs = _coded("morphs")  # `Number=Sing|Person=3`
+    deps = _coded("deps")  # dependency labels
 
     @cached_property
     def parents(self) -> np.ndarray:

@@ -121,13 +121,9 @@ def universal_tree(parses: ParseRows) -> Tree:
 def _copulas(parses: ParseRows, is_root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions of copulas and of their predicates; one for each predicate, none inside another."""
     is_copula = parses.deps.where(lambda label: _base(label) == "cop") & ~is_root
-    copula = np.flatnonzero(is_copula)
-    copula = copula[~is_copula[parses.parents[copula]]]
-    predicate = parses.parents[copula]
-    if not len(copula):
-        return copula, predicate
-    first = np.unique(predicate, return_index=True)[1]
-    return copula[first], predicate[first]
+    copula = np.flatnonzero(is_copula & ~is_copula[parses.parents])
+    predicate, first = np.unique(parses.parents[copula], return_index=True)
+    return copula[first], predicate
 
 
 def _promoted(

@@ -123,7 +123,7 @@ class PunctuationSites:
     def quotations(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: first and last token of the subject to be put in quotation marks (rule 2)."""
         view, parses = self.view, self.view.parses
-        first, last = (np.full(len(parses), -1) for _ in range(2))
+        first, last = np.full((2, len(parses)), -1)
         rows, left, right = self._subjects
         right = self._before_space(right)
         # A comma that closes the span stays outside.
@@ -178,7 +178,7 @@ class PunctuationSites:
         """int64 (n,): the first mark of rule 3, not final, not inside a word, and not one of a pair."""
         parses, rows = self.view.parses, self.view.rows
         in_front = np.append(False, parses.whitespace[:-1])[: len(rows)]
-        in_front[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
+        in_front |= np.arange(len(rows)) == parses.offsets[:-1][rows]
         loose = np.flatnonzero(self._inner_marks & (in_front | self._spaced))
         paired = parses.forms_at(loose).where(lambda form: form[:1] in _PAIRED)
         return self.view.first(self.view.mask(loose[~paired]))

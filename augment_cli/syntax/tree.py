@@ -50,10 +50,10 @@ def words(text: str) -> frozenset[str]:
 NEGATIONS = frozenset({"not", "n't", "n’t", "nt", "never"})
 
 
-def first_of_group(groups: np.ndarray, count: int) -> np.ndarray:
-    """int64 (count,): the first index at which each group 0 … count−1 occurs in `groups`, or −1."""
+def first_of(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """int64 (count,): the first position of each row 0 … count−1 among some, which rise, or −1."""
     first = np.full(count, -1)
-    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)  # of equal targets the last write stays
+    first[rows[positions[::-1]]] = positions[::-1]  # of equal targets the last write stays
     return first
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import re
 
 import numpy as np
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
+from augment_cli.english.clauses.clause_rules import followed_by, put, refuse
 from augment_cli.english.inflection import base_form, phrase
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import NEGATIONS, Role, VerbForm, any_of, words
@@ -29,33 +29,19 @@ ADVERBS = (
 )
 DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 _BE_FORMS = frozenset({"am", "is", "are", "was", "were", "be"})
-_SLOTS = (VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.PAST)
-_FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD)
 # Verbs that make an auxiliary with "to" themselves; they take no second one.
 _SEMI_AUXILIARIES = words("have has had need needs needed ought used 's 'd 've ’s ’d ’ve")
 
 
-@dataclass(frozen=True)
-class _Slots:
-    """Auxiliaries with a form for each slot (present, third person, past), as a table of phrases."""
-
-    names: tuple[str, ...]
-
-    @cached_property
-    def phrases(self) -> np.ndarray:
-        """object (slots, auxiliaries): phrase or None."""
-        return np.array([[phrase(name, slot) for name in self.names] for slot in _SLOTS], object)
-
-    def draw(self, slots: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-        """int64 (m,): an auxiliary that has the slot's form, or −1; each with the same probability."""
-        chosen = np.full(len(slots), -1)
-        for slot in range(len(_SLOTS)):
-            fitting = np.array([i for i, form in enumerate(self.phrases[slot]) if form is not None], np.int64)
-            mine = np.flatnonzero(slots == slot)
-            if len(fitting):
-                which = (uniforms[mine] * len(fitting)).astype(np.int64)
-                chosen[mine] = fitting[np.minimum(which, len(fitting) - 1)]
-        return chosen
+def _inflected(names: tuple[str, ...], slots: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """object (m,): auxiliaries in the forms of `DO`, of those that have one each as likely; None without."""
+    chosen = np.full(len(slots), None, object)
+    for slot, form in enumerate(DO):
+        fitting = [made for name in names if (made := phrase(name, form)) is not None]
+        mine = np.flatnonzero(slots == slot)
+        if fitting:
+            chosen[mine] = np.array(fitting, object)[pick(uniforms[mine], len(fitting))]
+    return chosen
 
 
 def recommended(
@@ -72,7 +58,7 @@ def recommended(
     tokens = view.first(main | helping)[rows]
     is_main = tokens == view.roots[rows]
 
-    finite = any_of(forms[tokens], _FINITE)
+    finite = any_of(forms[tokens], DO)
     modal = (forms[tokens] == VerbForm.MODAL) & ~is_main
     be = view.is_be[tokens] & finite
     verb = is_main & finite & ~be
@@ -81,34 +67,29 @@ def recommended(
     lemmas[verb] = [" " + word if word else "" for word in base_forms(view, tokens[verb])]
 
     subjects = np.maximum(view.subjects, view.first((view.roles == Role.EXPLETIVE) & view.of_root))[rows]
+    negated = view.any(view.negations & view.of_root)[rows]
     doubtful = view.is_doubtful[tokens] & ~modal | (verb & (lemmas == ""))
-    blocked = [
+    good = refuse(
+        answer.reasons,
+        rows,
         (~is_main & ~modal & ~be, Reason.OTHER_AUXILIARY),
         (is_main & ~finite, Reason.NO_FINITE_VERB),
-        (
-            view.any(view.negations & view.of_root)[rows] | _followed_by(view, tokens, NEGATIONS),
-            Reason.NEGATED,
-        ),
+        (negated | followed_by(view, tokens, NEGATIONS), Reason.NEGATED),
         (_takes_infinitive(view, tokens, be), Reason.OTHER_AUXILIARY),
         (runs_on(view, tokens), Reason.OTHER_AUXILIARY),
         (~view.has_subject[rows], Reason.NO_SUBJECT),
         (subjects > tokens, Reason.INVERTED),
         (doubtful, Reason.DOUBTFUL_PARSE),
-    ]
-    reasons = np.select([mask for mask, _ in blocked], [reason for _, reason in blocked], "")
-    answer.reasons[rows] = reasons
-    good = np.flatnonzero(reasons == "")
+    )
 
     past = view.is_past[tokens[good]]
     third = np.where(modal[good], view.third_person_singular[rows[good]], False)
     third |= ~modal[good] & (forms[tokens[good]] == VerbForm.PRESENT_THIRD)
     slots = np.where(past, 2, np.where(third, 1, 0))
-    table = _Slots(names or GRAMMATICAL)
-    chosen = table.draw(slots, draw(0)[rows[good]])
-    answer.reasons[rows[good[chosen < 0]]] = Reason.NO_AUXILIARY_FITS
-    fits = chosen >= 0
-    good, slots, chosen = good[fits], slots[fits], chosen[fits]
-    phrases = table.phrases[slots, chosen]
+    phrases = _inflected(names or GRAMMATICAL, slots, draw(0)[rows[good]])
+    fits = np.array([made is not None for made in phrases], bool)
+    answer.reasons[rows[good[~fits]]] = Reason.NO_AUXILIARY_FITS
+    good, phrases = good[fits], phrases[fits]
     replace_verbs(view, rows[good], tokens[good], phrases, lemmas[good], edits)
     answer.rules[rows[good]] = np.select([modal[good], be[good]], ["modal", "be"], "verb")
     return answer
@@ -147,18 +128,16 @@ def released_verb(
     be = lower.among(_BE_FORMS)
     third = np.where(is_root, ~be & (forms[tokens] == VerbForm.PRESENT_THIRD), lower.among({"is"}))
     past = np.where(is_root, ~be & (forms[tokens] == VerbForm.PAST), lower.among({"was", "were"}))
-    good = be | (is_root & any_of(forms[tokens], _FINITE))
+    good = be | (is_root & any_of(forms[tokens], DO))
     rows, tokens, be, third, past = rows[good], tokens[good], be[good], third[good], past[good]
     lemmas = np.full(len(rows), " be", object)
     lemmas[~be] = [" " + word for word in lemmas_of(view, tokens[~be])]
     table = names or PUBLISHED
-    drawn = pick(draw(0)[rows], len(table))
-    have = {0: "have", 1: "has", 2: "had"}
     by_slot = np.array(
-        [[have[slot] + name[4:] if name.startswith("have") else name for name in table] for slot in range(3)],
-        object,
+        [[re.sub("^have", have, name) for name in table] for have in ("have", "has", "had")], object
     )
-    replace_verbs(view, rows, tokens, by_slot[np.where(past, 2, third.astype(int)), drawn], lemmas, edits)
+    phrases = by_slot[np.where(past, 2, third.astype(int)), pick(draw(0)[rows], len(table))]
+    replace_verbs(view, rows, tokens, phrases, lemmas, edits)
     answer.rules[rows] = np.where(be, "be", "verb")
     return answer
 
@@ -196,35 +175,24 @@ def replace_verbs(
     parses = view.parses
     joined = joined_to_word(view, tokens)
     cases = parses.forms_at(tokens).map(case_of, np.int64)
-    sides = joined + 2 * runs_on(view, tokens)
-    pool: dict[tuple[str, str, int, int], int] = {}
-    codes = [
-        pool.setdefault(key, len(pool))
-        for key in zip(phrases.tolist(), lemmas.tolist(), cases.tolist(), sides.tolist(), strict=True)
-    ]
+    columns = (phrases, lemmas, cases, joined, runs_on(view, tokens))
     texts = [
-        " " * (side & 1) + in_case(front + back, case) + " " * (side >> 1) for front, back, case, side in pool
+        " " * before + in_case(front + back, case) + " " * behind
+        for front, back, case, before, behind in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    edits.replace(rows, parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))
+    put(edits, rows, parses.starts[tokens], parses.ends[tokens], texts)
 
 
 def base_forms(view: ClauseView, tokens: np.ndarray) -> list[str | None]:
     """Infinitive of each of some tokens; None where the form cannot be what its tag says."""
-    parses = view.parses
-    forms, lemmas = parses.forms_at(tokens), parses.lemmas_at(tokens)
-    return [
-        base_form(forms.values[word], form, lemmas.values[lemma])
-        for word, form, lemma in zip(
-            forms.codes.tolist(), view.verb_forms[tokens].tolist(), lemmas.codes.tolist(), strict=True
-        )
-    ]
+    forms, lemmas = view.parses.forms_at(tokens).listed(), view.parses.lemmas_at(tokens).listed()
+    return [base_form(*one) for one in zip(forms, view.verb_forms[tokens].tolist(), lemmas, strict=True)]
 
 
 def lemmas_of(view: ClauseView, tokens: np.ndarray) -> list[str]:
     """Infinitives, the pipeline's lemma where the dictionary and the tag disagree."""
-    lemmas = view.parses.lemmas_at(tokens)
-    pairs = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
-    return [word or lemmas.values[code] for word, code in pairs]
+    lemmas = view.parses.lemmas_at(tokens).listed()
+    return [base or lemma for base, lemma in zip(base_forms(view, tokens), lemmas, strict=True)]
 
 
 def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
@@ -234,15 +202,10 @@ def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     return ~opens & ~parses.whitespace[tokens - 1] & ~parses.pos.among({"PUNCT", "SPACE"})[tokens - 1]
 
 
-def _followed_by(view: ClauseView, tokens: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
-    """Whether the token after each of `tokens`, in the same row, is one of some words."""
-    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(wanted)
-
-
 def _takes_infinitive(view: ClauseView, tokens: np.ndarray, be: np.ndarray) -> np.ndarray:
     """Whether there is an auxiliary with "to" already: has to go, used to go, is to go."""
     semi = view.parses.lower_at(tokens).among(_SEMI_AUXILIARIES) | be
-    return semi & _followed_by(view, tokens, frozenset({"to"}))
+    return semi & followed_by(view, tokens, {"to"})
 
 
 def runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:

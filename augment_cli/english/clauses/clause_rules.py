@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -171,7 +171,12 @@ class Arguments:
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): whether "not" or "n't" follows directly."""
-    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(_CONTRACTED_NEGATIONS)
+    return followed_by(view, tokens, _CONTRACTED_NEGATIONS)
+
+
+def followed_by(view: ClauseView, tokens: np.ndarray, wanted: Collection[str]) -> np.ndarray:
+    """bool (m,): whether one of some words follows directly, in the same row."""
+    return view.has_behind(tokens) & view.parses.lower_at(view.behind(tokens)).among(wanted)
 
 
 def follows_adverb(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from augment_cli.text.surface import capitalised_where, slices, uncapitalised_wh
 _DIVIDERS = frozenset({",", ";", ":", "-", "–", "—", "--", ".", "…", "..."})
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _QUOTES = {"“": 1, "«": 1, "„": 1, "”": -1, "»": -1}
-_STRAIGHT = frozenset({'"', "''", "``"})
+_STRAIGHT = dict.fromkeys(('"', "''", "``"), 1)
 
 
 @dataclass(frozen=True)
@@ -39,34 +40,31 @@ class Constituents:
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: first and last word of each row, −1 where it has none."""
-        words = np.flatnonzero(~self.is_mark)
-        first, last = (np.full(len(self.view.parses), -1) for _ in range(2))
-        rows = self.view.rows[words]
-        first[rows[::-1]] = words[::-1]
-        last[rows] = words
-        return first, last
+        last, words = np.full(len(self.view.parses), -1), np.flatnonzero(~self.is_mark)
+        last[self.view.rows[words]] = words
+        return self.view.first(~self.is_mark), last
 
     @cached_property
     def commas(self) -> np.ndarray:
         """bool (N,): commas."""
-        return self._marks_among(frozenset({","}))
+        return self._marks_among({","})
 
     @cached_property
     def is_hyphen(self) -> np.ndarray:
         """bool (N,): hyphens and slashes, which join words."""
-        return self._marks_among(frozenset({"-", "–", "/", "‐"}))
+        return self._marks_among({"-", "–", "/", "‐"})
 
     @cached_property
     def colons(self) -> np.ndarray:
         """bool (N,): colons and semicolons."""
-        return self._marks_among(frozenset({":", ";"}))
+        return self._marks_among({":", ";"})
 
     @cached_property
     def dividers(self) -> np.ndarray:
         """bool (N,): marks that divide and belong to neither side: commas, colons, dashes, full stops."""
         return self._marks_among(_DIVIDERS) | self.is_space
 
-    def _marks_among(self, wanted: frozenset[str]) -> np.ndarray:
+    def _marks_among(self, wanted: Collection[str]) -> np.ndarray:
         marks, forms = self._marks
         return self.view.mask(marks[forms.among(wanted)])
 
@@ -95,15 +93,10 @@ class Constituents:
     @cached_property
     def _depths(self) -> list[tuple[np.ndarray, int]]:
         marks, forms = self._marks
-        tables = [
-            (forms.map(lambda form: _BRACKETS.get(form, 0), np.int64), 0),
-            (forms.map(lambda form: _QUOTES.get(form, 0), np.int64), 0),
-            (forms.among(_STRAIGHT).astype(np.int64), 2),
-        ]
         depths = []
-        for steps, modulus in tables:
+        for steps, modulus in ((_BRACKETS, 0), (_QUOTES, 0), (_STRAIGHT, 2)):
             sums = np.zeros(len(self.is_mark) + 1, np.int64)
-            sums[marks + 1] = steps
+            sums[marks + 1] = forms.numbered(steps)
             depths.append((np.cumsum(sums), modulus))
         return depths
 
@@ -146,13 +139,13 @@ class Constituents:
         parses, rows = self.view.parses, self.view.rows[left]
         base = parses.texts.offsets[rows]
         strings = slices(parses.texts, base + parses.starts[left], base + parses.ends[right])
-        lowered = np.flatnonzero(np.broadcast_to(inwards, len(left)))
-        lowered = lowered[self._loses_capital(left[lowered])]
-        strings = uncapitalised_where(strings, _mask(lowered, len(strings)))
+        lowered, raised = np.zeros((2, len(left)), bool)
+        inner = np.flatnonzero(np.broadcast_to(inwards, len(left)))
+        lowered[inner] = self._loses_capital(left[inner])
         begins = parses.forms_at(self.bounds[0][rows])
-        raised = np.flatnonzero(to_front & ~begins.where(lambda form: form[:1].islower()))
-        plain = parses.forms_at(left[raised]).where(str.islower)  # not iPhone
-        return capitalised_where(strings, _mask(raised[plain], len(strings))).to_pylist()
+        front = np.flatnonzero(to_front & ~begins.where(lambda form: form[:1].islower()))
+        raised[front] = parses.forms_at(left[front]).where(str.islower)  # not iPhone
+        return capitalised_where(uncapitalised_where(strings, lowered), raised).to_pylist()
 
     def _loses_capital(self, tokens: np.ndarray) -> np.ndarray:
         """bool (m,): words whose capital is that of the sentence's beginning, not of a name."""
@@ -169,10 +162,3 @@ class Constituents:
 
 
 _ARTICLES = frozenset({"the", "a", "an"})
-
-
-def _mask(index: np.ndarray, count: int) -> np.ndarray:
-    """bool (count,): True at `index`."""
-    mask = np.zeros(count, bool)
-    mask[index] = True
-    return mask

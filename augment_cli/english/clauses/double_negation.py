@@ -23,6 +23,7 @@ from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import Arguments, insert_not, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.inflection import base_form
+from augment_cli.english.lists import LISTS
 from augment_cli.resources import load_english_terms, word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
@@ -53,22 +54,12 @@ _GRAMMAR = frozenset({"DT", "PRP", "PRP$", "IN", "EX", "CD"})
 _OPENERS = words("in on at during after before from under throughout within by")
 # Not of a time or place: in fact, at least, by contrast.
 _NO_SETTING = frozenset(word_list("no_settings"))
-# Who denies to have said something has not said it; who denies to think it thinks the opposite.
-_SAYING = words(
-    "say state announce report claim argue declare write note explain confirm reveal suggest show find "
-    "discover demonstrate indicate conclude admit insist complain"
-)
 # What somebody may be expected to do, so that "did not fail to" is how it would be said.
 _EXPECTED = frozenset(word_list("expected_acts"))
 # What a thing may be expected to do.
 _EFFECTS = frozenset(word_list("expected_effects"))
 # Adverbs that a negation would take in, or that speak of the whole sentence.
 _SCOPED = frozenset(word_list("scoping_words"))
-# Of these verbs those that need no object.
-_INTRANSITIVE = words(
-    "apologise apologize apply comment complain comply consult contribute object participate protest repair "
-    "reply respond submit write vote"
-)
 _PERSON, _GROUP = 18, 14  # lexicographer files of nouns
 _AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
@@ -137,7 +128,7 @@ def _subordinate(view: ClauseView) -> np.ndarray:
     places = np.flatnonzero(mask)
     labels = parses.deps.at(Arguments(view).clause_labels[places])
     inner = labels.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})
-    said = labels.among({"ccomp"}) & parses.lemmas_at(view.parents[places]).lowered().among(_SAYING)
+    said = labels.among({"ccomp"}) & parses.lemmas_at(view.parents[places]).lowered().among(LISTS["deniable"])
     # "landed to collect samples", but not "because", "while" or "if"
     marked = view.with_child(view.roles == Role.MARKER)
     purpose = labels.among({"advcl"}) & (view.verb_forms[places] == VerbForm.BASE) & ~marked[places]
@@ -200,17 +191,16 @@ def put_phrase(
     first = clauses.sentence_begins[index]
     begins = Constituents(view).strings(first, first, inwards=True)
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
-    tags = parses.tags.at(first)
-    lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})
-    begins = [
-        word[0].lower() + word[1:] if lower else word for word, lower in zip(begins, lowers, strict=True)
-    ]
-    chosen = [_PHRASES[phrase] for phrase in phrases.tolist()]
-    texts = [
-        f"{phrase if upper else phrase[0].lower() + phrase[1:]} {word}"
-        for word, upper, phrase in zip(begins, capital, chosen, strict=True)
-    ]
+    lowers = _as_terms_are_written(view, first)[1] & ~parses.tags.at(first).among({"NNP", "NNPS"})
+    texts = []
+    for word, upper, lower, phrase in zip(begins, capital, lowers.tolist(), phrases.tolist(), strict=True):
+        front = _PHRASES[phrase] if upper else _lower_first(_PHRASES[phrase])
+        texts.append(f"{front} {_lower_first(word) if lower else word}")
     put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)
+
+
+def _lower_first(text: str) -> str:
+    return text[0].lower() + text[1:]
 
 
 def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
@@ -317,7 +307,7 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -
     verbs = np.where(clauses.is_verb[some], clauses.bases[some], lemmas).tolist()
     acting = _act(view, np.maximum(clauses.subjects[some], 0)).tolist()
     possible[some] = [
-        verb in (_EXPECTED if acts else _EFFECTS) and (takes or verb in _INTRANSITIVE)
+        verb in (_EXPECTED if acts else _EFFECTS) and (takes or verb in LISTS["intransitive"])
         for verb, acts, takes in zip(verbs, acting, has_object, strict=True)
     ]
     return np.where(possible, inner, -1)
@@ -353,12 +343,10 @@ def _fail(
     index = index[~finite]
     rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
     insert_not(view, edits, tokens, tokens)
-    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
-    kinds = view.verb_forms[verbs].tolist()
     texts = []
-    for form, lemma, kind in zip(forms.codes.tolist(), lemmas.codes.tolist(), kinds, strict=True):
-        word = forms.values[form]
-        base = "be" if word.lower() in {"been", "be"} else base_form(word, kind, lemmas.values[lemma])
+    words_, lemmas = parses.forms_at(verbs).listed(), parses.lemmas_at(verbs).listed()
+    for word, lemma, kind in zip(words_, lemmas, view.verb_forms[verbs].tolist(), strict=True):
+        base = "be" if word.lower() in {"been", "be"} else base_form(word, kind, lemma)
         fail = "failed" if kind == VerbForm.PAST_PARTICIPLE else "fail"
-        texts.append(f"{fail} to {base or lemmas.values[lemma]}")
+        texts.append(f"{fail} to {base or lemma}")
     put(edits, rows, parses.starts[verbs], parses.ends[verbs], texts)

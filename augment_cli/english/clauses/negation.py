@@ -13,6 +13,7 @@ import numpy as np
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
 from augment_cli.english.clauses.auxiliary import DO, base_forms, joined_to_word, lemmas_of
+from augment_cli.english.clauses.clause_rules import put
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, is_penn, words
 from augment_cli.text.spans import EditList
@@ -36,7 +37,7 @@ _SPECIAL = words("am is are was were can could will would shall should may must 
 # What a contracted auxiliary is called once its "n't" is gone.
 _FULL = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 
-_KINDS = ("auxiliary", "be", "verb", "front")
+_KINDS = ("+auxiliary", "+be", "+verb", "+front")
 _AUXILIARY, _BE, _VERB, _FRONT = range(4)
 
 
@@ -150,19 +151,13 @@ def _apply(view: ClauseView, plan: _Plan, edits: EditList) -> None:
     edits.replace(owner[tokens], parses.starts[tokens], parses.ends[tokens], full, forms.codes)
 
     tokens = plan.taken[kinds == _VERB]
-    pool: dict[tuple[str, int, str, bool], int] = {}
-    forms = parses.forms_at(tokens)
-    columns = (forms.codes, view.verb_forms[tokens], joined_to_word(view, tokens))
-    parts = zip(*(column.tolist() for column in columns), lemmas_of(view, tokens), strict=True)
-    codes = [
-        pool.setdefault((forms.values[code], form, lemma, joined), len(pool))
-        for code, form, joined, lemma in parts
-    ]
+    words_, lemmas = parses.forms_at(tokens).listed(), lemmas_of(view, tokens)
+    forms, joined = view.verb_forms[tokens].tolist(), joined_to_word(view, tokens).tolist()
     texts = [
-        " " * joined + in_case(f"{DO[VerbForm(form)]} not {lemma}", case_of(word))
-        for word, form, lemma, joined in pool
+        " " * is_joined + in_case(f"{DO[VerbForm(form)]} not {lemma}", case_of(word))
+        for word, form, lemma, is_joined in zip(words_, forms, lemmas, joined, strict=True)
     ]
-    edits.replace(owner[tokens], parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))
+    put(edits, owner[tokens], parses.starts[tokens], parses.ends[tokens], texts)
 
     rows = owner[plan.taken[kinds == _FRONT]]
     edits.insert(rows, parses.starts[parses.offsets[rows]], "Not ")
@@ -194,19 +189,12 @@ def _delete(view: ClauseView, tokens: np.ndarray, is_taken: np.ndarray, edits: E
 
 def _name(view: ClauseView, plan: _Plan, answer: Answer) -> None:
     """Write down what was done to each row."""
-    count, owner = len(view.parses), view.rows
-    has_deleted = view.row_mask(owner[plan.deleted])
+    owner = view.rows
+    names = np.full(len(view.parses), "", object)
+    names[owner[plan.deleted]] = "+delete"
     rank = _rank(owner[plan.taken])
-    base = len(_KINDS) + 1
-    codes = has_deleted.astype(np.int64)
     for number in range(2):
         mine = plan.taken[rank == number]
-        step = np.zeros(count, np.int64)
-        step[owner[mine]] = plan.kinds[mine] + 1
-        codes = codes * base + step
-    for code in np.unique(codes).tolist():
-        head, second = divmod(code, base)
-        deleted, first = divmod(head, base)
-        names = ["delete"] * deleted + [_KINDS[kind - 1] for kind in (first, second) if kind]
-        if names:
-            answer.rules[codes == code] = "+".join(names)
+        names[owner[mine]] += np.array(_KINDS, object)[plan.kinds[mine]]
+    named = names != ""
+    answer.rules[named] = [name[1:] for name in names[named]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn
+from augment_cli.english.lists import LISTS
 from augment_cli.resources import word_list
 from augment_cli.syntax.tree import words
 
@@ -22,15 +23,8 @@ _STATES = frozenset(word_list("stative_verbs")) | words(
     "sit rank belong contain consist differ matter prefer believe seem sound taste smell"
 )
 _NOT_ASKED = words("not n't n’t never and so too")
-_TIMED = words(
-    "today now yesterday tomorrow tonight year week month day ever still always before after when while "
-    "during often usually"
-)
 _ASKED = {"where": ("when",), "when": ("where", "why"), "why": ("when",), "how": ("why",)}
 _WORKING = words("work live happen sleep grow survive")
-_MANNER = words(
-    "pronounce spell say call treat deal react respond describe define rate compare calculate come"
-)
 
 
 def owners(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
@@ -88,7 +82,7 @@ def question_words(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
         if not set(_ASKED).isdisjoint(own[1:]) or own[-1] in {"at", "in", "on", "from"}:
             continue
         if word == "how":
-            if verb not in _MANNER:
+            if verb not in LISTS["manner_verbs"]:
                 yield _reason(tokens, place, helper)
             continue
         others = _fitting(word, own, helper)
@@ -108,7 +102,7 @@ def _reason(tokens: Tokens, place: int, helper: str) -> Turn:
 
 def _fitting(word: str, own: list[str], helper: str) -> tuple[str, ...]:
     """What else could be asked: not when, where the question says when."""
-    timed = any(part.isdigit() for part in own) or not _TIMED.isdisjoint(own)
+    timed = any(part.isdigit() for part in own) or not LISTS["timed"].isdisjoint(own)
     placed = not words("in at on there here from into to near").isdisjoint(own)
     return tuple(
         other

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
+from augment_cli.english.lists import LISTS
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_table
 from augment_cli.syntax.clauses import ClauseView
@@ -21,10 +23,8 @@ from augment_cli.syntax.tree import words
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import AS_IT_IS, CAPITALISED, CAPITALS, case_of, in_case
 
-_DENIALS = words(
-    "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely cannot"
-)
 _POLAR = words("any anyone anything anybody anywhere anymore ever either yet nor until slightest")
+_PARTING = frozenset(".;:!?")
 _ASKING = words("who what which whose whom when where why how")
 
 Change = tuple[int, int, str]  # first and last token, what stands there instead; "" takes them out
@@ -40,20 +40,17 @@ class Tokens:
     @cached_property
     def forms(self) -> list[str]:
         """As they stand in the text."""
-        coded = self.view.parses.forms
-        return [coded.values[code] for code in coded.codes.tolist()]
+        return self.view.parses.forms.listed()
 
     @cached_property
     def lower(self) -> list[str]:
         """In lower case."""
-        coded = self.view.parses.lower
-        return [coded.values[code] for code in coded.codes.tolist()]
+        return self.view.parses.lower.listed()
 
     @cached_property
     def tags(self) -> list[str]:
         """Penn tags."""
-        coded = self.view.parses.tags
-        return [coded.values[code] for code in coded.codes.tolist()]
+        return self.view.parses.tags.listed()
 
     @cached_property
     def spaced(self) -> list[bool]:
@@ -105,22 +102,16 @@ class Tokens:
     def denied(self, place: int) -> bool:
         """Whether a negation stands before, up to the last mark, or directly behind."""
         row = self.rows[place]
-        for before in range(place - 1, self.bounds[row] - 1, -1):
-            if self.lower[before] in _DENIALS:
-                return True
-            if self.forms[before] in {".", ";", ":", "!", "?"}:
-                break
-        return self.word(place + 1, row) in _DENIALS
+        before = self._to_mark(range(place - 1, self.bounds[row] - 1, -1))
+        return not LISTS["denials"].isdisjoint(before) or self.word(place + 1, row) in LISTS["denials"]
 
     def denies_behind(self, place: int) -> bool:
         """Whether a word of the sentence behind denies, or needs the negation that stands here."""
-        row = self.rows[place]
-        for behind in range(place + 1, self.bounds[row + 1]):
-            if self.lower[behind] in _DENIALS or self.lower[behind] in _POLAR:
-                return True
-            if self.forms[behind] in {".", ";", ":", "!", "?"}:
-                break
-        return False
+        behind = range(place + 1, self.bounds[self.rows[place] + 1])
+        return not (LISTS["denials"] | _POLAR).isdisjoint(self._to_mark(behind))
+
+    def _to_mark(self, places: range) -> list[str]:
+        return [self.lower[place] for place in takewhile(lambda at: self.forms[at] not in _PARTING, places)]
 
     def noun_behind(self, place: int) -> str:
         """Tag of the noun whose adjectives, if any, stand directly behind; empty where there is none."""
@@ -194,14 +185,8 @@ def _write(tokens: Tokens, turn: Turn, edits: EditList) -> None:
                     own = tokens.forms[article][0] + wanted[1:]
                     spans.append((int(parses.starts[article]), int(parses.ends[article]), own))
         spans.append((start, end, text))
-    rows = np.full(len(spans), tokens.rows[turn[0][0]])
-    put(
-        edits,
-        rows,
-        np.array([start for start, _, _ in spans]),
-        np.array([end for _, end, _ in spans]),
-        [text for *_, text in spans],
-    )
+    starts, ends, texts = zip(*spans, strict=True)
+    put(edits, np.full(len(spans), tokens.rows[turn[0][0]]), np.array(starts), np.array(ends), list(texts))
 
 
 def turns_of(place: int, last: int, texts: Sequence[str]) -> Iterator[Turn]:

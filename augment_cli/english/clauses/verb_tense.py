@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.english.inflection import base_form, inflected
+from augment_cli.english.lists import LISTS
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, words
 from augment_cli.text.surface import CAPITALS, case_of, in_case
@@ -22,14 +23,8 @@ OTHER, THIRD, FIRST = range(3)  # you and plurals; he, she, it; I
 
 _HAVE = frozenset({"'ve", "’ve", "'s", "’s"})
 WILL = frozenset({"will", "wo", "'ll", "’ll", "shall", "sha"})
-_TO_PAST = {
-    "can": "could",
-    "ca": "could",
-    "may": "might",
-    "must": "had to",
-    "shall": "should",
-    "sha": "should",
-}
+_TO_PAST = {"can": "could", "ca": "could", "may": "might", "must": "had to"}
+_TO_PAST |= dict.fromkeys(("shall", "sha"), "should")
 _TO_PAST |= dict.fromkeys(("will", "wo", "'ll", "’ll"), "would")
 _TO_PRESENT = {"could": "can", "might": "may", "would": "will"}
 _TO_FUTURE = {"can": "will be able to", "could": "will be able to", "must": "will have to"}
@@ -94,10 +89,6 @@ def _modal(word: str, tense: int, negation: str) -> str | None:
     return _STEMS.get(new, new) if new is not None and negation in {"n't", "n’t"} else new
 
 
-_NO_PASSIVE = words(
-    "die graduate become remain resign work live emerge appear arrive go come stay continue begin grow fall "
-    "rise sink survive compete disappear collapse belong sleep reside"
-)
 _EITHER = words("leave return move retire serve join win play attend run study enter lead")
 _YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
 _LAST_YEAR = 2025  # surely over, whenever the sentence is read
@@ -161,7 +152,9 @@ def with_mended_conjuncts(view: ClauseView) -> ClauseView:
     forms = view.verb_forms[both]
     # "was born in 1905 and died": a verb that has no passive; of "left" nobody knows.
     lemmas = parses.lemmas_at(both).lowered()
-    alone = lemmas.among(_NO_PASSIVE) & ((forms == VerbForm.PAST) | (forms == VerbForm.PAST_PARTICIPLE))
+    alone = lemmas.among(LISTS["no_passive"]) & (
+        (forms == VerbForm.PAST) | (forms == VerbForm.PAST_PARTICIPLE)
+    )
     unsure = lemmas.among(_EITHER) & (forms == VerbForm.PAST_PARTICIPLE) | (forms == VerbForm.PAST)
     past = np.concatenate([past, both[alone]])
     lost = view.row_mask(view.rows[both[unsure & ~alone]])

@@ -12,11 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.guards.slips import ends_or_begins_otherwise, has_slip, is_garbled
 from augment_cli.english.guards.structure import is_restructured, parser
 from augment_cli.english.guards.vocabulary import Vocabulary, english, vocabulary_digests
+from augment_cli.english.lists import LISTS
 from augment_cli.resources import collocations_digest
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
@@ -31,20 +33,12 @@ _NEGATED = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall",
     )
 }
 _SUFFIXES = {"'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "'d"}
-_HOSTS = words(
-    "i you he she it we they there here that this these those who what how where when which "
-    "would could should might must"
-)
 _NEGATIONS = words("not no never none nobody nothing nowhere neither nor without hardly scarcely")
 _MODALS = words("can could may might must shall should will would")
 _BE = words("is are was were am be been being")
 _VERB_TAGS = words("VB VBZ VBD VBN VBG")
 _NOT_INFLECTED = words("JJ RB")
 _BEFORE_PARTICIPLE = words("is are was were be been has have had")
-_CALENDAR = words(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday"
-)
 _PERSONS = {
     form: forms.split()[0]
     for forms in (
@@ -67,7 +61,8 @@ _TURNS = (
     re.compile(r"\bunless\b"),
     re.compile(r"\b(?:before|prior)\b"),
 )
-_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
+_PAIRS = tuple(zip("([{“«", ")]}”»", strict=True))
+_COUNTED = '()[]{}“”«»„"‘'
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['’]|['’](?!\w)")  # an apostrophe has a letter on either side
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")
 _VERSION = re.compile(r"\b(([A-Z]\w*)[ -]\d+)\b")  # "Oracle 10" is not "Oracle ten"
@@ -105,16 +100,12 @@ def _pieces(word: str, known: frozenset[str]) -> list[str]:
     if word in _NEGATED:
         return [_NEGATED[word], "not"]
     if word.endswith("'s"):
-        return [_figure(word[:-2])]
+        return [_FIGURES.get(word[:-2], word[:-2])]
     host, mark, _ = word.rpartition("'")
     suffix = word[len(host) :]
-    if mark and suffix in _SUFFIXES and (host in _HOSTS or word in known):
+    if mark and suffix in _SUFFIXES and (host in LISTS["contracting_hosts"] or word in known):
         return [host, _SUFFIXES[suffix]]
-    return [_figure(word)]
-
-
-def _figure(word: str) -> str:
-    return _FIGURES.get(word, word)
+    return [_FIGURES.get(word, word)]
 
 
 def unfaithful(original: str, output: str, is_english: bool = False) -> str | None:
@@ -127,15 +118,10 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
         return Reason.UNPAIRED_MARK
     if quotations(original) != quotations(output):
         return Reason.QUOTATION_CHANGED
-    numbers = (
-        Counter(w.text for w in side if w.text[0].isdigit() or w.text in _ORDINALS)
-        for side in (before, after)
-    )
-    if next(numbers) != next(numbers) or any(
-        text not in output
-        for text, word in _VERSION.findall(original)
-        if word.lower() not in vocabulary.function_words
-    ):
+    versions = [
+        text for text, word in _VERSION.findall(original) if word.lower() not in vocabulary.function_words
+    ]
+    if _numbers(before) != _numbers(after) or any(text not in output for text in versions):
         return Reason.NAME_OR_NUMBER_CHANGED
     low, high = _SHORTEST * len(before) - _SLACK, _LONGEST * len(before) + _SLACK
     if not low <= len(after) <= high:
@@ -149,24 +135,15 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
     is_rare = recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters)
     if is_rare and not is_english:
         # A title of rare words, or another language: an English word for one that no list has is a loss.
-        is_lost = any(not vocabulary.knows(word) for word in lost) and any(map(vocabulary.knows, new))
-        if is_lost:
+        if any(not vocabulary.knows(word) for word in lost) and any(map(vocabulary.knows, new)):
             return Reason.NAME_OR_NUMBER_CHANGED
         return Reason.BROKEN_GRAMMAR if ends_or_begins_otherwise(original, output) else None
-    own = {word.text for word in before} | known
-    if any(
-        not (
-            word.text in own
-            or word.text in _SUFFIXES
-            or word.text[0].isdigit()
-            or vocabulary.knows(word.text)
-        )
-        for word in after
-    ):
+    own = {word.text for word in before} | known | _SUFFIXES.keys()
+    come = (word.text for word in after if word.text not in own)
+    if not all(word[0].isdigit() or vocabulary.knows(word) for word in come):
         return Reason.INVENTED_WORD
-    if _names(before, after, vocabulary) != _names(after, before, vocabulary) or any(
-        name not in output for name in _NAME.findall(original)
-    ):
+    is_renamed = _names(before, after, vocabulary) != _names(after, before, vocabulary)
+    if is_renamed or any(name not in output for name in _NAME.findall(original)):
         return Reason.NAME_OR_NUMBER_CHANGED
     if _count(before, _NEGATIONS) != _count(after, _NEGATIONS):
         return Reason.NEGATION_CHANGED
@@ -174,9 +151,7 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
         return Reason.WORD_LOST
     if reason := _compare_content(before, after, vocabulary):
         return reason
-    if [len(turn.findall(original.lower())) for turn in _TURNS] != [
-        len(turn.findall(output.lower())) for turn in _TURNS
-    ]:
+    if any(len(turn.findall(original.lower())) != len(turn.findall(output.lower())) for turn in _TURNS):
         return Reason.WORD_ADDED
     if _roles(before) != _roles(after) or has_slip(original, output, vocabulary):
         return Reason.BROKEN_GRAMMAR
@@ -198,36 +173,31 @@ def _marks_pair(original: str, output: str) -> bool:
     """Whether brackets, double quotes and symbols stand in the output as in the original, and pair."""
     if sorted(_SYMBOL.findall(original)) != sorted(_SYMBOL.findall(output)):
         return False
+    if any(output.count(mark) != original.count(mark) for mark in _COUNTED):
+        return False
+    if len(_SINGLE_QUOTE.findall(output)) != len(_SINGLE_QUOTE.findall(original)):
+        return False
     for opening, closing in _PAIRS:
-        depth = 0
-        if output.count(opening) != original.count(opening) or output.count(closing) != original.count(
-            closing
-        ):
+        depths = accumulate((mark == opening) - (mark == closing) for mark in output)
+        if original.count(opening) == original.count(closing) and min(depths, default=0) < 0:
             return False
-        if opening == "„":
-            continue
-        for character in output:
-            depth += (character == opening) - (character == closing)
-            if depth < 0 and original.count(opening) == original.count(closing):
-                return False
-    if output.count('"') != original.count('"'):
-        return False
-    if [output.count("‘"), len(_SINGLE_QUOTE.findall(output))] != [
-        original.count("‘"),
-        len(_SINGLE_QUOTE.findall(original)),
-    ]:
-        return False
     # A mark that opens has no space behind it, one that closes none before it.
     quoted = re.findall(r'"[^"]*"', output) if output.count('"') % 2 == 0 else []
-    return all(piece[1:-1].strip() == piece[1:-1] for piece in quoted) or any(
-        piece[1:-1].strip() != piece[1:-1] for piece in re.findall(r'"[^"]*"', original)
-    )
+    return not any(map(_is_padded, quoted)) or any(map(_is_padded, re.findall(r'"[^"]*"', original)))
+
+
+def _is_padded(quotation: str) -> bool:
+    return quotation[1:-1].strip() != quotation[1:-1]
+
+
+def _numbers(words: Sequence[Word]) -> Counter[str]:
+    return Counter(word.text for word in words if word.text[0].isdigit() or word.text in _ORDINALS)
 
 
 def _names(words: Sequence[Word], others: Sequence[Word], vocabulary: Vocabulary) -> Counter[str]:
     """Names and rare words: written with a capital in either text, or not among the common words."""
     written = {word.text for word in (*words, *others) if word.is_capitalised}
-    written -= vocabulary.function_words - _CALENDAR
+    written -= vocabulary.function_words - LISTS["calendar"]
     return Counter(
         word.text
         for word in words
@@ -254,15 +224,16 @@ def _is_participle(word: str, words: Sequence[str]) -> bool:
 
 def _difference(before: Sequence[Word], after: Sequence[Word]) -> tuple[list[str], list[str]]:
     """The words that only one of two texts has, each as often as it has it more."""
-    counts = [Counter(word.text for word in side) for side in (before, after)]
-    return list((counts[0] - counts[1]).elements()), list((counts[1] - counts[0]).elements())
+    one, other = (Counter(word.text for word in side) for side in (before, after))
+    return list((one - other).elements()), list((other - one).elements())
 
 
 def _compare_content(before: Sequence[Word], after: Sequence[Word], vocabulary: Vocabulary) -> str | None:
     """Whether every content word of one text has its counterpart in the other, each used once."""
-    lost, new = _difference(before, after)
-    lost = [word for word in lost if word not in vocabulary.function_words]
-    new = [word for word in new if word not in vocabulary.function_words]
+    lost, new = (
+        [word for word in side if word not in vocabulary.function_words]
+        for side in _difference(before, after)
+    )
     before_texts = [word.text for word in before]
 
     def may_stand_for(new_word: str, lost_word: str) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from augment_cli.english.guards.vocabulary import english
+from augment_cli.english.lists import LISTS
 from augment_cli.parsing.pipelines import PipelineSource, find_pipeline, load_pipeline
 from augment_cli.resources import END, START, load_collocations, tokens
 from augment_cli.syntax.tree import words
@@ -47,9 +48,9 @@ _ALIKE = {
 _ALIKE_TOGETHER = {"as though": "as if", "in to": "to", "due": "because"}
 _MOVING = words("although though because if unless since after before while when whenever once")
 _MONTHS = words("january february march april may june july august september october november december")
-_TIMES = _MONTHS | words(
-    "monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter morning afternoon "
-    "evening night day days week weeks month months year years decade century war death birth"
+_TIMES = LISTS["calendar"] | words(
+    "spring summer autumn winter morning afternoon evening night day days week weeks month months year years "
+    "decade century war death birth"
 )
 _YEAR = re.compile(r"\d{3,4}s?$")
 _SHORT = {"n't": "not", "ca": "can", "wo": "will"}
@@ -148,8 +149,11 @@ def _lost_and_come(before: Doc, after: Doc, partners: dict[int, int]) -> Any:
 def _differs(one: Any, two: Any, partners: dict[int, int]) -> Any:
     is_other = _lower(one) != _lower(two)
     adverbial = one.dep_ in _ADVERBIAL and two.dep_ in _ADVERBIAL
-    if is_other and not adverbial:
-        yield from _inflected_otherwise(one, two)
+    tags = one.tag_, two.tag_
+    verbal = tags[0][:2] == tags[1][:2] == "VB"
+    alike = tags[0] == tags[1] or any({*tags} <= nouns for nouns in _NOUNS)
+    if is_other and not (adverbial or alike or verbal):
+        yield ("tag", one.text, two.text, *tags)
     if (one.dep_ == "conj") != (two.dep_ == "conj") and not (_is_bare(one) and _is_bare(two)):
         yield "exchange", one.text, two.text
     if is_other and any(child.dep_ == "compound:prt" for child in (*one.children, *two.children)):
@@ -180,14 +184,6 @@ def _differs(one: Any, two: Any, partners: dict[int, int]) -> Any:
         yield from _said_otherwise(one, two)
 
 
-def _inflected_otherwise(one: Any, two: Any) -> Any:
-    tags = one.tag_, two.tag_
-    if tags[0] == tags[1] or (tags[0][:2] == tags[1][:2] == "VB"):
-        return
-    if not any(set(tags) <= nouns for nouns in _NOUNS):
-        yield ("tag", one.text, two.text, *tags)
-
-
 def _stands_alone(one: Any, two: Any, partners: dict[int, int]) -> bool:
     """Whether a word stands for one other and both have the same neighbours."""
     last = len(two.doc) - 1
@@ -209,13 +205,19 @@ def _fit(one: Any, two: Any) -> tuple[float, int]:
     return float(table.fit(*numbers)[0]), often
 
 
+def _first_joined(token: Any) -> Any:
+    """What a word is joined to by "and", or the word itself."""
+    for _ in range(_DEEPEST):
+        if token.dep_ != "conj":
+            break
+        token = token.head
+    return token
+
+
 def _part(token: Any) -> tuple[Any, str]:
     """A word's head and its part in it."""
-    head, part = token.head, token.dep_
-    for _ in range(_DEEPEST):
-        if part != "conj":
-            break
-        head, part = head.head, head.dep_
+    first = _first_joined(token)
+    head, part = first.head, first.dep_
     if part == "obl" and _is_passive(head) and any(_lower(child) == "by" for child in token.children):
         part = "nsubj"
     part = _SAME_PART.get(part, part)
@@ -224,11 +226,7 @@ def _part(token: Any) -> tuple[Any, str]:
 
 def _marks(token: Any) -> str:
     """Articles of a word; prepositions and conjunctions of it, or of what it is joined to by "and"."""
-    first = token
-    for _ in range(_DEEPEST):
-        if first.dep_ != "conj":
-            break
-        first = first.head
+    first = _first_joined(token)
     marks = [child for child in first.children if child.dep_ in ("case", "mark")]
     marks += [child for child in token.children if child.dep_ == "det"]
     if any(_lower(child) == "although" and not _opens_a_clause(child) for child in marks):

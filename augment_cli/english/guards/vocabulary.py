@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -65,12 +67,12 @@ class Vocabulary:
         """Whether a lower-case word is written so, and not a name or an adjective of one alone."""
         if word in self.function_words:
             return True
-        senses = [
-            sense
-            for entry in self.entries(word)
-            for sense in range(*self._wordnet.entry_senses[entry : entry + 2].tolist())
-        ]
-        return any(self._wordnet.spellings[sense].as_py().islower() for sense in senses)
+        spellings = self._wordnet.spellings
+        return any(spellings[sense].as_py().islower() for sense in self._senses(self.entries(word)))
+
+    def _senses(self, entries: Iterable[int]) -> Iterator[int]:
+        bounds = self._wordnet.entry_senses
+        return chain.from_iterable(range(*bounds[entry : entry + 2].tolist()) for entry in entries)
 
     @lru_cache(maxsize=65536)  # noqa: B019 - one object a process
     def entries(self, word: str) -> frozenset[int]:
@@ -88,9 +90,7 @@ class Vocabulary:
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def _synsets(self, word: str) -> frozenset[int]:
-        owners = np.fromiter(self.entries(word), np.int64)
-        ranges = [range(*self._wordnet.entry_senses[owner : owner + 2]) for owner in owners]
-        return frozenset(int(self._wordnet.sense_synsets[sense]) for some in ranges for sense in some)
+        return frozenset(self._wordnet.sense_synsets[list(self._senses(self.entries(word)))].tolist())
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def _near(self, word: str) -> frozenset[int]:
@@ -107,23 +107,17 @@ class Vocabulary:
 
     def may_replace(self, one: str, other: str) -> bool:
         """Whether a lower-case word may stand where another stood, if its neighbours there allow it."""
-        return (
-            self.is_akin(one, other)
-            and self.share_a_form(one, other)
-            and (
-                self.is_inflection(one, other)
-                or self._is_listed(one, other)
-                or self.is_doubtful(one, other)
-                or self._mostly_agree(one, other)
-            )
-        )
+        if not (self.is_akin(one, other) and self.share_a_form(one, other)):
+            return False
+        reasons = (self.is_inflection, self._is_listed, self.is_doubtful, self._mostly_agree)
+        return any(reason(one, other) for reason in reasons)
 
     def is_doubtful(self, one: str, other: str) -> bool:
         """Whether two lower-case words seldom fit each other's place, whatever WordNet says."""
         return any(
-            (self._is_form_of(one, left) and self._is_form_of(other, right))
-            or (self._is_form_of(one, right) and self._is_form_of(other, left))
-            for left, right in self._misused
+            self._is_form_of(one, left) and self._is_form_of(other, right)
+            for pair in self._misused
+            for left, right in (pair, pair[::-1])
         )
 
     def _is_form_of(self, word: str, lemma: str) -> bool:
@@ -143,10 +137,9 @@ class Vocabulary:
     @lru_cache(maxsize=65536)  # noqa: B019
     def _shares(self, entry: int) -> dict[int, float]:
         """Share of an entry's uses in WordNet's tagged texts that each of its synsets makes up."""
-        senses = range(*self._wordnet.entry_senses[entry : entry + 2].tolist())
-        return {
-            int(self._wordnet.sense_synsets[one]): float(self._wordnet.sense_shares[one]) for one in senses
-        }
+        senses = slice(*self._wordnet.entry_senses[entry : entry + 2])
+        synsets, shares = self._wordnet.sense_synsets[senses], self._wordnet.sense_shares[senses]
+        return dict(zip(synsets.tolist(), map(float, shares), strict=True))
 
     def _mostly_agree(self, one: str, other: str) -> bool:
         """Whether two lower-case words mostly mean the same, as some part of speech."""
@@ -177,16 +170,9 @@ class Vocabulary:
 
 def _listed_pairs() -> frozenset[frozenset[str]]:
     """Pairs of lemmas of which one may stand for the other."""
-    pairs = {frozenset(pair) for pair in word_table("akin_words")}
-    pairs |= {
-        frozenset((word, other)) for word, *others in word_table("equivalent_words") for other in others
-    }
-    pairs |= {
-        frozenset((word, other))
-        for word, _, others in word_table("rephrase_synonyms")
-        for other in others.split("|")
-    }
-    return frozenset(pairs)
+    synonyms = ((word, *others.split("|")) for word, _, others in word_table("rephrase_synonyms"))
+    rows = (*word_table("akin_words"), *word_table("equivalent_words"), *synonyms)
+    return frozenset(frozenset((word, other)) for word, *others in rows for other in others)
 
 
 @lru_cache(maxsize=1)

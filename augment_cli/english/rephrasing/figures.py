@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.syntax.tree import words
@@ -12,11 +13,6 @@ from augment_cli.text.numbers import cardinal, ordinal
 _MONTHS = words("January February March April May June July August September October November December")
 _NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
 _FIGURES = {cardinal(number): str(number) for number in [*range(3, 21), *range(30, 100, 10)]}
-_MEASURED = words(
-    "year month week day hour minute second mile foot inch yard metre meter kilometre kilometer acre "
-    "pound dollar franc shilling guinea ton tonne percent point goal game match season episode volume "
-    "chapter page seat"
-)
 _ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
@@ -24,24 +20,16 @@ _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
 
 def figures(grammar: Grammar) -> list[Places]:
     """Places of all rules on dates and numbers."""
-    return [
-        _day_first(grammar),
-        _month_first(grammar),
-        _month_of_year(grammar),
-        _year_named(grammar),
-        _year_named_inside(grammar),
-        _in_to_during(grammar),
-        _number_words(grammar),
-        _number_figures(grammar),
-        _centuries(grammar),
-        _percent(grammar),
-    ]
+    rules = (
+        *(_day_first, _month_first, _month_of_year, _year_named, _year_named_inside, _in_to_during),
+        *(_number_words, _number_figures, _centuries, _percent),
+    )
+    return [rule(grammar) for rule in rules]
 
 
 def _pieces(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """bool (N,) each: months, days of a month, years."""
-    forms = grammar.parses.forms
-    months = forms.among(_MONTHS)
+    months = grammar.parses.forms.among(_MONTHS)
     days = grammar.where_figures(lambda word: word.isdigit() and len(word) <= 2 and 1 <= int(word) <= 31)
     years = grammar.where_figures(lambda word: word.isdigit() and len(word) in (3, 4))
     return months, days, years
@@ -56,9 +44,8 @@ def _after(grammar: Grammar, mask: np.ndarray, step: int) -> np.ndarray:
 def _day_first(grammar: Grammar) -> Places:
     """`April 21, 1836` to `21 April 1836`; a comma behind the year goes, too."""
     months, days, years = _pieces(grammar)
-    found = np.flatnonzero(
-        months & _after(grammar, days, 1) & _after(grammar, grammar.is_comma, 2) & _after(grammar, years, 3)
-    )
+    parts = ((days, 1), (grammar.is_comma, 2), (years, 3))
+    found = np.flatnonzero(months & np.logical_and.reduce([_after(grammar, *part) for part in parts]))
     last = found + 3
     closing = grammar.next_in_row(last)
     # The comma that closes the year also closes what stands in front of it (`In Rome, on April 21, 1836, …`).
@@ -67,96 +54,70 @@ def _day_first(grammar: Grammar) -> Places:
     alone = grammar.count(open_, first, found - 1) == 0
     # That of a date which opens the sentence, behind a preposition or not, stays.
     dropped = (closing > last) & grammar.is_comma[closing] & alone & (found - first > 1)
-    end = np.where(dropped, closing, last)
 
-    def write(month: int, stop: int) -> list[Edit]:
-        text = f"{grammar.text(month + 1)} {grammar.text(month)} "
-        return [grammar.edit(month, stop, text + grammar.text(month + 3))]
+    def text(month: int, end: int) -> str:
+        return " ".join(grammar.text(month + step) for step in (1, 0, 3))
 
-    return Places("date_day_first", PHRASE, [(found, end)], (found, end), write)
+    return grammar.replaced("date_day_first", PHRASE, (found, np.where(dropped, closing, last)), text)
 
 
 def _month_first(grammar: Grammar) -> Places:
     """`21 April 1836` to `April 21, 1836`; a comma follows inside the sentence."""
     months, days, years = _pieces(grammar)
     found = np.flatnonzero(days & _after(grammar, months, 1) & _after(grammar, years, 2))
-    before = grammar.next_in_row(found, -1)
-    behind = grammar.next_in_row(found + 2)
+    before, behind = grammar.next_in_row(found, -1), grammar.next_in_row(found + 2)
     # Ranges (`17–21 April 1836`, `21 April 1836 – 4 May`) keep their form.
     joined = ~grammar.is_mark[before] | grammar.is_comma[before] | grammar.is_word({"("}, at=before)
-    found, behind = found[joined], behind[joined]
-    comma = (behind > found + 2) & ~grammar.is_mark[behind]
+    commas = np.where((behind > found + 2) & ~grammar.is_mark[behind], ",", "")
 
-    def write(day: int, has_comma: bool) -> list[Edit]:
-        text = f"{grammar.text(day + 1)} {grammar.text(day)}, {grammar.text(day + 2)}"
-        return [grammar.edit(day, day + 2, text + ("," if has_comma else ""))]
+    def text(day: int, comma: str, year: int) -> str:
+        return f"{grammar.text(day + 1)} {grammar.text(day)}, {grammar.text(year)}{comma}"
 
-    return Places("date_month_first", PHRASE, [(found, found + 2)], (found, comma), write)
+    return grammar.replaced("date_month_first", PHRASE, (found, commas, found + 2), text, joined)
 
 
 def _month_of_year(grammar: Grammar) -> Places:
     """`in May 2016` to `in May of 2016`."""
     months, _, years = _pieces(grammar)
-    before = grammar.next_in_row(grammar.places, -1)
-    behind = grammar.next_in_row(grammar.places, 2)
+    before, behind = grammar.next_in_row(grammar.places, -1), grammar.next_in_row(grammar.places, 2)
     joined = grammar.is_word(words("- – to and or /"), at=behind)
     months &= grammar.is_word(words("in since until by during"), at=before) & (before < grammar.places)
     found = np.flatnonzero(months & _after(grammar, years, 1) & ~joined & grammar.parses.whitespace)
-    return Places(
-        "month_of_year",
-        PHRASE,
-        [(found, found + 1)],
-        (found,),
-        lambda token: [grammar.put_behind(token, " of")],
-    )
+    return grammar.inserted("month_of_year", PHRASE, (found, found + 1), " of")
+
+
+def _in_year(grammar: Grammar) -> np.ndarray:
+    """bool (N,): "in" in front of a year."""
+    _, _, years = _pieces(grammar)
+    return grammar.is_word({"in"}) & _after(grammar, years & grammar.is_year, 1)
 
 
 def _year_named(grammar: Grammar) -> Places:
     """`In 1999, he left.` to `In the year 1999, he left.`"""
-    _, _, years = _pieces(grammar)
-    opens = np.zeros(len(grammar), bool)
-    opens[grammar.openings[np.diff(grammar.parses.offsets) > 0]] = True
-    opens &= grammar.is_word({"in"})
-    found = np.flatnonzero(
-        opens & _after(grammar, years & grammar.is_year, 1) & _after(grammar, grammar.is_comma, 2)
-    )
-    return Places(
-        "year_named",
-        PHRASE,
-        [(found, found + 1)],
-        (found,),
-        lambda token: [grammar.put_behind(token, " the year")],
-    )
+    opens = grammar.places == grammar.openings[grammar.rows]
+    found = np.flatnonzero(opens & _in_year(grammar) & _after(grammar, grammar.is_comma, 2))
+    return grammar.inserted("year_named", PHRASE, (found, found + 1), " the year")
 
 
 def _year_named_inside(grammar: Grammar) -> Places:
     """`He left in 1999.` to `He left in the year 1999.`: a small change, for where there is no other."""
-    _, _, years = _pieces(grammar)
-    found = np.flatnonzero(grammar.is_word({"in"}) & _after(grammar, years & grammar.is_year, 1))
+    found = np.flatnonzero(_in_year(grammar))
     behind = grammar.next_in_row(found, 2)
     good = (found > grammar.openings[grammar.rows[found]]) & (behind == found + 2)
     good &= grammar.is_word(words(". , ;"), behind) | grammar.is_pos("ADP", at=behind)
     good &= ~grammar.is_word(words("to between"), behind) & ~grammar.is_year[grammar.next_in_row(found, 3)]
-    found = found[good]
-    return Places(
-        "year_named",
-        WORD,
-        [(found, found + 1)],
-        (found,),
-        lambda token: [grammar.put_behind(token, " the year")],
-    )
+    return grammar.inserted("year_named", WORD, (found, found + 1), " the year", good)
 
 
 def _in_to_during(grammar: Grammar) -> Places:
     """`in the 1970s` to `during the 1970s`."""
-    decade = grammar.is_year & grammar.parses.lower.where(lambda word: word.endswith("0s"))
-    ordinal = grammar.parses.lower.where(
-        lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th"))
-    )
+    lower = grammar.parses.lower
+    decade = grammar.is_year & lower.where(lambda word: word.endswith("0s"))
+    ordinals = lower.where(lambda word: word[:1].isdigit() and word.endswith(("st", "nd", "rd", "th")))
     article = _after(grammar, grammar.is_word({"the"}), 1)
-    decades = _after(grammar, decade, 2)
-    centuries = _after(grammar, ordinal, 2) & _after(grammar, grammar.is_word({"century"}), 3)
-    found = np.flatnonzero(grammar.is_word({"in"}) & grammar.is_dep("case") & article & (decades | centuries))
+    times = _after(grammar, decade, 2)
+    times |= _after(grammar, ordinals, 2) & _after(grammar, grammar.is_word({"century"}), 3)
+    found = np.flatnonzero(grammar.is_word({"in"}) & grammar.is_dep("case") & article & times)
 
     def write(token: int) -> list[Edit]:
         return [grammar.edit(token, token, grammar.capital("during", token))]
@@ -166,29 +127,22 @@ def _in_to_during(grammar: Grammar) -> Places:
 
 def _number_words(grammar: Grammar) -> Places:
     """`2 books` to `two books`."""
-    after = grammar.next_in_row(grammar.places)
-    numbers = (
-        grammar.parses.lower.among(_NUMBERS)
-        & grammar.is_dep("nummod")
-        & (grammar.parents == grammar.places + 1)
-    )
-    numbers &= grammar.is_tag("NNS", at=after) & grammar.is_pos("NOUN", at=after) & grammar.parses.whitespace
-    before = grammar.next_in_row(grammar.places, -1)
-    plain = grammar.is_pos("VERB", "DET", "ADP", "CCONJ", "AUX", "ADV") & ~grammar.is_word(
-        {"to", "of", "and"}
-    )
-    numbers &= plain[before] | (before == grammar.places)
+    after, before = grammar.next_in_row(grammar.places), grammar.next_in_row(grammar.places, -1)
+    numbers = grammar.parses.lower.among(_NUMBERS) & grammar.is_dep("nummod")
+    numbers &= (grammar.parents == grammar.places + 1) & grammar.parses.whitespace
+    numbers &= grammar.is_tag("NNS", at=after) & grammar.is_pos("NOUN", at=after)
+    plain = grammar.is_pos("VERB", "DET", "ADP", "CCONJ", "AUX", "ADV", at=before)
+    plain &= ~grammar.is_word({"to", "of", "and"}, before)
+    numbers &= plain | (before == grammar.places)
     # Next to a number in figures, another one stays in figures.
     digits = grammar.where_figures(lambda word: True) & ~grammar.is_year
-    alone = np.bincount(grammar.rows[digits], minlength=len(grammar.parses)) == 1
-    units = grammar.is_word(_UNITS, after)
-    found = np.flatnonzero(numbers & alone[grammar.rows] & ~units)
+    alone = grammar.per_row(digits) == 1
+    found = np.flatnonzero(numbers & alone[grammar.rows] & ~grammar.is_word(_UNITS, after))
 
-    def write(token: int) -> list[Edit]:
-        text = _NUMBERS[grammar.text(token)]
-        return [grammar.edit(token, token, grammar.capital(text, token))]
+    def text(token: int) -> str:
+        return grammar.capital(_NUMBERS[grammar.text(token)], token)
 
-    return Places("number_in_words", PHRASE, [(found, found)], (found,), write)
+    return grammar.replaced("number_in_words", PHRASE, (found,), text)
 
 
 def _number_figures(grammar: Grammar) -> Places:
@@ -196,49 +150,44 @@ def _number_figures(grammar: Grammar) -> Places:
     tokens = np.flatnonzero(grammar.is_word(_FIGURES) & grammar.is_dep("nummod"))
     nouns = grammar.parents[tokens]
     before, behind = grammar.next_in_row(tokens, -1), grammar.next_in_row(tokens)
-    good = grammar.is_tag("NNS", at=nouns) & (behind == nouns) & grammar.is_lemma(_MEASURED, nouns)
+    good = grammar.is_tag("NNS", at=nouns) & (behind == nouns) & grammar.is_lemma(LISTS["measures"], nouns)
     good &= (before < tokens) & ~grammar.is_pos("NUM", "PUNCT", at=before) & grammar.parses.whitespace[tokens]
     further = grammar.next_in_row(nouns)
     good &= ~grammar.is_word(words("or to and"), before) & ~grammar.is_word(words("or to and -"), further)
     good &= ~grammar.is_pos("NUM", at=further)  # "five feet eight"
 
-    def write(token: int) -> list[Edit]:
-        return [grammar.edit(token, token, _FIGURES[grammar.text(token).lower()])]
+    def text(token: int) -> str:
+        return _FIGURES[grammar.text(token).lower()]
 
-    return Places("number_in_figures", PHRASE, [(tokens, tokens)], (tokens,), write).where(good)
+    return grammar.replaced("number_in_figures", PHRASE, (tokens,), text, good)
 
 
 def _centuries(grammar: Grammar) -> Places:
     """`the 20th century` to `the twentieth century`, and back."""
     after = grammar.next_in_row(grammar.places)
-    ordinals = grammar.parses.lower.among(_ORDINALS) & grammar.is_word({"century", "centuries"}, after)
-    # `the 17th and 18th centuries` keep one form.
-    once = (
-        np.bincount(grammar.rows[grammar.parses.lower.among(_ORDINALS)], minlength=len(grammar.parses)) == 1
-    )
-    found = np.flatnonzero(ordinals & grammar.parses.whitespace & once[grammar.rows])
+    ordinals = grammar.parses.lower.among(_ORDINALS)
+    once = grammar.per_row(ordinals) == 1  # `the 17th and 18th centuries` keep one form
+    ordinals &= grammar.is_word({"century", "centuries"}, after) & grammar.parses.whitespace
+    found = np.flatnonzero(ordinals & once[grammar.rows])
 
-    def write(token: int) -> list[Edit]:
-        text = _ORDINALS[grammar.text(token).lower()]
-        return [grammar.edit(token, token, grammar.capital(text, token))]
+    def text(token: int) -> str:
+        return grammar.capital(_ORDINALS[grammar.text(token).lower()], token)
 
-    return Places("century", PHRASE, [(found, found)], (found,), write)
+    return grammar.replaced("century", PHRASE, (found,), text)
 
 
 def _percent(grammar: Grammar) -> Places:
     """`5%` to `5 percent`, where no other one stands in the sentence."""
     signs = grammar.is_word({"%"})
-    once = np.bincount(grammar.rows[signs], minlength=len(grammar.parses)) == 1
+    once = grammar.per_row(signs) == 1
     before = grammar.next_in_row(grammar.places, -1)
-    found = np.flatnonzero(
-        signs & once[grammar.rows] & grammar.is_pos("NUM", at=before) & (before < grammar.places)
-    )
+    counted = grammar.is_pos("NUM")[before] & (before < grammar.places)
+    found = np.flatnonzero(signs & once[grammar.rows] & counted)
     behind = grammar.next_in_row(found)
-    found = found[
-        grammar.parses.whitespace[found] | (grammar.is_mark[behind] & ~grammar.is_word({"-", "/"}, behind))
-    ]
+    good = grammar.is_mark[behind] & ~grammar.is_word({"-", "/"}, behind)
+    good |= grammar.parses.whitespace[found]
 
     def write(token: int) -> list[Edit]:
         return [(grammar.stops[token - 1], grammar.stops[token], " percent")]
 
-    return Places("percent", PHRASE, [(found - 1, found)], (found,), write)
+    return Places("percent", PHRASE, [(found - 1, found)], (found,), write).where(good)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.english.rephrasing.places import Edit
+from augment_cli.english.rephrasing.places import CLAUSE, EVERY, PHRASE, Columns, Edit, Mask, Places, Span
 from augment_cli.english.words.word_edits import common_words, loses_capital
 from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import subtree_edges
 from augment_cli.syntax.parses import Coded, ParseRows
-from augment_cli.syntax.tree import first_of_group, words
+from augment_cli.syntax.tree import first_of, words
 from augment_cli.text.spans import ranges
 
 SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
@@ -141,6 +142,11 @@ class Grammar:
         lengths = np.diff(self.parses.offsets)
         return subtree_edges(self.parents, int(lengths.max(initial=0)))
 
+    @cached_property
+    def is_alone(self) -> np.ndarray:
+        """bool (N,): tokens without dependents."""
+        return self.edges[0] == self.edges[1]
+
     def child(self, mask: np.ndarray) -> np.ndarray:
         """int64 (N,): first dependent of each token among those of a mask (N,), or −1."""
         found = np.full(len(self), -1)
@@ -173,6 +179,11 @@ class Grammar:
         after = np.minimum.accumulate(np.where(self.is_mark, len(self), self.places)[::-1])[::-1]
         return after, np.maximum.accumulate(np.where(self.is_mark, -1, self.places))
 
+    def phrases(self, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The tokens of a mask (N,), the first and last token of each one's subtree, and its row."""
+        heads = np.flatnonzero(mask)
+        return heads, *self.trimmed(heads), self.rows[heads]
+
     def count(self, mask: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """int64 (m,): for how many tokens of each span a mask (N,) holds; 0 for empty spans."""
         lengths = np.maximum(right - left + 1, 0)
@@ -196,29 +207,38 @@ class Grammar:
         """int64 (n,): first token of each row."""
         return self.parses.offsets[:-1]
 
+    def filled(self, least: int = 1) -> np.ndarray:
+        """int64 (m,): first token of each row with some tokens."""
+        return self.openings[np.diff(self.parses.offsets) >= least]
+
     def first(self, mask: np.ndarray) -> np.ndarray:
         """int64 (n,): first token of each row in a mask (N,), or −1."""
-        tokens = np.flatnonzero(mask)
-        index = first_of_group(self.rows[tokens], len(self.parses))
-        return np.where(index >= 0, tokens[index], -1) if len(tokens) else index
+        return first_of(np.flatnonzero(mask), self.rows, len(self.parses))
 
     def rows_with(self, mask: np.ndarray) -> np.ndarray:
         """bool (n,): rows with a token in a mask (N,)."""
-        return np.bincount(self.rows[mask], minlength=len(self.parses)) > 0
+        return self.per_row(mask) > 0
+
+    def per_row(self, mask: np.ndarray) -> np.ndarray:
+        """int64 (n,): how many tokens of each row are in a mask (N,)."""
+        return np.bincount(self.rows[mask], minlength=len(self.parses))
 
     @cached_property
     def roots(self) -> np.ndarray:
         """int64 (n,): the root of a row that is one sentence with one root, else −1."""
         is_root = self.parents == self.places
-        count = len(self.parses)
-        one = np.bincount(self.rows[is_root], minlength=count) == 1
-        one &= np.bincount(self.rows, self.parses.sentence_starts, minlength=count) <= 1
+        one = (self.per_row(is_root) == 1) & (self.per_row(self.parses.sentence_starts) <= 1)
         return np.where(one, self.first(is_root), -1)
 
     @cached_property
     def of_root(self) -> np.ndarray:
         """bool (N,): children of their row's root."""
         return (self.parents == self.roots[self.rows]) & (self.parents != self.places)
+
+    @cached_property
+    def is_root(self) -> np.ndarray:
+        """bool (N,): roots of rows that have one alone."""
+        return self.places == self.roots[self.rows]
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -266,7 +286,12 @@ class Grammar:
     @cached_property
     def opens_with_subject(self) -> np.ndarray:
         """bool (n,): rows whose first token is the first of the subject."""
-        return (self.subjects >= 0) & (self.subject_spans[0] == self.parses.offsets[:-1])
+        return (self.subjects >= 0) & (self.subject_spans[0] == self.openings)
+
+    @cached_property
+    def takes_front(self) -> np.ndarray:
+        """bool (n,): plain statements that something may be put in front of."""
+        return self.is_plain & self.opens_with_subject & self.knows_capital
 
     @cached_property
     def is_negated(self) -> np.ndarray:
@@ -283,8 +308,7 @@ class Grammar:
 
     @cached_property
     def _strings(self) -> list[str]:
-        offsets, data = self.parses.texts.byte_offsets, self.parses.texts.data.tobytes()
-        bounds = offsets.tolist()
+        data, bounds = self.parses.texts.data.tobytes(), self.parses.texts.byte_offsets.tolist()
         return [data[low:high].decode() for low, high in pairwise(bounds)]
 
     @cached_property
@@ -300,6 +324,49 @@ class Grammar:
     @cached_property
     def _row_of(self) -> list[int]:
         return self.rows.tolist()
+
+    # --- places, with their edits
+
+    def replaced(
+        self, rule: str, kind: int, columns: Columns, text: Callable[..., str], good: Mask = EVERY
+    ) -> Places:
+        """Spans from the first to the last of the columns, replaced by what a function of these says."""
+
+        def write(*place: Any) -> list[Edit]:
+            return [self.edit(place[0], place[-1], text(*place))]
+
+        return Places(rule, kind, [(columns[0], columns[-1])], columns, write).where(good)
+
+    def inserted(self, rule: str, kind: int, span: Span, text: str, good: Mask = EVERY) -> Places:
+        """A text behind the first token of spans."""
+        return Places(rule, kind, [span], span, lambda token, _: [self.put_behind(token, text)]).where(good)
+
+    def put_in(self, rule: str, tokens: np.ndarray, text: Callable[[int], str], good: np.ndarray) -> Places:
+        """A text before tokens, by what a function of the token says."""
+
+        def write(token: int) -> list[Edit]:
+            return [self.put_before(token, text(token))]
+
+        return Places(rule, PHRASE, [(tokens, tokens)], (tokens,), write).where(good)
+
+    def moved_behind(
+        self, rule: str, claims: Sequence[Span], columns: Columns, text: Callable[..., str]
+    ) -> Places:
+        """Openings of sentences that go, up to the subject, and of which a text is put in behind a place."""
+        # The columns are the opening, the subject's first token, the place, and what else `text` takes.
+
+        def write(opening: int, subject: int, place: int, *more: Any) -> list[Edit]:
+            return [
+                self.edit(opening, subject, self.in_front(subject, subject, opening)),
+                self.put_behind(place, text(opening, *more)),
+            ]
+
+        return Places(rule, CLAUSE, claims, columns, write)
+
+    def inside(self, rule: str, columns: Columns, good: np.ndarray, text: Callable[[int], str]) -> Places:
+        """Openings that go, of which a text is put in behind a place inside: `He then turned`."""
+        opening, subject, place = columns
+        return self.moved_behind(rule, [(opening, subject), (place, place)], columns, text).where(good)
 
     def edit(self, first: int, last: int, text: str) -> Edit:
         """A text in the place of a span."""
@@ -325,11 +392,6 @@ class Grammar:
         """The text of a span, or of one token."""
         last = first if last is None else last
         return self._strings[self._row_of[first]][self.starts[first] : self.stops[last]]
-
-    def lemma(self, token: int) -> str:
-        """The lemma of a token."""
-        lemmas = self.parses.lemmas
-        return lemmas.values[lemmas.codes[token]]
 
     def text_at(self, row: int, place: int) -> str:
         """The character of a row at a code point; "" at its end."""
@@ -366,15 +428,14 @@ class Grammar:
     @cached_property
     def _begins(self) -> list[bool]:
         """Whether each token is the first of its row and has a capital."""
-        begins = np.zeros(len(self), bool)
-        filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
+        begins, filled = np.zeros(len(self), bool), self.filled()
         begins[filled] = ~self.parses.forms_at(filled).where(str.islower)
         return begins.tolist()
 
     @cached_property
     def _first_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """First token of each row (m,): whether it may be written small, is tagged a name, has one behind."""
-        filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
+        filled = self.filled()
         forms = self.parses.forms_at(filled)
         common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
         plural = self.is_tag("NNS", at=filled) & forms.where(str.istitle)

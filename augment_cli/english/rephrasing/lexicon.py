@@ -9,12 +9,12 @@ from functools import cache, lru_cache
 import numpy as np
 
 from augment_cli.english.inflection import inflected, plural
+from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.english.words.phrases import Trie
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_list, word_table
-from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.tree import form_of_tag, words
 
 PHRASES, SYNONYMS = "rephrase_phrases", "rephrase_synonyms"
@@ -26,10 +26,6 @@ _TAGS = {
     "ADJ": frozenset({"JJ"}),
     "ADV": frozenset({"RB"}),
 }
-_BOUND_BEFORE = words(
-    "so as how too very no not - even best once much far quite more most less least rather just well only "
-    "great good"
-)
 _ORDINAL = words("first second third last next same best worst least most much few little well")
 _QUANTITIES = words("many several various much different")
 _QUOTES = words("\" “ ‘ ' `` «")
@@ -64,74 +60,49 @@ class _Patterns(Trie):
 
     def find(self, grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First token, last token and number of every pattern that is found, overlapping ones included."""
-        forms, parses = grammar.parses.forms, grammar.parses
-        exact = forms.map(lambda form: self.symbols.get(form, -1), np.int64)
+        parses = grammar.parses
+        exact = parses.forms.map(lambda form: self.symbols.get(form, -1), np.int64)
         slots = parses.pos.map(lambda pos: self.symbols.get(f"<{pos}>", -1), np.int64)
         slots[grammar.is_year] = self.symbols.get("<NUM>", -1)  # "the 1980s", a noun to the parser
-        opening = parses.lower.map(lambda form: self.symbols.get(form, -1), np.int64)
-        first = np.flatnonzero(np.diff(parses.rows, prepend=-1))
-        begins = exact.copy()
-        begins[first] = np.where(exact[first] >= 0, exact[first], opening[first])
-        origins = np.flatnonzero(begins >= 0)
-        states = self.step(np.zeros(len(origins), np.int64), begins[origins])
-        origins, states = origins[states >= 0], states[states >= 0]
-        places = origins
-        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        while len(origins):
-            numbers = self.ends[states]
-            done = numbers >= 0
-            found.append((origins[done], places[done], numbers[done]))
-            following = np.minimum(places + 1, len(parses.rows) - 1)
-            goes_on = (following > places) & (parses.rows[following] == parses.rows[origins])
-            origins, places, states = origins[goes_on], following[goes_on], states[goes_on]
-            by_word, by_slot = self.step(states, exact[places]), self.step(states, slots[places])
-            origins = np.concatenate([origins[by_word >= 0], origins[by_slot >= 0]])
-            places = np.concatenate([places[by_word >= 0], places[by_slot >= 0]])
-            states = np.concatenate([by_word[by_word >= 0], by_slot[by_slot >= 0]])
-        if not found:
-            nothing = np.zeros(0, np.int64)
-            return nothing, nothing, nothing
-        origins, places, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.lexsort((-places, origins))
-        return origins[order], places[order], numbers[order]
+        begins, first = exact.copy(), grammar.filled()
+        opening = parses.lower_at(first).map(lambda form: self.symbols.get(form, -1), np.int64)
+        begins[first] = np.where(exact[first] >= 0, exact[first], opening)
+        follows = np.append(False, parses.rows[1:] == parses.rows[:-1])
+        return self.matches(begins, (exact, slots), follows)
 
 
 def phrases(grammar: Grammar, draw: Draw) -> Places:
     """Phrases of the list, the longest at each place: `because of the storm` to `due to the storm`."""
     known = entries()
     first, last, numbers = _trie(PHRASES).find(grammar)
-    good = np.ones(len(first), bool)
     before, behind = grammar.next_in_row(first, -1), grammar.next_in_row(last)
     inside = before < first
-    good &= ~(inside & grammar.is_word(_BOUND_BEFORE, before))
+
+    def of(test: Callable[[Entry], bool]) -> np.ndarray:
+        return np.array([test(entry) for entry in known], bool)[numbers]
+
+    good = ~(inside & grammar.is_word(LISTS["bound_before"] | _QUOTES, before))
     good &= ~grammar.is_word({"-", "of"}, behind) | (behind == last)
     good &= ~grammar.is_word(_COMPARED, behind)
     named = grammar.is_name[last] & grammar.is_name[behind] & (behind > last)
-    slot = np.array([entry.pattern[-1].startswith("<") for entry in known], bool)
-    good &= ~named | slot[numbers]
-    counted = np.array([any(text[0] == "a" for text in entry.replacements) for entry in known], bool)
-    bound = inside & (
-        grammar.is_pos("DET", "ADJ", "NUM", at=before) | grammar.is_tag("PRP$", "POS", at=before)
-    )
-    good &= ~(counted[numbers] & bound)
+    good &= ~named | of(lambda entry: entry.pattern[-1].startswith("<"))
+    counted = of(lambda entry: any(text[0] == "a" for text in entry.replacements))
+    bound = grammar.is_pos("DET", "ADJ", "NUM", at=before) | grammar.is_tag("PRP$", "POS", at=before)
+    good &= ~(counted & inside & bound)
     # `a great number of his ships`: nothing stands for the "of".
-    without_of = np.array(
-        [entry.pattern[-1] == "of" and entry.replacements[0][-1] in _QUANTITIES for entry in known], bool
-    )
-    good &= ~(without_of[numbers] & grammar.is_pos("DET", "PRON", at=behind))
-    good &= ~(inside & grammar.is_word(_QUOTES, at=before))
+    without_of = of(lambda entry: entry.pattern[-1] == "of" and entry.replacements[0][-1] in _QUANTITIES)
+    good &= ~(without_of & grammar.is_pos("DET", "PRON", at=behind))
     # `did not leave because …`: the other conjunction would not be denied.
-    causal = np.array([entry.pattern[0] == "because" for entry in known], bool)[numbers]
+    causal = of(lambda entry: entry.pattern[0] == "because")
     good &= ~(causal & grammar.is_negated[grammar.rows[first]])
     # "the best of all the plays": one "of" is enough.
-    whole = np.array([entry.pattern[0] in ("all", "half") for entry in known], bool)[numbers]
+    whole = of(lambda entry: entry.pattern[0] in ("all", "half"))
     good &= ~(whole & inside & grammar.is_word(words("of for above after at"), before))
     good &= _conditions(grammar, first, behind, [known[number].condition for number in numbers.tolist()])
     keep = np.flatnonzero(good)
     # Places come by their first token, the longest first: the others at the same place go.
     keep = keep[np.diff(first[keep], prepend=-1) > 0]
-    left_alone = np.array([entry.replacements == (("=",),) for entry in known], bool)
-    keep = keep[~left_alone[numbers[keep]]]
+    keep = keep[~of(lambda entry: entry.replacements == (("=",),))[keep]]
     first, last, numbers = first[keep], last[keep], numbers[keep]
     article = _article_before(grammar, first)
 
@@ -153,33 +124,19 @@ def _conditions(grammar: Grammar, first: np.ndarray, behind: np.ndarray, wanted:
         if not condition:
             continue
         if condition[0] == "!":
-            good[index] = _value(parses.lower, int(behind[index])) != condition[1:]
+            good[index] = parses.lower[int(behind[index])] != condition[1:]
             continue
         token = int(before[index] if condition[0] == "-" else first[index])
-        own = {_value(strings, token) for strings in (parses.pos, parses.tags, parses.deps)}
+        own = {strings[token] for strings in (parses.pos, parses.tags, parses.deps)}
         good[index] = not own.isdisjoint(condition.removeprefix("-").split("/"))
     return good
 
 
-def _value(strings: Coded, token: int) -> str:
-    return strings.values[strings.codes[token]]
-
-
 def _filled(grammar: Grammar, pattern: tuple[str, ...], replacement: tuple[str, ...], first: int) -> str:
-    slots = [first + place for place, part in enumerate(pattern) if part.startswith("<")]
-    pieces = [
-        (grammar.text(token, token) if part.startswith("<") else part)
-        for part, token in zip(replacement, _tokens_of(replacement, slots), strict=True)
-    ]
-    text = " ".join(pieces)
-    for mark in (",", "."):
-        text = text.replace(f" {mark}", mark)
-    return grammar.capital(text, first)
-
-
-def _tokens_of(replacement: tuple[str, ...], slots: list[int]) -> list[int]:
-    remaining = iter(slots)
-    return [next(remaining) if part.startswith("<") else -1 for part in replacement]
+    """A replacement with the words of the pattern's slots, in order."""
+    slots = (grammar.text(first + place) for place, part in enumerate(pattern) if part.startswith("<"))
+    text = " ".join(next(slots) if part.startswith("<") else part for part in replacement)
+    return grammar.capital(text.replace(" ,", ",").replace(" .", "."), first)
 
 
 def _article_before(grammar: Grammar, first: np.ndarray) -> np.ndarray:
@@ -222,53 +179,15 @@ def form(lemma: str, tag: str) -> str | None:
 
 def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     """Words that have a synonym, outside names, compounds and phrases: `She hurried` to `She rushed`."""
-    parses = grammar.parses
-    lemmas = parses.lemmas
-    eligible = np.zeros(len(grammar), bool)
-    for pos, tags in _TAGS.items():
-        own = {lemma for lemma, kind in table if kind == pos}
-        eligible |= lemmas.among(own) & grammar.is_pos(pos) & grammar.is_tag(*tags)
-    opening = np.zeros(len(grammar), bool)
-    opening[np.flatnonzero(np.diff(parses.rows, prepend=-1))] = True
-    eligible &= ~grammar.is_dep("fixed", "compound:prt", "flat", "compound", "cc", "goeswith")
-    eligible &= ~grammar.has_child(grammar.is_dep("compound:prt", "fixed", "flat"))
-    eligible &= ~(grammar.is_dep("amod") & grammar.is_pos("VERB"))
-    found = np.flatnonzero(eligible)
-    forms = parses.forms_at(found)
-    small = forms.where(str.islower) | (opening[found] & forms.where(lambda word: word[1:].islower()))
-    found = found[small & forms.where(str.isascii)]
-    before, behind = grammar.next_in_row(found, -1), grammar.next_in_row(found)
-    hyphen = grammar.is_word({"-", "/", "–"})
-    good = ~hyphen[before] & ~hyphen[behind] & ~grammar.is_word(_QUOTES, at=before)
-    good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & (before < found))
-    good &= ~grammar.is_word({"as", "than", "enough"}, behind) & ~grammar.is_name[behind]
-    good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
-    # "that very day", "the very first"
-    ordinal = grammar.is_pos("NOUN", at=behind) | grammar.is_word(_ORDINAL, behind)
-    good &= ~(grammar.is_word({"very"}, found) & ordinal)
-    # "is required to", "was comprised of": no passive of "need" and of verbs with a preposition says this.
-    phrasal = {lemma for (lemma, pos), others in table.items() if pos == "VERB" and " " in others[0]}
-    phrasal |= {"require", "possess", "inhabit", "glance", "depart"}
-    good &= ~(
-        grammar.is_lemma(phrasal, found) & (grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind))
-    )
-    good &= ~(grammar.is_name[before] & (before < found))
-    good &= ~(grammar.is_word({"large"}, found) & grammar.is_word({"at"}, before))
-    good &= ~_in_fixed_phrase(grammar)[found]
-    # "finished eighth": only what one finishes is completed.
-    ending = grammar.is_lemma({"finish"}, found)
-    taking = grammar.has_child(grammar.is_dep("obj"))[found] & grammar.is_tag("DT", "PRP$", "NNS", at=behind)
-    good &= ~ending | taking
-    found = found[good]
-    draws = draw(found)
-    article = _article_before(grammar, found)
+    found = _replaceable(grammar, table)
+    parses, article = grammar.parses, _article_before(grammar, found)
     spelled = []
-    for token, uniform in zip(found.tolist(), draws.tolist(), strict=True):
-        choices = table[lemmas.values[lemmas.codes[token]], parses.pos.values[parses.pos.codes[token]]]
-        other = form(choices[int(uniform * len(choices))], parses.tags.values[parses.tags.codes[token]])
+    for token, uniform in zip(found.tolist(), draw(found).tolist(), strict=True):
+        choices = table[parses.lemmas[token], parses.pos[token]]
+        other = form(choices[int(uniform * len(choices))], parses.tags[token])
         repeated = other is not None and grammar.has_text(token, other)
         # "kids' school": "children" would need another ending.
-        owns = _value(parses.tags, min(token + 1, len(grammar) - 1)) == "POS"
+        owns = parses.tags[min(token + 1, len(grammar) - 1)] == "POS"
         repeated |= owns and (other or "").endswith("s") != grammar.text(token).endswith("s")
         spelled.append(None if repeated else other)
     kept = np.array([text is not None for text in spelled], bool)
@@ -278,6 +197,41 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
 
     claim = np.where(article >= 0, article, found)
     return Places("synonym", WORD, [(claim, found)], (found, spelled, article), write).where(kept)
+
+
+def _replaceable(grammar: Grammar, table: Synonyms) -> np.ndarray:
+    """int64 (m,): words of a table that stand alone, in small letters but for the first of a row."""
+    eligible = np.zeros(len(grammar), bool)
+    for pos, tags in _TAGS.items():
+        own = {lemma for lemma, kind in table if kind == pos}
+        eligible |= grammar.is_lemma(own) & grammar.is_pos(pos) & grammar.is_tag(*tags)
+    eligible &= ~grammar.is_dep("fixed", "compound:prt", "flat", "compound", "cc", "goeswith")
+    eligible &= ~grammar.has_child(grammar.is_dep("compound:prt", "fixed", "flat"))
+    eligible &= ~(grammar.is_dep("amod") & grammar.is_pos("VERB"))
+    found = np.flatnonzero(eligible)
+    forms, opens = grammar.parses.forms_at(found), found == grammar.openings[grammar.rows[found]]
+    small = forms.where(str.islower) | (opens & forms.where(lambda word: word[1:].islower()))
+    found = found[small & forms.where(str.isascii)]
+    before, behind = grammar.next_in_row(found, -1), grammar.next_in_row(found)
+    inside = before < found
+    hyphen = grammar.is_word({"-", "/", "–"})
+    good = ~hyphen[before] & ~hyphen[behind] & ~grammar.is_word(_QUOTES, at=before)
+    good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & inside)
+    good &= ~grammar.is_word(_COMPARED, behind) & ~grammar.is_name[behind]
+    good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
+    # "that very day", "the very first"
+    ordinal = grammar.is_pos("NOUN", at=behind) | grammar.is_word(_ORDINAL, behind)
+    good &= ~(grammar.is_word({"very"}, found) & ordinal)
+    # "is required to", "was comprised of": no passive of "need" and of verbs with a preposition says this.
+    phrasal = {lemma for (lemma, pos), others in table.items() if pos == "VERB" and " " in others[0]}
+    phrasal |= {"require", "possess", "inhabit", "glance", "depart"}
+    passive = grammar.is_tag("VBN", at=found) | grammar.is_word({"to"}, behind)
+    good &= ~(grammar.is_lemma(phrasal, found) & passive) & ~(grammar.is_name[before] & inside)
+    good &= ~(grammar.is_word({"large"}, found) & grammar.is_word({"at"}, before))
+    good &= ~_in_fixed_phrase(grammar)[found]
+    # "finished eighth": only what one finishes is completed.
+    taking = grammar.has_child(grammar.is_dep("obj"))[found] & grammar.is_tag("DT", "PRP$", "NNS", at=behind)
+    return found[good & (~grammar.is_lemma({"finish"}, found) | taking)]
 
 
 @lru_cache(maxsize=2)

@@ -9,8 +9,9 @@ import re
 
 import numpy as np
 
+from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar, upper_first
-from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
+from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Places
 from augment_cli.syntax.tree import words
 
 _CONTRASTING = words("but yet")
@@ -19,14 +20,6 @@ _CLAUSAL = words("when if after before while although though as since then in on
 _QUOTES = words("\" “ ‘ '")
 _NOMINATIVES = words("i you he she it we they there")
 _NO_SUBJECTS = words("which who what that this one nothing none neither no not")
-_SAID = words(
-    "said replied asked cried answered returned exclaimed remarked observed murmured muttered whispered "
-    "continued added shouted retorted repeated demanded inquired enquired responded declared interrupted "
-    "rejoined suggested agreed explained protested insisted called sighed roared screamed yelled sobbed "
-    "gasped growled grumbled laughed faltered stammered pleaded begged urged ordered commanded announced "
-    "admitted thought croaked squeaked snapped snarled hissed assented ventured pursued resumed began "
-    "ejaculated queried says asks replies"
-)
 # One quotation, by its marks: in front of its speaker, behind, and around.
 _BEFORE = re.compile(r"""(["“'‘])([^"“”]+?)([,?!])(["”'’]) """)
 _BEHIND_SPEAKER = re.compile(r"""[,:] (["“'‘])([^"“”]+?)([.?!])(["”'’])""")
@@ -44,25 +37,20 @@ def openings(grammar: Grammar) -> list[Places]:
     """Places of all rules on the first word of a sentence."""
     rows = np.flatnonzero(grammar.is_statement & (grammar.subjects >= 0))
     first = grammar.openings[rows]
-    told, spoken = _spoken(grammar)
     second = grammar.next_in_row(first)
     begins = grammar.subject_spans[0][rows]
     bare = (begins == second) & ~grammar.is_word(_NO_SUBJECTS, second)
     framed = (begins > second) & grammar.is_word(_CLAUSAL, second)
     joins = (bare | framed) & grammar.parses.whitespace[first]
+    # Behind a quotation mark that opens a row a pronoun and its verb have to follow.
+    quotes = grammar.filled(3)
+    told = quotes[grammar.is_word(_QUOTES, quotes)] + 1
+    spoken = _has_clause(grammar, grammar.next_in_row(told))
+    first, joins = np.append(first, told), np.append(joins, spoken)
     return [
-        _however(grammar, np.append(first, told), np.append(joins, spoken)),
-        _and_dropped(grammar, np.append(first, told), np.append(joins, spoken)),
-        _interjection_dropped(grammar),
-        _then_inside(grammar, rows, bare),
+        *(_however(grammar, first, joins), _and_dropped(grammar, first, joins)),
+        *(_interjection_dropped(grammar), _then_inside(grammar, rows, bare)),
     ]
-
-
-def _spoken(grammar: Grammar) -> tuple[np.ndarray, np.ndarray]:
-    """First words (m,) behind a quotation mark that opens a row; whether a pronoun and its verb follow."""
-    quotes = grammar.openings[np.diff(grammar.parses.offsets) > 2]
-    first = quotes[grammar.is_word(_QUOTES, quotes)] + 1
-    return first, _has_clause(grammar, grammar.next_in_row(first))
 
 
 def _has_clause(grammar: Grammar, pronouns: np.ndarray) -> np.ndarray:
@@ -73,16 +61,15 @@ def _has_clause(grammar: Grammar, pronouns: np.ndarray) -> np.ndarray:
 
 def _interjection_dropped(grammar: Grammar) -> Places:
     """`"Oh, I know."` to `"I know."`"""
-    first = grammar.openings[np.diff(grammar.parses.offsets) > 3]
+    first = grammar.filled(4)
     first = first + grammar.is_word(_QUOTES, first)
-    pronouns = grammar.next_in_row(first, 2)
     good = grammar.is_word(words("oh ah well why"), first) & grammar.is_comma[grammar.next_in_row(first)]
-    good &= _has_clause(grammar, pronouns)
+    good &= _has_clause(grammar, grammar.next_in_row(first, 2))
 
-    def write(token: int) -> list[Edit]:
-        return [grammar.edit(token, token + 2, upper_first(grammar.text(token + 2)))]
+    def text(token: int, pronoun: int) -> str:
+        return upper_first(grammar.text(pronoun))
 
-    return Places("interjection_dropped", PHRASE, [(first, first + 2)], (first,), write).where(good)
+    return grammar.replaced("interjection_dropped", PHRASE, (first, first + 2), text, good)
 
 
 def _however(grammar: Grammar, first: np.ndarray, joins: np.ndarray) -> Places:
@@ -91,23 +78,21 @@ def _however(grammar: Grammar, first: np.ndarray, joins: np.ndarray) -> Places:
     inside = grammar.is_word(_ALSO_CONTRASTING) & (grammar.places > grammar.openings[grammar.rows])
     good &= ~grammar.rows_with(inside)[grammar.rows[first]]
 
-    def write(token: int) -> list[Edit]:
-        return [grammar.edit(token, token, "However," if grammar.text(token)[0].isupper() else "however,")]
+    def text(token: int) -> str:
+        return "However," if grammar.text(token)[0].isupper() else "however,"
 
-    return Places("opening_however", PHRASE, [(first, first)], (first,), write).where(good)
+    return grammar.replaced("opening_however", PHRASE, (first,), text, good)
 
 
 def _and_dropped(grammar: Grammar, first: np.ndarray, joins: np.ndarray) -> Places:
     """`And he left.` to `He left.`"""
+
+    def text(token: int, following: int) -> str:
+        word = grammar.text(following)
+        return upper_first(word) if grammar.text(token)[0].isupper() else word
+
     good = joins & grammar.is_word({"and"}, first)
-
-    def write(token: int) -> list[Edit]:
-        text = grammar.text(token + 1)
-        return [
-            grammar.edit(token, token + 1, upper_first(text) if grammar.text(token)[0].isupper() else text)
-        ]
-
-    return Places("opening_and_dropped", PHRASE, [(first, first + 1)], (first,), write).where(good)
+    return grammar.replaced("opening_and_dropped", PHRASE, (first, first + 1), text, good)
 
 
 def _then_inside(grammar: Grammar, rows: np.ndarray, bare: np.ndarray) -> Places:
@@ -118,61 +103,45 @@ def _then_inside(grammar: Grammar, rows: np.ndarray, bare: np.ndarray) -> Places
     good = bare & grammar.is_word({"then"}, first) & (verb == grammar.roots[rows]) & (verb > right)
     good &= grammar.is_tag(*FINITE, at=verb) & grammar.is_pos("VERB", at=verb) & (right - left < 4)
     good &= (grammar.count(grammar.is_mark, left, right) == 0) & grammar.parses.whitespace[right]
-
-    def write(opening: int, begin: int, end: int) -> list[Edit]:
-        subject = grammar.in_front(begin, begin, opening)
-        return [grammar.edit(opening, begin, subject), grammar.put_behind(end, " then")]
-
-    return Places("then_inside", CLAUSE, [(first, left), (right, right)], (first, left, right), write).where(
-        good
-    )
+    return grammar.inside("then_inside", (first, left, right), good, lambda _: " then")
 
 
 def reported(grammar: Grammar) -> list[Places]:
     """Places where the one who speaks and the verb of speaking change places."""
     # Behind a quotation any verb is one of speaking, and what the parse takes for its object speaks.
-    quoting = grammar.is_word(_CLOSING_QUOTES, grammar.next_in_row(grammar.places, -1)) & grammar.is_tag(
-        "VBD"
-    )
-    quoting &= grammar.is_pos("VERB") & grammar.is_word(_MARKS, grammar.next_in_row(grammar.places, -2))
+    before, past = grammar.next_in_row(grammar.places, -1), grammar.is_tag("VBD")
+    quoting = grammar.is_word(_CLOSING_QUOTES, before) & past & grammar.is_pos("VERB")
+    quoting &= grammar.is_word(_MARKS, grammar.next_in_row(grammar.places, -2))
     own = grammar.child(grammar.is_dep(*SUBJECTS))
     other = grammar.child(grammar.is_dep("obj") & ~grammar.is_pos("PRON"))
     own = np.where((own < 0) & quoting, other, own)
-    verbs = np.flatnonzero((own >= 0) & (quoting | (grammar.is_word(_SAID) & grammar.is_tag("VBD", "VBZ"))))
-    heads = own[verbs]
+    saying = grammar.is_word(LISTS["said"]) & (past | grammar.is_tag("VBZ"))
+    verbs = np.flatnonzero((own >= 0) & (quoting | saying))
+    heads, rows = own[verbs], grammar.rows[verbs]
     left, right = grammar.trimmed(heads)
     behind = (left == verbs + 1) & _is_free(grammar, verbs - 1, right + 1)
-    before = (right == verbs - 1) & _is_free(grammar, left - 1, verbs + 1) & ~grammar.is_pos("PRON", at=heads)
-    before &= left - 1 > grammar.openings[grammar.rows[verbs]]  # `"My son said so."`
+    in_front = (right == verbs - 1) & _is_free(grammar, left - 1, verbs + 1)
+    in_front &= ~grammar.is_pos("PRON", at=heads)
+    in_front &= left - 1 > grammar.openings[rows]  # `"My son said so."`
     inner = grammar.is_mark | grammar.is_verb | grammar.asks
     plain = (right - left < _LONGEST) & (grammar.count(inner, left, right) == 0)
     plain &= grammar.is_whole(heads, left, right) & ~grammar.is_pos("DET", at=heads)
     first, last = np.minimum(left, verbs), np.maximum(right, verbs)
+    spans = zip(verbs.tolist(), first.tolist(), last.tolist(), strict=True)
+    whole = np.array([_moved(grammar, *span) for span in spans], object)
+    ends = grammar.parses.offsets[1:][rows] - 1
 
-    def turn(begin: int, end: int, verb: int) -> list[Edit]:
+    def turned(begin: int, verb: int, end: int) -> str:
         if verb == begin:
-            return [grammar.edit(begin, end, f"{grammar.text(begin + 1, end)} {grammar.text(verb)}")]
-        return [grammar.edit(begin, end, f"{grammar.text(verb)} {grammar.text(begin, end - 1)}")]
+            return f"{grammar.text(begin + 1, end)} {grammar.text(verb)}"
+        return f"{grammar.text(verb)} {grammar.text(begin, end - 1)}"
 
-    whole = [
-        _moved(grammar, *span) for span in zip(verbs.tolist(), first.tolist(), last.tolist(), strict=True)
-    ]
-    moves = plain & np.array([text is not None for text in whole], bool)
-    opening = grammar.openings[grammar.rows[verbs]]
-    end = grammar.parses.offsets[1:][grammar.rows[verbs]] - 1
-    written = np.array(whole, object)
-
+    moves = plain & np.array([text is not None for text in whole.tolist()], bool)
+    columns = grammar.openings[rows], whole, ends
+    turns = plain & (behind | in_front)
     return [
-        Places(
-            "quotation_moved",
-            CLAUSE,
-            [(opening, end)],
-            (opening, end, written),
-            lambda begin, stop, text: [grammar.edit(begin, stop, text)],
-        ).where(moves),
-        Places("speaker_and_verb", PHRASE, [(first, last)], (first, last, verbs), turn).where(
-            (behind | before) & plain
-        ),
+        grammar.replaced("quotation_moved", CLAUSE, columns, lambda begin, text, end: text, moves),
+        grammar.replaced("speaker_and_verb", PHRASE, (first, verbs, last), turned, turns),
     ]
 
 
@@ -184,10 +153,8 @@ def _moved(grammar: Grammar, verb: int, first: int, last: int) -> str | None:
         speaker = f"{grammar.text(first + 1, last)} {said}"
     quoted = None if speaker.endswith(".") or " to " in speaker else _BEFORE.fullmatch(before)
     if quoted and _PAIRS[quoted[1]] == quoted[4] and _is_one(quoted[2], quoted[1]):
-        mark, told = quoted[3], f"{upper_first(speaker)}, {quoted[1]}{quoted[2]}"
-        how = _MANNER.fullmatch(after)
-        if how:
-            told = f"{upper_first(speaker)}{how[1]}, {quoted[1]}{quoted[2]}"
+        mark, how = quoted[3], _MANNER.fullmatch(after)
+        told = f"{upper_first(speaker)}{how[1] if how else ''}, {quoted[1]}{quoted[2]}"
         if how or after in {".", ""}:
             return f"{told}{'.' if mark == ',' else mark}{quoted[4]}"
         goes_on = _CONTINUED.fullmatch(after)
@@ -199,14 +166,8 @@ def _moved(grammar: Grammar, verb: int, first: int, last: int) -> str | None:
             elif mark == "," or goes_on[1] == ",":
                 return None
             return f"{told}{mark} {goes_on[2]}"
-    quoted = _BEHIND_SPEAKER.fullmatch(after)
-    if (
-        not before
-        and quoted
-        and verb == last
-        and _PAIRS[quoted[1]] == quoted[4]
-        and _is_one(quoted[2], quoted[1])
-    ):
+    quoted = None if before or verb != last else _BEHIND_SPEAKER.fullmatch(after)
+    if quoted and _PAIRS[quoted[1]] == quoted[4] and _is_one(quoted[2], quoted[1]):
         mark = "," if quoted[3] == "." else quoted[3]
         text = f"{quoted[1]}{quoted[2]}{mark}{quoted[4]} {grammar.inward(first, last)}."
         return text if quoted[2][0].isupper() else None

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 Edit = tuple[int, int, str]
 Span = tuple[np.ndarray, np.ndarray]
+Columns = Sequence[np.ndarray]
+Mask = np.ndarray | slice
 CLAUSE, PHRASE, WORD = range(3)
+EVERY = slice(None)
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,16 @@ class Places:
     columns: Sequence[Sequence[Any] | np.ndarray]
     write: Callable[..., list[Edit]]
 
+    @classmethod
+    def of_edits(cls, rule: str, listed: Sequence[tuple[int, int, list[Edit]]]) -> Places:
+        """Places of a rule on clauses of which the edits are known: first token, last token, edits."""
+        first, last = (np.array([place[column] for place in listed], np.int64) for column in (0, 1))
+        return cls(rule, CLAUSE, [(first, last)], ([place[2] for place in listed],), list)
+
     def __len__(self) -> int:
         return len(self.claims[0][0])
 
-    def where(self, good: np.ndarray) -> Places:
+    def where(self, good: Mask) -> Places:
         """Some of the places, by a bool mask."""
         claims = [(first[good], last[good]) for first, last in self.claims]
         return replace(self, claims=claims, columns=[np.asarray(column)[good] for column in self.columns])
@@ -51,7 +61,7 @@ class Choice:
     @cached_property
     def kinds(self) -> np.ndarray:
         """int64 (m,): kind of each place."""
-        return _joined([np.full(len(places), places.kind) for places in self.found])
+        return np.array([places.kind for places in self.found], np.int64)[self.rules]
 
     @cached_property
     def rules(self) -> np.ndarray:
@@ -100,14 +110,11 @@ class Choice:
 
     def _spans(self) -> list[Span]:
         """Claims of all places; places with fewer of them get empty ones."""
-        most = max((len(places.claims) for places in self.found), default=0)
+        empty = [(np.zeros(len(places), np.int64), np.full(len(places), -1)) for places in self.found]
         spans = []
-        for number in range(most):
-            pairs = [
-                places.claims[number] if number < len(places.claims) else _empty(len(places))
-                for places in self.found
-            ]
-            spans.append((_joined([pair[0] for pair in pairs]), _joined([pair[1] for pair in pairs])))
+        for pairs in zip_longest(*(places.claims for places in self.found)):
+            own = [pair or nothing for pair, nothing in zip(pairs, empty, strict=True)]
+            spans.append((_joined([first for first, _ in own]), _joined([last for _, last in own])))
         return spans
 
     def written(self, chosen: np.ndarray) -> Iterator[tuple[int, str, list[Edit]]]:
@@ -118,10 +125,6 @@ class Choice:
             rows = self.rows_of_tokens[places.claims[0][0][mine]]
             for row, number in zip(rows.tolist(), mine.tolist(), strict=True):
                 yield row, places.rule, places.write(*(column[number] for column in places.columns))
-
-
-def _empty(count: int) -> Span:
-    return np.zeros(count, np.int64), np.full(count, -1)
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

@@ -19,6 +19,7 @@ from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import VerbForm, words
 from augment_cli.text.surface import CAPITALISED, in_case
 
+_Phrase = tuple[int, int, int]  # first and last token, head
 _LONGEST = 8  # tokens of a subject or object
 # Nobody puts these in the passive, or not with the same sense.
 _STATIVE = frozenset(word_list("stative_verbs"))
@@ -27,6 +28,7 @@ _MANNERS = frozenset(word_list("manners"))
 _QUANTIFIERS = words("all every each no any some many few most both only either neither none much half")
 _BEFORE = words("NN NNS NNP NNPS PRP$ JJ DT CD POS")
 _NOUNS, _PERSONS = words("NN NNS NNP NNPS"), words("i he she we they me him her us them")
+_HEAVY = words("VBD VBZ VBP VBG MD PRP$ PRP WDT WP TO RB")
 _KEEPING = words("conj xcomp ccomp iobj dative compound:prt advcl parataxis prt expl dep")
 _FINITE_BE = {(True, True): "were", (True, False): "was", (False, True): "are", (False, False): "is"}
 _NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was": "were", "were": "was"}
@@ -35,15 +37,11 @@ _NEW_AUXILIARY = {"has": "have", "have": "has", "is": "are", "are": "is", "was":
 def voices(grammar: Grammar, is_wide: bool = False) -> list[Places]:
     """Places of the rules on voice and identity; wide: of clauses, verbs and tenses that read worse, too."""
     both = _Voices(grammar, ClauseView.of(grammar.parses), is_wide)
-    found = [_identity(grammar)]
-    for rule, places in (("passive_to_active", both.actives()), ("active_to_passive", both.passives())):
-        listed = list(places)
-        first = np.array([first for first, _, _ in listed], np.int64)
-        last = np.array([last for _, last, _ in listed], np.int64)
-        edits = np.empty(len(listed), object)
-        edits[:] = [place[2] for place in listed]
-        found.append(Places(rule, CLAUSE, [(first, last)], (edits,), list))
-    return found
+    return [
+        _identity(grammar),
+        Places.of_edits("passive_to_active", list(both.actives())),
+        Places.of_edits("active_to_passive", list(both.passives())),
+    ]
 
 
 @dataclass(frozen=True)
@@ -58,17 +56,15 @@ class _Voices:
 
     @cached_property
     def _deps(self) -> list[str]:
-        coded = self.view.parses.deps
-        return [coded.values[code] for code in coded.codes.tolist()]
+        return self.view.parses.deps.listed()
 
     @cached_property
     def _heads(self) -> list[int]:
         return self.view.parses.parents.tolist()
 
     @cached_property
-    def _edges(self) -> tuple[list[int], list[int]]:
-        left, right = self.view.edges
-        return left.tolist(), right.tolist()
+    def _edges(self) -> list[tuple[int, int]]:
+        return list(zip(*(edge.tolist() for edge in self.view.edges), strict=True))
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
@@ -78,51 +74,48 @@ class _Voices:
                 children.setdefault(head, []).append(token)
         return children
 
-    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
-        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+    def _verbs(self, *needed: str) -> Iterator[tuple[int, dict[str, int]]]:
+        """Verbs with some dependents and nothing that has to stay, and their dependents by relation."""
         for verb, children in self._children.items():
             parts = {self._deps[child]: child for child in children}
-            if "nsubj" not in parts or "obj" not in parts or not _KEEPING.isdisjoint(parts):
-                continue
+            if parts.keys() >= {*needed} and _KEEPING.isdisjoint(parts):
+                yield verb, parts
+
+    def passives(self) -> Iterator[tuple[int, int, list[Edit]]]:
+        """First and last token, and the edits: `She has found it` to `It has been found by her`."""
+        for verb, parts in self._verbs("nsubj", "obj"):
             subject, thing = parts["nsubj"], parts["obj"]
-            (low, high), (left, right) = self._span(subject), self._span(thing)
+            (low, high), (left, right) = self._edges[subject], self._edges[thing]
             lemma = self._lemma(verb)
             if lemma in _STATIVE or left != verb + 1 or not low <= subject <= high < verb:
                 continue
             if not (self._fits(subject, low, high) and self._fits(thing, left, right)) or self._bare(thing):
                 continue
-            plural = self._is_plural(thing)
             group = self._group(high + 1, verb)
             participle = inflected(lemma, VerbForm.PAST_PARTICIPLE)
-            written = group and participle and self._passive(group, verb, plural, participle)
+            written = group and participle and self._passive(group, verb, self._is_plural(thing), participle)
             if written and self._is_sound(verb, subject, thing, low, right):
-                yield low, right, self._edits(low, high, left, right, written, ("by ", ""), subject, thing)
+                phrases = (low, high, subject), (left, right, thing)
+                yield low, right, self._edits(*phrases, written, "by ")
 
     def actives(self) -> Iterator[tuple[int, int, list[Edit]]]:
         """`It was found by her` to `She found it`."""
-        for verb, children in self._children.items():
-            parts = {self._deps[child]: child for child in children}
-            agent, subject = parts.get("obl:agent", -1), parts.get("nsubj:pass", -1)
-            if agent < 0 or subject < 0 or not _KEEPING.isdisjoint(parts) or "obj" in parts:
-                continue
-            (low, high), (by, right) = self._span(subject), self._span(agent)
+        for verb, parts in self._verbs("obl:agent", "nsubj:pass"):
+            agent, subject = parts["obl:agent"], parts["nsubj:pass"]
+            (low, high), (by, right) = self._edges[subject], self._edges[agent]
             by_word = self.tokens.lower[by] == "by" and by == verb + 1
-            if not by_word or not high < verb or self._lemma(agent) in _MANNERS:
+            if "obj" in parts or not by_word or not high < verb or self._lemma(agent) in _MANNERS:
                 continue
             if not (self._fits(subject, low, high) and self._fits(agent, by + 1, right)):
                 continue
             group = self._group(high + 1, verb)
             written = group and self._active(group, verb, self._is_plural(agent))
             if written and self._is_sound(verb, agent, agent, low, right):
-                edits = self._edits(low, high, by + 1, right, written, ("", "by "), subject, agent)
-                yield low, right, edits
-
-    def _span(self, head: int) -> tuple[int, int]:
-        return self._edges[0][head], self._edges[1][head]
+                phrases = (low, high, subject), (by + 1, right, agent)
+                yield low, right, self._edits(*phrases, written, "")
 
     def _lemma(self, token: int) -> str:
-        lemmas = self.view.parses.lemmas
-        return lemmas.values[lemmas.codes[token]].lower()
+        return self.view.parses.lemmas[token].lower()
 
     def _fits(self, head: int, left: int, right: int) -> bool:
         """Whether a phrase is a plain noun phrase or a pronoun."""
@@ -132,16 +125,13 @@ class _Voices:
         if tokens.tags[head] == "PRP":
             return tokens.lower[head] in _PERSONS | {"it"} and left == right
         inside = range(left, right + 1)
-        heavy = any(
-            tokens.tags[token] in {"VBD", "VBZ", "VBP", "VBG", "MD", "PRP$", "PRP", "WDT", "WP", "TO", "RB"}
-            or not tokens.forms[token].replace("-", "a").replace("'", "a")[0].isalnum()
-            for token in inside
-        )
+        marked = (tokens.forms[token].replace("-", "a").replace("'", "a")[0] for token in inside)
+        heavy = not all(map(str.isalnum, marked)) or not _HEAVY.isdisjoint(tokens.tags[left : right + 1])
         row = tokens.rows[head]
-        behind = tokens.word(right + 1, row)
         # "Her nephew | Frisch": it began before.
         begins = tokens.tags[left] not in {"IN", "CC"} and tokens.tag(left - 1, row) not in _BEFORE
         begins &= not (left == right and tokens.lower[head].endswith("ing"))
+        behind = tokens.word(right + 1, row)
         return tokens.tags[head] in _NOUNS and not heavy and begins and behind not in _RELATIVE
 
     def _bare(self, head: int) -> bool:
@@ -222,18 +212,9 @@ class _Voices:
             return [(group[1], ""), (verb, lemma)]
         return []
 
-    def _edits(
-        self,
-        low: int,
-        high: int,
-        left: int,
-        right: int,
-        written: list[tuple[int, str]],
-        marks: tuple[str, str],
-        subject: int,
-        other: int,
-    ) -> list[Edit]:
-        """Both phrases in the other's place, and the verb; `marks` stand before the second one's new text."""
+    def _edits(self, one: _Phrase, two: _Phrase, written: list[tuple[int, str]], by: str) -> list[Edit]:
+        """Both phrases in the other's place, and the verb; a "by" goes in front of the second, or goes."""
+        (low, high, subject), (left, right, other) = one, two
         parses, spans, tokens = self.view.parses, Constituents(self.view), self.tokens
         opens = bool(spans.opens(np.array([low]))[0] or parses.sentence_starts[low])
         at = np.array([opens])
@@ -248,8 +229,8 @@ class _Voices:
         for token, text in written:
             start, end = int(parses.starts[token]), int(parses.ends[token])
             edits.append((start, int(parses.starts[token + 1]) if not text else end, text))
-        begin = left - 1 if marks[1] else left
-        edits.append((int(parses.starts[begin]), int(parses.ends[right]), marks[0] + back))
+        begin = left if by else left - 1
+        edits.append((int(parses.starts[begin]), int(parses.ends[right]), by + back))
         return [edit for edit in edits if edit[2] or edit[0] < edit[1]]
 
 
@@ -274,19 +255,17 @@ def _identity(grammar: Grammar) -> Places:
     good &= grammar.is_word({"the"}, article) & grammar.is_word({"is", "was"}, be)
     good &= grammar.is_name[subject] & grammar.is_pos("NOUN", at=roots) & ~grammar.is_tag("NNS", at=roots)
     low, high = (edge[rows] for edge in grammar.subject_spans)
-    good &= (
-        (high == be - 1)
-        & ~grammar.is_word({"the"}, low)
-        & ~grammar.has_child(grammar.is_dep("conj"))[subject]
-    )
+    good &= (high == be - 1) & ~grammar.is_word({"the"}, low)
+    good &= ~grammar.has_child(grammar.is_dep("conj"))[subject]
     ends = grammar.ends[rows]
     good &= grammar.count(grammar.is_comma | grammar.is_verb & ~grammar.of_root, low, ends) == 0
-    after = grammar.next_in_row(roots)
-    good &= grammar.is_word({"of"}, after)
+    good &= grammar.is_word({"of"}, grammar.next_in_row(roots))
 
     def write(first: int, last: int, verb: int, end: int) -> list[Edit]:
         predicate = upper_first(grammar.text(verb + 1, end))
-        subject_text = grammar.inward(first, last)
-        return [grammar.edit(first, last, predicate), grammar.edit(verb + 1, end, subject_text)]
+        return [
+            grammar.edit(first, last, predicate),
+            grammar.edit(verb + 1, end, grammar.inward(first, last)),
+        ]
 
     return Places("identity_turned", CLAUSE, [(low, ends)], (low, high, be, ends), write).where(good)

@@ -18,7 +18,7 @@ from augment_cli.contract.augmentation import Resources, avoided_digest, with_di
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
-from augment_cli.english.words.readings import readings
+from augment_cli.english.words.readings import entry_numbers, readings
 from augment_cli.english.words.words import Words
 from augment_cli.resources import load_collocations, word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import (
@@ -95,14 +95,11 @@ def _readings_of_entries() -> Groups:
 @lru_cache(maxsize=8)
 def _avoided_pairs(relation: str) -> np.ndarray:
     """Sorted keys source·E + target of the pairs of entries that `words/avoided_pairs.txt` names."""
-    wordnet = load_wordnet()
-    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
-    entries = {name: number for number, name in enumerate(names)}
-    keys = []
+    entries, keys = entry_numbers(), []
     for name, letter, word, *others in word_table("avoided_pairs"):
         if name == relation:
             part = PART_LETTERS.index(letter)
-            keys += [entries[word, part] * len(wordnet.lemmas) + entries[other, part] for other in others]
+            keys += [entries[word, part] * len(entries) + entries[other, part] for other in others]
     return np.sort(np.array(keys, np.int64))
 
 
@@ -282,9 +279,7 @@ def synonyms(senses: str) -> Relation:
 @lru_cache(maxsize=1)
 def antonyms() -> Relation:
     """Readings of adjectives and adverbs, and the opposite of each in `words/opposite_words.txt`."""
-    wordnet = load_wordnet()
-    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
-    entries = {name: number for number, name in enumerate(names)}
+    wordnet, entries = load_wordnet(), entry_numbers()
     pairs = [
         tuple(entries[lemma, PART_LETTERS.index(letter)] for lemma in (word, other))
         for letter, word, other, *_ in word_table("opposite_words")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.english.words.words import Words
 
@@ -53,6 +52,31 @@ class Trie:
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where((symbols >= 0) & (self._keys[places] == keys), self._targets[places], -1)
 
+    def matches(
+        self, begins: np.ndarray, symbols: Sequence[np.ndarray], follows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """First word, last word and number of all sequences: by their first word, the longest first."""
+        # Of each word (N,) what it is at the beginning, what it is further on (any of `symbols`), and
+        # whether it goes on from the word in front.
+        first = np.flatnonzero(begins >= 0)
+        states = self.step(np.zeros(len(first), np.int64), begins[first])
+        first, states = first[states >= 0], states[states >= 0]
+        place, follows = first, np.append(follows, False)
+        found = [(first[:0], first[:0], first[:0])]
+        while len(first):
+            number = self.ends[states]
+            done = number >= 0
+            found.append((first[done], place[done], number[done]))
+            goes_on = follows[place + 1]
+            first, place, states = first[goes_on], place[goes_on] + 1, states[goes_on]
+            reached = [self.step(states, of_kind[place]) for of_kind in symbols]
+            states = np.concatenate(reached)
+            first, place = (np.tile(column, len(symbols))[states >= 0] for column in (first, place))
+            states = states[states >= 0]
+        first, last, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((-last, first))
+        return first[order], last[order], numbers[order]
+
 
 class PhraseTable(Trie):
     """Phrases to look for; words are compared in lower case and separated by white space alone."""
@@ -64,27 +88,7 @@ class PhraseTable(Trie):
     def find(self, words: Words) -> Matches:
         """All phrases of some texts: the leftmost, and of those the longest."""
         tokens = words.index_in(self._words)
-        first = np.flatnonzero(tokens >= 0)
-        states = self.step(np.zeros(len(first), np.int64), tokens[first])
-        first, states = first[states >= 0], states[states >= 0]
-        place = first.copy()
-        finished: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        while len(first):
-            number = self.ends[states]
-            done = number >= 0
-            finished.append((first[done], place[done], number[done]))
-            place = place + 1
-            goes_on = place < len(words)
-            goes_on[goes_on] = words.follows_space[place[goes_on]]
-            first, place, states = first[goes_on], place[goes_on], states[goes_on]
-            states = self.step(states, tokens[place])
-            first, place, states = first[states >= 0], place[states >= 0], states[states >= 0]
-        if not finished:
-            nothing = np.zeros(0, np.int64)
-            return Matches(nothing, nothing, nothing)
-        starts, stops, numbers = (np.concatenate(column) for column in zip(*finished, strict=True))
-        order = np.lexsort((-stops, starts))
-        return _without_overlaps(starts[order], stops[order], numbers[order])
+        return _without_overlaps(*self.matches(tokens, (tokens,), words.follows_space))
 
 
 def _without_overlaps(first: np.ndarray, last: np.ndarray, phrases: np.ndarray) -> Matches:
@@ -136,6 +140,5 @@ def next_words(words: Words, index: np.ndarray) -> list[str | None]:
     """The word behind each, in lower case, where only white space stands between; else None."""
     following = np.minimum(index + 1, max(len(words) - 1, 0))
     near = (index + 1 < len(words)) & words.follows_space[following]
-    codes, distinct = words.lower
-    strings = distinct.take(pa.array(codes[following]))
-    return pc.if_else(pa.array(near), strings, pa.scalar(None, pa.string())).to_pylist()
+    behind = zip(lower_strings(words, following), near, strict=True)
+    return [word if is_near else None for word, is_near in behind]

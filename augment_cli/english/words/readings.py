@@ -148,6 +148,14 @@ def _heaviest(codes: np.ndarray, weights: np.ndarray, values: np.ndarray, width:
 
 
 @lru_cache(maxsize=1)
+def entry_numbers() -> dict[tuple[str, int], int]:
+    """The number of each entry of WordNet, by lemma and part of speech."""
+    wordnet = load_wordnet()
+    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
+    return {name: number for number, name in enumerate(names)}
+
+
+@lru_cache(maxsize=1)
 def _fixed_phrases() -> PhraseTable:
     return PhraseTable(word_list("fixed_phrases"))
 

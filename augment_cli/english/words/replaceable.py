@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.english.lists import LISTS
 from augment_cli.english.words.phrases import PhraseTable
-from augment_cli.english.words.readings import token_of_each_word
+from augment_cli.english.words.readings import entry_numbers, token_of_each_word
 from augment_cli.english.words.words import Words
 from augment_cli.resources import load_collocations, word_list
 from augment_cli.resources.wordnet import NOUN, TAGS, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import words as words_of
 from augment_cli.text.spans import ranges
 from augment_cli.text.untouched import has_gap, is_quoted
 
@@ -31,14 +31,12 @@ _NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "NUM"})
 @lru_cache(maxsize=1)
 def _expressions() -> PhraseTable:
     """WordNet's entries of several words, inflected: verbs in the first word, nouns in either end."""
-    wordnet = load_wordnet()
-    lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist()
-    numbers = {(lemma, part): entry for entry, (lemma, part) in enumerate(zip(lemmas, parts, strict=True))}
+    wordnet, numbers = load_wordnet(), entry_numbers()
     forms: dict[int, list[str]] = {}
     for entry, form in zip(wordnet.form_entries.tolist(), wordnet.forms.to_pylist(), strict=True):
         forms.setdefault(entry, []).append(form)
     phrases = []
-    for lemma, part in zip(lemmas, parts, strict=True):
+    for lemma, part in numbers:
         if " " in lemma:
             words = lemma.split(" ")
             phrases.append(lemma)
@@ -98,26 +96,6 @@ def _in_collocation(words: Words) -> np.ndarray:
     return found
 
 
-# What turns the whole clause that it is in,
-_IN_CLAUSE = words_of(
-    "no not n't n’t never none nobody nothing nowhere nor neither without few fewer little hardly scarcely "
-    "rarely seldom barely only merely except than cannot anything anyone rather instead "
-    # what is said of a word, and not of a thing,
-    "called named termed means meaning meant word words term terms name names known translated defined"
-)
-# what turns all below its head,
-_BELOW_HEAD = words_of(
-    "unless if whether before until till lest every each all any most more less least many both either "
-    "same other another such exactly enough too so like unlike as half dozen hundred hundreds thousand "
-    "thousands kind kinds sort sorts type types species first second third last next final sole single "
-    "against fourth fifth sixth number numbers amount especially particularly besides institution"
-)
-# and what turns all below itself.
-_BELOW = words_of(
-    "lack lacks lacked deny denies denied refuse refused refuses fail fails failed avoid avoids avoided "
-    "doubt doubted prevent prevents prevented prohibit prohibits prohibited forbid forbids forbidden "
-    "forbade ban bans banned"
-)
 _TURNING_TAGS = frozenset({"JJR", "JJS", "RBR", "RBS"})
 _COMPARED = TAGS["JJR"] | TAGS["JJS"] | TAGS["RBR"] | TAGS["RBS"]
 _DETERMINERS = frozenset({"det", "poss", "nmod:poss", "nummod", "predet", "det:predet"})
@@ -126,7 +104,9 @@ _DEEPEST = 40  # steps from a word to its root
 
 def entails_wider(words: Words, parses: ParseRows | None) -> np.ndarray:
     """bool (N,): words in whose place a wider noun leaves the sentence true; by texts without a parse."""
-    turning = words.among(pa.array(sorted(_IN_CLAUSE | _BELOW_HEAD | _BELOW))) | words.among(_compared())
+    turning = words.among(
+        pa.array(sorted(LISTS["turning_clauses"] | LISTS["turning_heads"] | LISTS["turning_objects"]))
+    ) | words.among(_compared())
     asks = np.zeros(len(words.counts), bool)
     places = np.flatnonzero(words.texts.values == ord("?"))
     asks[np.searchsorted(words.texts.offsets, places, "right") - 1] = True
@@ -150,12 +130,12 @@ def _compared() -> pa.StringArray:
 def _in_scope(parses: ParseRows) -> np.ndarray:
     """bool (T,): tokens below what a word turns the direction of."""
     parents, verbs, lower = parses.parents, parses.pos.among({"VERB"}), parses.lower
-    clause = np.flatnonzero(lower.among(_IN_CLAUSE))
+    clause = np.flatnonzero(lower.among(LISTS["turning_clauses"]))
     for _ in range(_DEEPEST):
         clause = np.where(verbs[clause], clause, parents[clause])
-    scope = lower.among(_BELOW)
+    scope = lower.among(LISTS["turning_objects"])
     scope[clause] = True
-    head = lower.among(_BELOW_HEAD) | parses.tags.among(_TURNING_TAGS)
+    head = lower.among(LISTS["turning_heads"]) | parses.tags.among(_TURNING_TAGS)
     # "so" and "first" of a verb say why and when.
     head &= ~(parses.deps.among({"advmod"}) & verbs[parents])
     head |= parses.tags.among({"CD"}) & parses.deps.among({"nummod"})

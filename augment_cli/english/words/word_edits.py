@@ -13,6 +13,7 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english.lists import LISTS
 from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import load_wordnet
@@ -56,7 +57,6 @@ def article_changes(
     return articles[wrong], pa.array(changed, pa.string())
 
 
-_VOWEL_LETTERS = frozenset("aeiou")
 # Written with a vowel and spoken with a consonant, and the other way round.
 _CONSONANT_SOUNDS = tuple(
     words("eu ew one- once ouija uni use usu usa uti ura ure uro ubi uga uku ute uta ufo")
@@ -77,23 +77,13 @@ def begins_with_vowel_sound(word: str) -> bool:
     lowered = word.lower()
     if lowered[0].isdigit():
         return lowered[0] == "8" or lowered.rstrip("th") in {"11", "18"}
-    if lowered.startswith(_VOWEL_SOUNDS):
+    if lowered.startswith((*_VOWEL_SOUNDS, *_NEGATED)):
         return True
-    if lowered == "one" or lowered.startswith("one-"):
-        return False
-    if lowered.startswith(_NEGATED):
-        return True
-    return lowered[0] in _VOWEL_LETTERS and not lowered.startswith(_CONSONANT_SOUNDS)
+    return lowered[0] in "aeiou" and lowered != "one" and not lowered.startswith(_CONSONANT_SOUNDS)
 
 
 # Written with a capital wherever they stand.
-_PINNED = pa.array(
-    [
-        *("i", "i'm", "i've", "i'd", "i'll", "mr", "mrs", "ms", "dr"),
-        *("january", "february", "april", "june", "july", "august", "september", "october", "november"),
-        *("december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    ]
-)
+_PINNED = words("i i'm i've i'd i'll mr mrs ms dr") | (LISTS["calendar"] - {"march", "may"})
 
 
 @lru_cache(maxsize=1)
@@ -106,13 +96,9 @@ def lower_first_words(words: Words, index: np.ndarray) -> pa.StringArray:
     """The words (m,) as they stand, those that begin their text in lower case unless they are names."""
     strings = words.strings.take(pa.array(index))
     first = np.flatnonzero(words.positions[index] == 0)
-    if not len(first):
-        return strings
-    plain = strings.take(pa.array(first))
-    lower = loses_capital(plain)
     mask = np.zeros(len(index), bool)
-    mask[first[lower]] = True
-    return pc.replace_with_mask(strings, pa.array(mask), pc.utf8_lower(plain.filter(pa.array(lower))))
+    mask[first] = loses_capital(strings.take(pa.array(first)))
+    return pc.if_else(pa.array(mask), pc.utf8_lower(strings), strings)
 
 
 def loses_capital(strings: pa.StringArray) -> np.ndarray:
@@ -120,9 +106,8 @@ def loses_capital(strings: pa.StringArray) -> np.ndarray:
     lowered = pc.utf8_lower(strings)
     is_capitalised = pc.equal(strings, capitalised(lowered)).to_numpy(zero_copy_only=False)
     known = common_words()
-    common = np.array([word in known for word in lowered.to_pylist()], bool)
-    pinned = pc.is_in(lowered, _PINNED).to_numpy(zero_copy_only=False)
-    return is_capitalised & common & ~pinned
+    common = [word in known and word not in _PINNED for word in lowered.to_pylist()]
+    return is_capitalised & np.array(common, bool)
 
 
 def rate_parameter(default: float, help: str) -> float:
@@ -167,9 +152,7 @@ def choose(
     if amount == "coin":
         drawn = draws < rate
         index, rows, draws = index[drawn], rows[drawn], draws[drawn]
-        limit = np.full(len(words.counts), maximum or np.iinfo(np.int64).max)
-        if not maximum:
-            return index
+        limit = np.full(len(words.counts), maximum or len(words))
     else:
         limit = counts_of(words.counts, rate, amount, maximum)
     return np.sort(index[ranks_within(rows, draws) < limit[rows]])
@@ -250,9 +233,7 @@ def nothing() -> pa.StringArray:
 
 def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.StringArray:
     """Replacements (m,) in the case pattern of the words they stand for: as it is, Capitalised, CAPITALS."""
-    return in_patterns(
-        replacements, case_pattern(words.texts, words.flat_starts[index], words.flat_ends[index])
-    )
+    return in_case_of_first(words, index, replacements, index)
 
 
 def in_case_of_first(

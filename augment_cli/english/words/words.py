@@ -36,23 +36,14 @@ _COMPLEMENTS = frozenset(map(frozenset, word_table("complements")))
 @lru_cache(maxsize=1)
 def _flags() -> np.ndarray:
     """uint8 flags of every code point (a pure table)."""
-    kinds = {
-        "Z": _SEPARATOR | _SPACE,
-        "L": _LETTER,
-        "M": _LETTER,
-        "N": _LETTER,
-        "Sc": _SYMBOL,
-        "Cc": _SEPARATOR,
-        "So": _SYMBOL,
-    }
+    kinds = dict.fromkeys("LMN", _LETTER) | {"Z": _SEPARATOR | _SPACE, "Cc": _SEPARATOR}
+    kinds |= {"Sc": _SYMBOL, "So": _SYMBOL}
     categories = [unicodedata.category(chr(code)) for code in range(0x110000)]
     by_category = {name: kinds.get(name, kinds.get(name[0], 0)) for name in set(categories)}
     flags = np.fromiter(map(by_category.__getitem__, categories), np.uint8, len(categories))
     flags[[ord(character) for character in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"]] = _SEPARATOR | _SPACE
-    flags[[ord(character) for character in _SEPARATORS]] = _SEPARATOR
-    flags[[ord(character) for character in _SYMBOLS]] = _SYMBOL
-    flags[ord("-")] = _HYPHEN
-    flags[ord(".")] = _PERIOD
+    for marks, kind in ((_SEPARATORS, _SEPARATOR), (_SYMBOLS, _SYMBOL), ("-", _HYPHEN), (".", _PERIOD)):
+        flags[[ord(mark) for mark in marks]] = kind
     return flags
 
 
@@ -203,12 +194,7 @@ class Words:
 
     def among(self, wanted: Iterable[str] | pa.Array) -> np.ndarray:
         """bool (N,): whether each word, lower-cased, is one of `wanted`."""
-        codes, distinct = self.lower
-        if not len(distinct):
-            return np.zeros(0, bool)
-        if not isinstance(wanted, pa.Array):
-            wanted = pa.array(sorted(wanted))
-        return pc.is_in(distinct, wanted).to_numpy(zero_copy_only=False)[codes]
+        return self.index_in(wanted if isinstance(wanted, pa.Array) else pa.array(sorted(wanted))) >= 0
 
     def numbers(self, table: Mapping[str, int]) -> np.ndarray:
         """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing."""

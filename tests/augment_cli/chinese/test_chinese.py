@@ -114,16 +114,8 @@ STANFORD = {
     "nsubj:pass": "nsubjpass", "aux:pass": "auxpass", "obj": "dobj", "clf": "mark:clf", "obl": "nmod:prep",
     "obl:tmod": "nmod:tmod", "dislocated": "nmod:topic", "compound:vv": "advmod:rcomp",
 }  # fmt: skip
-TREEBANK = {
-    "VERB": "VV",
-    "AUX": "VV",
-    "ADJ": "VA",
-    "ADP": "P",
-    "ADV": "AD",
-    "PUNCT": "PU",
-    "NOUN": "NN",
-    "PRON": "PN",
-}
+_TAGS = "VERB:VV AUX:VV ADJ:VA ADP:P ADV:AD PUNCT:PU NOUN:NN PRON:PN"
+TREEBANK = dict(pair.split(":") for pair in _TAGS.split())
 
 
 def stanford_row(row: dict[str, Any]) -> dict[str, Any]:

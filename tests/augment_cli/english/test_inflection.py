@@ -59,6 +59,7 @@ def test_base_form(form, verb_form, infinitive):
 def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it():
     assert base_form("lay", PAST, "lie") == "lie"
     assert base_form("lay", PAST, "nonsense") == "lie"
+    assert inflected("", PAST) is None
 
 
 @pytest.mark.parametrize(
@@ -77,10 +78,6 @@ def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it():
 )
 def test_auxiliaries(auxiliary, present, third, past):
     assert [phrase(auxiliary, form) for form in (PRESENT, THIRD, PAST)] == [present, third, past]
-
-
-def test_nothing_to_inflect():
-    assert inflected("", PAST) is None
 
 
 def test_inflection_loads_no_spacy():

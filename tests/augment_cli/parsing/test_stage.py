@@ -130,11 +130,6 @@ def parsed(path, pipeline):
     return progress
 
 
-def test_progress_within_a_part(parsed_corpus_file, pipeline, tmp_path):
-    progress = parsed(ingested(tmp_path / "store", parsed_corpus_file, 50_000), pipeline)
-    assert (progress.rows, progress.calls) == (1_400, [1_024, 376])
-
-
 class StoppedError(Exception):
     """Stands for whatever ends a run."""
 
@@ -479,12 +474,3 @@ def test_the_command_from_a_dry_run_to_rows(pipeline, tmp_path):
     assert [(entry["stage"], entry["rows"]) for entry in json.loads(done.stdout)][-1] == ("parses-small", 1)
     rows = json.loads(run("inspect", "parses-small", "--store", tmp_path / "store", "--json").stdout)
     assert [row["ends"] for row in rows] == [[3, 9, 15, 16]]
-
-
-def test_nothing_heavy_is_imported_before_it_is_needed():
-    code = (
-        "import sys, augment_cli, augment_cli.session, augment_cli.cli.commands\n"
-        "print([name for name in ('spacy', 'thinc', 'torch') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout == "[]\n"

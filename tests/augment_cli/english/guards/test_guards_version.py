@@ -72,7 +72,8 @@ def test_no_verdict_changes_without_another_version():
 
 
 def test_an_original_says_what_it_says():
-    assert not [original for original, _ in read(GOLDEN)[1] if fidelity.unfaithful(original, original)]
+    originals = {original for original, _ in read(GOLDEN)[1]}
+    assert not [original for original in originals if fidelity.unfaithful(original, original)]
 
 
 def test_every_reason_that_the_guards_give_occurs():
@@ -143,12 +144,6 @@ def test_no_text_raises(original, output):
 def test_contractions_numbers_and_genitives_are_read_as_words():
     texts = [word.text for word in words_of("Olaf's 3 boats won't sink; they're on the twelfth pier.")]
     assert texts == ["olaf", "3", "boats", "will", "not", "sink", "they", "are", "on", "the", "12th", "pier"]
-
-
-@settings(max_examples=25)
-@given(SENTENCES, SENTENCES)
-def test_any_two_texts_are_compared(original, output):
-    unfaithful(original, output)
 
 
 if __name__ == "__main__":

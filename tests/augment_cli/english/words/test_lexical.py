@@ -11,8 +11,6 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.augmentations.augcse.lexical_noun import noun_relation
-from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.english.words import lexical
 from augment_cli.english.words.lexical import DOMINANT_SHARE, LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
@@ -21,9 +19,7 @@ from augment_cli.resources import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, VERB, load_wordnet
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
-from augment_cli.runs.tables import as_table
 from augment_cli.session import Session
-from augment_cli.text.spans import CodePoints
 from tests.helpers.hand_parses import SCHEMES, parse_rows, row_of
 from tests.helpers.in_memory import augment, entry_of, words_of
 
@@ -130,28 +126,19 @@ def test_what_reads_badly_is_not_put_in(relation, word, part, tag, never):
     assert never not in targets(relation(), word, part, tag)
 
 
-def test_avoided_pairs_are_pairs_of_wordnet():
-    """A typing error in the list would leave a pair in without a word."""
+def test_listed_words_are_words_of_wordnet():
+    """A typing error in a list would leave a pair in, or out, without a word."""
     wordnet = load_wordnet()
     known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
-    rows = word_table("avoided_pairs")
-    assert {row[0] for row in rows} == {"synonym", "antonym", "hypernym", "hyponym"}
-    for _, letter, *lemmas in rows:
-        assert {(lemma, PART_LETTERS.index(letter)) for lemma in lemmas} <= known
-    assert len({row[:3] for row in rows}) == len(rows)
-
-
-def test_listed_kinds_and_synonyms_are_words_of_wordnet():
-    """A typing error in a list would leave a pair out without a word."""
-    wordnet = load_wordnet()
-    known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
-    kinds = word_table("noun_kinds")
+    avoided, kinds, pairs = map(word_table, ("avoided_pairs", "noun_kinds", "plain_synonyms"))
+    assert {row[0] for row in avoided} == {"synonym", "antonym", "hypernym", "hyponym"}
     assert {relation for relation, _, _ in kinds} == {"hypernym", "hyponym", "both"}
-    assert {(noun, NOUN) for _, kind, members in kinds for noun in (kind, *members.split())} <= known
-    pairs = word_table("plain_synonyms")
-    for letter, word, others in pairs:
-        assert {(lemma, PART_LETTERS.index(letter)) for lemma in (word, *others.split())} <= known
-    assert len({row[:2] for row in pairs}) == len(pairs)
+    listed = [(letter, *lemmas) for _, letter, *lemmas in avoided]
+    listed += [(PART_LETTERS[NOUN], kind, *members.split()) for _, kind, members in kinds]
+    listed += [(letter, word, *others.split()) for letter, word, others in pairs]
+    assert {(lemma, PART_LETTERS.index(letter)) for letter, *lemmas in listed for lemma in lemmas} <= known
+    for rows, key in ((avoided, 3), (pairs, 2)):
+        assert len({row[:key] for row in rows}) == len(rows)
 
 
 def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged():
@@ -196,28 +183,6 @@ def test_draws_follow_the_weights():
     assert lexical.draw_first(relation).targets.tolist() == [8, 5]
 
 
-def test_replacements_touch_nothing_else():
-    texts = ["  The students  quickly\tbuilt (a big) “house”…  "]
-    row = augment("synonym", texts, rate=1.0, senses="any").to_pylist()[0]
-    assert row["replaced"] == 4 or row["replaced"] == 5
-    text = row["text"]
-    assert text.startswith("  The ")
-    assert text.endswith("”…  ")
-    assert "\t" in text and "(a " in text
-
-
-def test_rates_and_limits():
-    texts = ["The large students quickly built a big house and a small boat near the old airplane."] * 50
-    one = augment("synonym", texts, rate=0.05)["replaced"].to_pylist()
-    assert set(one) == {1}
-    some = augment("synonym", texts, rate=0.2, senses="any")["replaced"].to_pylist()
-    assert set(some) == {4}
-    few = augment("synonym", texts, rate=0.2, maximum=2, senses="any")["replaced"].to_pylist()
-    assert set(few) == {2}
-    coin = augment("synonym", texts, rate=0.5, amount="coin", maximum=0, senses="any")["replaced"].to_pylist()
-    assert len(set(coin)) > 2
-
-
 def test_one_antonym_is_put_in_or_an_odd_number_or_all():
     texts = ["He bought a cheap car in a dirty garage."] * 20
     one = augment("antonym", texts)
@@ -247,23 +212,10 @@ def test_synonyms_of_nouns_and_verbs_share_most_of_what_the_word_means():
         own = range(*wordnet.entry_senses[source : source + 2])
         theirs = set(wordnet.sense_synsets[slice(*wordnet.entry_senses[target : target + 2])].tolist())
         shared = sum(wordnet.sense_shares[sense] for sense in own if wordnet.sense_synsets[sense] in theirs)
-        assert shared > 0
-    shares = {word: _shared(wordnet, *word) for word in (("show", "demonstrate"), ("buy", "purchase"))}
-    assert shares["show", "demonstrate"] < DOMINANT_SHARE <= shares["buy", "purchase"]
+        assert shared >= DOMINANT_SHARE - 1e-6
     lemmas = wordnet.lemmas.to_pylist()
     names = {(lemmas[a], lemmas[b]) for a, b in pairs}
     assert ("buy", "purchase") in names and ("show", "demonstrate") not in names
-
-
-def _shared(wordnet, one, other):
-    lemmas = wordnet.lemmas.to_pylist()
-    entry, second = (
-        next(i for i, name in enumerate(lemmas) if name == word and wordnet.entry_parts[i] == VERB)
-        for word in (one, other)
-    )
-    theirs = set(wordnet.sense_synsets[slice(*wordnet.entry_senses[second : second + 2])].tolist())
-    own = range(*wordnet.entry_senses[entry : entry + 2])
-    return sum(wordnet.sense_shares[sense] for sense in own if wordnet.sense_synsets[sense] in theirs)
 
 
 DEMAND = """
@@ -409,18 +361,10 @@ def test_a_stage_goes_on_as_it_was_begun(tmp_path):
             assert again["text"].to_pylist() == store.read(stage)["text"].to_pylist()
 
 
-def texts_of(name, texts, seed=42, **parameters):
-    run = make_run(name, **parameters)
-    column = pa.array(texts, pa.string())
-    rows = Rows(np.arange(len(texts)), column, CodePoints.of(column))
-    outcome = run.augmentation.prepare(run.parameters, Resources(seed, 0))(rows)
-    return as_table(run.augmentation, rows, outcome)["text"].to_pylist()
-
-
 def test_a_place_that_is_explained_already_is_left_alone():
     texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
     for seed in range(5):
-        first, second = texts_of("geographic-name", texts, seed)
+        first, second = augment("geographic-name", texts, seed=seed)["text"].to_pylist()
         assert second is None
         assert first is None or "Lima, the capital of Peru" in first
 
@@ -434,7 +378,7 @@ def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
         'He called it "bad," and she wrote "V"("S") on a [("very")] small card.',
     ]
     for seed in range(60):
-        for text in filter(None, texts_of(name, texts, seed, rate=0.5)):
+        for text in filter(None, augment(name, texts, seed=seed, rate=0.5)["text"].to_pylist()):
             assert not re.search(r"""[(\[][\s,"]*[)\]]|(?<![\w"])"[\s,]*"(?![\w"])""", text)
             assert "  " not in text and not text.endswith(" ")
             assert name == "random-mixture" or (" ." not in text and " ," not in text)
@@ -444,7 +388,7 @@ def test_no_word_is_put_in_twice():
     texts = ["The teacher said that she had it and that it was with him at home in the car then."]
     lenders = Counter()
     for seed in range(20):
-        (text,) = texts_of("random-insertion", texts, seed, rate=0.5)
+        (text,) = augment("random-insertion", texts, seed=seed, rate=0.5)["text"].to_pylist()
         inserted = Counter((text or texts[0]).lower().split())
         inserted.subtract(texts[0].lower().split())
         assert max(inserted.values()) <= 1
