@@ -40,7 +40,7 @@ class Settings:
     def as_json(self) -> dict[str, Any]:
         """The settings with the schema version and their fingerprint, as stored in each part."""
         value = {"schema": SCHEMA_VERSION, **vars(self)}
-        del value["by_part"]
+        value.pop("by_part", None)  # which is not there where msgspec made them
         return value | {"fingerprint": sha256_of_json(value)}
 
     @classmethod
