@@ -1,5 +1,6 @@
 """Damage, strangers and traps: named with their file, never used."""
 
+import pickle
 import random
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from augment_cli.store import parquet
 from augment_cli.store.settings import Settings
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(40))
 def test_a_flipped_bit_anywhere_is_named_and_not_used(store, seed):
     draws = random.Random(seed)
     stage = draws.choice(store.stages())
@@ -37,6 +38,25 @@ def test_page_checksums_and_footer_are_checked_without_a_digest_too(store, where
         parquet.read_parquet(path)
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(path.read_bytes()[:-100]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes() + b"x"),
+        lambda path: path.write_bytes(pickle.dumps(["a pickle"])),
+        lambda path: (path.unlink(), path.mkdir()),
+    ],
+)
+def test_missing_cut_empty_longer_pickled_or_a_folder(store, spoil):
+    path = store.part_path("una", 1)
+    spoil(path)
+    with pytest.raises(BadInputError, match=str(path)):
+        store.read("una")
+    assert any(str(path) in problem for problem in soundness.verify(store))
+
+
 def test_a_part_of_another_run_at_a_parts_name(store):
     """Same columns, same rows: only the digest tells."""
     store.part_path("una", 0).write_bytes(store.part_path("una.1", 0).read_bytes())
@@ -44,6 +64,15 @@ def test_a_part_of_another_run_at_a_parts_name(store):
         store.read_part("una", 0)
     problems = soundness.verify(store)
     assert any("its fingerprint differs" in problem for problem in problems)
+
+
+def test_stray_files_are_named_by_verify(store):
+    for name in ("part-00099.parquet", "notes.txt"):
+        (store.path / "una" / name).write_text("stray")
+    (store.path / "una" / "sub").mkdir()
+    found = sorted(problem.split(":")[0].rpartition("/")[2] for problem in soundness.verify(store))
+    assert found == ["notes.txt", "part-00099.parquet", "sub"]
+    assert store.read("una").num_rows == 60  # our own reading goes by the manifest
 
 
 @pytest.mark.parametrize(

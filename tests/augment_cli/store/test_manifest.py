@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import json
 import operator
 import random
@@ -9,7 +10,7 @@ import random
 import pytest
 
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MixError
+from augment_cli.errors import BadInputError, MixError, UserError
 from augment_cli.reports import soundness
 from augment_cli.session import Session
 from augment_cli.store import manifest
@@ -21,13 +22,16 @@ from tests.helpers.undisturbed import sealed
 READERS = [
     ["status"],
     ["stats", "una"],
+    ["stats"],
     ["inspect", "una"],
+    ["inspect", "corpus"],
     ["card"],
     ["pack", "--jobs", "1"],
     ["verify"],
     ["una", "--radius", "4", "--jobs", "1"],
     ["remove", "una"],
 ]
+ODD = [None, [], {}, "x", -1, 1.5, True, 10**18, 10**30, float("nan"), float("inf"), [[]], {"a": []}]
 MISSING = object()
 HONEST_PART = {"rows": 20, "bytes": 1, "sha256": "0" * 64, "statistics": {}}
 WORDS = ["a", 'a "word"', "naïve", "line\nend", "\u2028", "\\", "z/9", "ключ", "\x00", "emoji 🙂"]
@@ -82,7 +86,7 @@ def some_stage(name, chance):
     return Stage(some_settings(chance), count, parts, earlier, name)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(60))
 def test_the_bytes_are_those_of_the_library(seed):
     chance = random.Random(seed)
     names = chance.sample([*WORDS, "una", "una.1", "corpus"], chance.randrange(6))
@@ -102,10 +106,32 @@ def test_the_bytes_are_those_of_the_library(seed):
 # --- damaged and forged ones
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"', "[" * 100_000, '{"schema": 1}', "\x00"])
+def test_what_is_no_manifest_is_refused(store, text):
+    (store.path / "manifest.json").write_text(text)
+    with pytest.raises(BadInputError, match=r"manifest\.json"):
+        Store.open(store.path)
+
+
 def test_another_schema_is_refused(store):
     write(store, forged(honest(store), ("schema",), 99))
     with pytest.raises(MixError, match="schema 99"):
         Store.open(store.path)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_with_any_byte_changed_is_refused_or_the_same(store, seed):
+    path = store.path / "manifest.json"
+    before = Store.open(store.path)
+    data = bytearray(path.read_bytes())
+    draws = random.Random(seed)
+    data[draws.randrange(len(data))] = draws.randrange(256)
+    path.write_bytes(data)
+    try:
+        after = Store.open(store.path)
+    except UserError:
+        return
+    assert [after.stage(name) for name in after.stages()] == [before.stage(name) for name in before.stages()]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +192,27 @@ def test_a_stage_that_cannot_be_called_so_is_refused(store, name):
         Store.open(store.path)
 
 
+def places(value, path):
+    """Where something stands in a manifest: one stage and one part of each kind, every key within."""
+    yield path
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*path, 0))
+
+
+def is_refused(folder):
+    try:
+        Store.open(folder)
+    except BadInputError as error:
+        assert "not a manifest of this package" in str(error) or "cannot be read" in str(error)
+        return True
+    except MixError:
+        return True
+    return False
+
+
 @pytest.fixture
 def grown(store):
     """The store after files were appended to its corpus, which the manifest has a key for."""
@@ -176,6 +223,36 @@ def grown(store):
 
 
 EARLIER = ("stages", "corpus", "earlier")
+STAGES = [("stages", name) for name in ("corpus", "rejects", "tfidf", "terms", "una")]
+
+
+@pytest.mark.parametrize(
+    ("inside", "share"),
+    [(UNA, 21), (EARLIER, 5), *(pytest.param(one, 1, marks=pytest.mark.slow) for one in (*STAGES, EARLIER))],
+    ids=lambda value: str(value),
+)
+def test_something_else_at_any_place_is_refused_or_does_no_harm(request, command, inside, share):
+    """Refused when the store is opened; what may stand there, as in another version, breaks nothing."""
+    store = request.getfixturevalue("grown" if inside == EARLIER else "store")
+    value = honest(store)
+    tried, passed = 0, []
+    cases = itertools.product(
+        places(functools.reduce(operator.getitem, inside, value), inside), (MISSING, *ODD)
+    )
+    for number, (place, odd) in enumerate(cases):
+        if number % share == 0 and place[-1] != "fingerprint":  # every one, or some
+            other = forged(value, place, odd)
+            if other == value:
+                continue
+            write(store, other)
+            tried += 1
+            if not is_refused(store.path):
+                passed.append((place, odd, other))
+    assert tried > 150 / share
+    for number, (place, odd, other) in enumerate(passed):
+        write(store, other)
+        arguments = READERS[number % len(READERS)]
+        check_harmless(command(*arguments, "--store", store.path), place, odd, arguments)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +273,7 @@ def test_the_parts_of_a_grown_corpus_follow_each_other(grown, earlier, words):
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("arguments", READERS[:4])
+@pytest.mark.parametrize("arguments", READERS[:8])
 def test_statistics_of_an_augmentation_that_are_missing_or_impossible(store, command, arguments):
     value = honest(store)
     for key, odd in (("changed", MISSING), ("changed", 10**6), ("edits", MISSING), ("sums", MISSING)):
