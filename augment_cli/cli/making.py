@@ -29,7 +29,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from augment_cli.ingest import STDIN, find_files
-from augment_cli.ingest.streams import CorpusFile, size_of
+from augment_cli.ingest.streams import CorpusFile
 from augment_cli.pack import export as exporting
 from augment_cli.pack.options import SIDES, choose, left_out, read_pack_recipe
 from augment_cli.pages import terminal as views
@@ -130,9 +130,9 @@ def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
     """About how many sentences some files hold, from their sizes alone."""
     rows = 0
     for path in files:
-        compressed = path.suffix in {".gz", ".zst", ".parquet"}
+        compressed = path.name.endswith((".gz", ".zst", ".parquet"))
         per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
-        rows += max(1, size_of(path) // per_row)
+        rows += max(1, path.size // per_row)
     return rows if limit is None else min(rows, limit)
 
 

@@ -17,11 +17,11 @@ from augment_cli.ingest import memory, sentences
 from augment_cli.ingest.checks import JOINED, RawLines
 from augment_cli.ingest.finding import STDIN, entries_of, find_files, is_plain_text
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import fields_of, has_field, read_file
+from augment_cli.ingest.readers import NO_VALUE, field_of, fields_of, read_file
 from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
 from augment_cli.ingest.streams import CorpusFile, LocalFile
 from augment_cli.ingest.writer import CorpusWriter
-from augment_cli.store.files import sha256_of_file, sha256_of_json
+from augment_cli.store.files import sha256_of_json
 from augment_cli.store.manifest import Part, Stage
 from augment_cli.store.parquet import iterate_row_groups
 from augment_cli.store.settings import Settings, library_versions
@@ -43,37 +43,29 @@ __all__ = [
 ]
 
 VERSION = 1
+_ALWAYS_NAMED = (
+    *("text_column", "id_column", "limit", "max_characters", "part_rows"),
+    *("format", "quoting", "split_sentences", "deduplicate"),
+)
 
 
 def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
     options = as_read(files, options)
-    digests = [
-        [name, sha256_of_file(file) if isinstance(file, Path) else file.sha256()] for file, name in files
-    ]
-    return Settings(
-        "corpus",
-        VERSION,
-        parameters={
-            "text_column": options.text_column,
-            "id_column": options.id_column,
-            "limit": options.limit,
-            "max_characters": options.max_characters,
-            "part_rows": options.part_rows,
-            "format": options.format,
-            "quoting": options.quoting,
-            "split_sentences": options.split_sentences,
-            "deduplicate": options.deduplicate,
-            **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
-            **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
-            **({"splitting": sentences.VERSION} if options.split_sentences else {}),
-            **({"separator": options.separator} if options.separator is not None else {}),
-            **({"line_breaks": options.line_breaks} if options.line_breaks != "reject" else {}),
-            **({"keep_columns": list(options.kept)} if options.kept else {}),
-        },
-        inputs={"files": sha256_of_json(digests)},
-        libraries=library_versions(["nltk"] if options.split_sentences else []),
-    )
+    digests = [[name, file.sha256()] for file, name in files]
+    named = {  # only where it is not as in releases that did not know of it
+        "near_similarity": options.near_similarity if options.deduplicate == "near" else None,
+        "encoding": options.encoding if options.encoding != "utf-8" else None,
+        "splitting": sentences.VERSION if options.split_sentences else None,
+        "separator": options.separator,
+        "line_breaks": options.line_breaks if options.line_breaks != "reject" else None,
+        "keep_columns": list(options.kept) or None,
+    }
+    parameters = {name: getattr(options, name) for name in _ALWAYS_NAMED}
+    parameters |= {name: value for name, value in named.items() if value is not None}
+    inputs = {"files": sha256_of_json(digests)}
+    libraries = library_versions(["nltk"] if options.split_sentences else [])
+    return Settings("corpus", VERSION, parameters, inputs=inputs, libraries=libraries)
 
 
 def as_read(
@@ -172,8 +164,7 @@ def read_into(
             f"({counts or 'the input is empty'}){IngestReport(0, dict(writer.reasons)).remedy}"
         )
     for file, _ in files:
-        if not isinstance(file, Path):
-            file.refuse_change()
+        file.refuse_change()
 
 
 def _refuse_fields(file: CorpusFile, record: Any, options: IngestOptions) -> None:
@@ -185,7 +176,7 @@ def _refuse_fields(file: CorpusFile, record: Any, options: IngestOptions) -> Non
         (options.text_column or "text", "--text-column"),
         (options.id_column, "--id-column"),
     ):
-        if name is not None and not has_field(record, name):
+        if name is not None and field_of(record, name, NO_VALUE) is NO_VALUE:
             raise UsageError(f"{file}: has no field {name!r}, it has {known}; name one with {option}")
 
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.contract.draws import splitmix64
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
-from augment_cli.text.spans import CodePoints, offsets_from_lengths, ranges, string_buffers
+from augment_cli.text.spans import CodePoints, string_buffers
 from augment_cli.text.surface import normalize
 
 MAX_RAW_BYTES = 64 << 10
@@ -22,15 +21,8 @@ MAX_RAW_BYTES = 64 << 10
 # No fault of the line's own: never counted against --max-rejects.
 REPEATS = frozenset({Reason.DUPLICATE, Reason.NEAR_DUPLICATE})
 # Reasons for the rest of a file: never within tolerance, since how much was lost is unknown.
-DAMAGE = frozenset(
-    {
-        Reason.DAMAGED_GZIP,
-        Reason.DAMAGED_ZSTD,
-        Reason.DAMAGED_FILE,
-        Reason.UNCLOSED_QUOTE,
-        Reason.DECOMPRESSION_BOMB,
-    }
-)
+_UNREADABLE = {Reason.DAMAGED_GZIP, Reason.DAMAGED_ZSTD, Reason.DAMAGED_FILE}
+DAMAGE = _UNREADABLE | {Reason.UNCLOSED_QUOTE, Reason.DECOMPRESSION_BOMB}
 
 JOINED = "line_breaks_joined"  # in the statistics of a part: texts whose line breaks were made spaces
 Reasons = list[tuple[int, str]]  # of lines that a reader could make no sense of, by their position
@@ -67,11 +59,9 @@ def without_line_breaks(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
 
 def reasons_to_reject(raw_lines: RawLines, max_characters: int, keeps_breaks: bool = False) -> np.ndarray:
     """For each line the reason to reject it, or an empty string; object array (n,)."""
-    count = len(raw_lines.texts)
-    reasons = np.full(count, "", object)
+    reasons = np.full(len(raw_lines.texts), "", object)
     offsets, data = string_buffers(raw_lines.texts)
     lengths = np.diff(offsets)
-    is_utf8 = _is_utf8(offsets, data)
 
     control = np.flatnonzero((data < 32) | (data == 127))
     control = control[~np.isin(data[control], list(b"\t\r\n" if keeps_breaks else b"\t"))]
@@ -87,9 +77,10 @@ def reasons_to_reject(raw_lines: RawLines, max_characters: int, keeps_breaks: bo
             reasons[row] = Reason.TOO_LONG
 
     reasons[_blank_rows(offsets, data)] = Reason.EMPTY
-    if not is_utf8:
-        for bad_row in _rows_not_utf8(offsets, data):
-            reasons[bad_row] = Reason.NOT_UTF8
+    if not _is_utf8(offsets, data):
+        for row in np.unique(np.searchsorted(offsets, np.flatnonzero(data >= 0x80), side="right") - 1):
+            if not _decodes(data[offsets[row] : offsets[row + 1]]):
+                reasons[row] = Reason.NOT_UTF8
     for position, reason in raw_lines.reasons:
         reasons[position] = reason
     return reasons
@@ -111,11 +102,6 @@ def _decodes(data: np.ndarray) -> bool:
     return True
 
 
-def _rows_not_utf8(offsets: np.ndarray, data: np.ndarray) -> list[int]:
-    high = np.unique(np.searchsorted(offsets, np.flatnonzero(data >= 0x80), side="right") - 1)
-    return [int(row) for row in high if not _decodes(data[offsets[row] : offsets[row + 1]])]
-
-
 def _blank_rows(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Rows with nothing but white space, that of Unicode included."""
     lengths = np.diff(offsets)
@@ -130,24 +116,9 @@ def _blank_rows(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def select_texts(raw_lines: RawLines, keep: np.ndarray) -> pa.StringArray:
-    """The kept lines as a string column; `keep` holds their positions."""
-    offsets, data = string_buffers(raw_lines.texts)
-    if len(keep) == len(raw_lines.texts):
-        return pa.StringArray.from_buffers(
-            len(keep), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))
-        )
-    lengths = np.diff(offsets)[keep]
-    return pa.StringArray.from_buffers(
-        len(keep),
-        pa.py_buffer(offsets_from_lengths(lengths).astype(np.int32)),
-        pa.py_buffer(data[ranges(offsets[:-1][keep], lengths)]),
-    )
-
-
-def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
-    """Some lines as they were read, each cut after `MAX_RAW_BYTES`."""
-    raw = pc.take(raw_lines.raw, pa.array(positions))
-    return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())
+    """The kept lines, which are UTF-8, as a string column; `keep` holds their positions."""
+    texts = raw_lines.texts if len(keep) == len(raw_lines.texts) else raw_lines.texts.take(pa.array(keep))
+    return texts.cast(pa.string())
 
 
 def check_column(
@@ -168,8 +139,8 @@ _BANDS, _ROWS = 8, 4
 _AT_ONCE = 2_048  # texts whose 4-grams are in memory
 
 
-class NearDuplicates:
-    """Texts that were kept so far, each found again by an equal or a near one.
+class Duplicates:
+    """Texts that were kept so far, each found again by an equal one, with a threshold also by a near one.
 
     Two texts are near if the sets of their character 4-grams have a Jaccard similarity of at least the
     threshold, case, punctuation and spaces aside. Candidates come from MinHash with bands (Broder 1997;
@@ -178,86 +149,42 @@ class NearDuplicates:
     several rows with an equal band the first kept one is compared, so what is found depends on the order of
     the lines alone, never on how they are read.
 
-    Some 400 bytes of memory for each text of a hundred characters.
+    Near ones take a kilobyte of memory for each text of a hundred characters, equal ones a tenth of it.
     """
 
-    def __init__(self, threshold: float) -> None:
-        self._threshold = threshold
+    def __init__(self, threshold: float | None = None) -> None:
+        self._is_near, self._threshold = threshold is not None, threshold or 1.0
         self._equal: dict[bytes, int] = {}
-        self._bands = [_FirstRows() for _ in range(_BANDS)]
-        self._texts: list[pa.Array] = []
-        self._starts: list[int] = [0]
+        self._texts: list[str] = []
+        # For each band the kept text of each key.
+        self._first: list[dict[int, int]] = [{} for _ in range(_BANDS if self._is_near else 0)]
 
     def add(self, texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         """Tell which texts repeat a kept one, and keep the others."""
-        # The number of the kept text that each one repeats (−1 where it is kept), int64 (n,); whether it does
-        # so to the letter, bool (n,).
-        words = normalize(texts)
-        keys = band_keys(words)
-        known = np.stack([band.of(keys[:, at]) for at, band in enumerate(self._bands)], axis=1)
-        digests = [
-            hashlib.blake2b(text, digest_size=16).digest() for text in texts.cast(pa.binary()).to_pylist()
-        ]
-        plain = words.to_pylist()
+        # The number of the kept text that each one repeats (−1 where it is kept; 0 for all without a
+        # threshold), int64 (n,); whether it does so to the letter, bool (n,).
         repeated, is_equal = np.full(len(texts), -1), np.zeros(len(texts), bool)
-        first_here: list[dict[int, int]] = [{} for _ in range(_BANDS)]
-        kept: list[int] = []
-        first = self._starts[-1]
-        for row, digest in enumerate(digests):
+        words, keys = texts, np.zeros((len(texts), 0), np.uint64)
+        if self._is_near:
+            words = normalize(texts)
+            keys = band_keys(words)
+        rows = zip(texts.cast(pa.binary()).to_pylist(), words.to_pylist(), keys.tolist(), strict=True)
+        for row, (text, plain, own) in enumerate(rows):
+            digest = hashlib.blake2b(text, digest_size=16).digest()
             if digest in self._equal:
                 repeated[row], is_equal[row] = self._equal[digest], True
                 continue
-            own = keys[row].tolist()
-            found = {
-                there if there >= 0 else here.get(key, -1)
-                for there, here, key in zip(known[row].tolist(), first_here, own, strict=True)
-            } - {-1}
-            for number in sorted(found):
-                other = plain[kept[number - first]] if number >= first else self._text(number)
-                if similarity(plain[row], other) >= self._threshold:
-                    repeated[row] = number
-                    break
-            else:
-                number = first + len(kept)
-                kept.append(row)
-                self._equal[digest] = number
-                for there, here, key in zip(known[row].tolist(), first_here, own, strict=True):
-                    if there < 0:
-                        here.setdefault(key, number)
-        self._texts.append(words.take(pa.array(kept, pa.int64())))
-        self._starts.append(first + len(kept))
-        for band, here in zip(self._bands, first_here, strict=True):
-            band.add(np.fromiter(here, np.uint64, len(here)), np.fromiter(here.values(), np.int64, len(here)))
+            bands = list(zip(self._first, own, strict=True))
+            found = sorted({first[key] for first, key in bands if key in first})
+            near = (one for one in found if similarity(plain, self._texts[one]) >= self._threshold)
+            repeated[row] = next(near, -1)
+            if repeated[row] < 0:
+                number = self._equal[digest] = len(self._texts)
+                if self._is_near:
+                    self._texts.append(plain)
+                for first, key in bands:
+                    first.setdefault(key, number)
         return repeated, is_equal
-
-    def _text(self, number: int) -> str:
-        chunk = int(np.searchsorted(self._starts, number, side="right")) - 1
-        return str(self._texts[chunk][number - self._starts[chunk]].as_py())
-
-
-class _FirstRows:
-    """A map from keys to rows in sorted arrays, merged like the runs of a merge sort: 16 bytes an entry."""
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def of(self, keys: np.ndarray) -> np.ndarray:
-        """Rows of keys, −1 where there is none; int64 (n,)."""
-        rows = np.full(len(keys), -1)
-        for known, values in self._runs:
-            place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            rows = np.where(known[place] == keys, values[place], rows)
-        return rows
-
-    def add(self, keys: np.ndarray, rows: np.ndarray) -> None:
-        """Keys that are not in it yet, each once."""
-        if not len(keys):
-            return
-        while self._runs and len(self._runs[-1][0]) <= 2 * len(keys):
-            other_keys, other_rows = self._runs.pop()
-            keys, rows = np.concatenate([other_keys, keys]), np.concatenate([other_rows, rows])
-        order = np.argsort(keys)
-        self._runs.append((keys[order], rows[order]))
 
 
 def similarity(one: str, other: str) -> float:
@@ -272,12 +199,9 @@ def _grams(text: str) -> set[str]:
 
 def band_keys(texts: pa.Array) -> np.ndarray:
     """MinHash of the 4-grams of normalized texts, four numbers joined to a key; uint64 (n, 8)."""
-    found = [np.zeros((0, _BANDS), np.uint64)]
-    found += [_band_keys(texts.slice(start, _AT_ONCE)) for start in range(0, len(texts), _AT_ONCE)]
-    return np.concatenate(found)
-
-
-def _band_keys(texts: pa.Array) -> np.ndarray:
+    if len(texts) > _AT_ONCE:
+        parts = (texts.slice(start, _AT_ONCE) for start in range(0, len(texts), _AT_ONCE))
+        return np.concatenate([band_keys(part) for part in parts])
     points = CodePoints.of(texts)
     lengths = np.diff(points.offsets)
     counts = np.maximum(lengths - _GRAM + 1, 1)

@@ -57,7 +57,7 @@ class Dialect:
     words: str = ""
 
 
-def kind_of(path: CorpusFile) -> str | None:
+def kind_of(path: CorpusFile | Path) -> str | None:
     """A format from a file's ending (before .gz or .zst), or None where it says nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
@@ -88,17 +88,18 @@ def dialect_of(path: CorpusFile, options: IngestOptions) -> Dialect:
         text = text.replace("\r", "\n")
     separator, named = _SEPARATORS.get(kind, ","), None
     has_columns = options.text_column or options.id_column or options.kept or options.separator
-    if kind in _SEPARATORS or (kind == "text" and options.format is None and has_columns):
+    if kind in _SEPARATORS or (kind == "text" and has_columns):
         named = _SAYS_SEPARATOR.match(text)
-        if kind == "text" and not named and _columns_by(text, options) is None:
-            _refuse_columns(path)
+        if kind == "text" and (options.format or not (named or _columns_by(text, options))):
+            raise UsageError(
+                f"{path}: --text-column, --id-column, --keep-column and --separator are for jsonl, csv, tsv "
+                "and parquet; plain text has one sentence a line"
+            )
         usual, kind = _SEPARATORS.get(kind, ""), "csv"
         text = text[named.end() if named else 0 :]
         separator = options.separator or (named and named[1]) or _columns_by(text, options, usual) or usual
         if separator != usual:
             words.append(f"fields are separated by {'a tab' if separator == chr(9) else repr(separator)}")
-    elif has_columns and kind == "text":
-        _refuse_columns(path)
     elif kind == "text" and options.format is None and (names := table_in(text)):
         words.append(f"it may be a table ({', '.join(names)}); name one of these with --text-column")
     elif kind == "jsonl" and _is_document(text):
@@ -113,13 +114,6 @@ def text_of_head(head: bytes, options: IngestOptions) -> tuple[str, str]:
     if encoding == "utf-8":
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), encoding)
     return head.decode(encoding, "replace").removeprefix("\ufeff"), encoding
-
-
-def _refuse_columns(path: CorpusFile) -> None:
-    raise UsageError(
-        f"{path}: --text-column, --id-column, --keep-column and --separator are for jsonl, csv, tsv and "
-        "parquet; plain text has one sentence a line"
-    )
 
 
 def _ends_in_return(text: str, quoting: bool) -> bool:
@@ -156,12 +150,8 @@ def table_in(text: str) -> list[str]:
     """The header of what is called plain text and may be a table; else nothing."""
     for separator in "\t;":
         rows = [header_of(line, separator) for line in text.splitlines()[:20] if line]
-        if (
-            len(rows) > 2
-            and len(rows[0]) > 1
-            and {len(row) for row in rows} == {len(rows[0])}
-            and all(rows[0])
-        ):
+        fields = {len(row) for row in rows}
+        if len(rows) > 2 and len(fields) == 1 and min(fields) > 1 and all(rows[0]):
             return rows[0]
     return []
 

@@ -13,7 +13,7 @@ from augment_cli.ingest import options
 from augment_cli.ingest.options import stored_options
 from augment_cli.store.kinds import StageKind, exact_columns, not_finite, other_columns, other_rows
 from augment_cli.store.manifest import Stage
-from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
+from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, TEXT_OR_REASON
 from augment_cli.store.store import Store
 
 
@@ -42,7 +42,7 @@ def _check(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]
 
 
 def _check_given(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    if problems := exact_columns(table, options.GIVEN_TEXTS) or other_rows(store, index, table):
+    if problems := exact_columns(table, TEXT_OR_REASON) or other_rows(store, index, table):
         return problems
     if (table["text"].is_null().to_numpy() == table["reason"].is_null().to_numpy()).any():
         return ["has rows with both a text and a reason for none, or neither"]
@@ -63,7 +63,7 @@ KINDS = (
     ),
     StageKind(
         options.GIVEN,
-        {options.GIVEN: options.GIVEN_TEXTS},
+        {options.GIVEN: TEXT_OR_REASON},
         version=lambda: options.VERSION,
         check=_check_given,
         describe=lambda stage: "texts that the input brought along",

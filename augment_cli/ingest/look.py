@@ -19,7 +19,8 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.finding import Dialect, dialect_of, find_files, table_in, text_of_head
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
-from augment_cli.ingest.streams import CorpusFile, read_head, size_of
+from augment_cli.ingest.streams import CorpusFile, read_head
+from augment_cli.store.refusals import options_again
 from augment_cli.text.language_guess import shares_of_languages
 from augment_cli.text.untouched import notes_on_writing
 
@@ -44,7 +45,7 @@ def look_at(file: str | Path, options: IngestOptions, count: int) -> dict[str, A
     rows, repeats = len(texts) + sum(reasons.values()), len(texts) - len(set(texts))
     languages = shares_of_languages(texts)
     notes = [
-        f"{source}: {size_of(path):,} bytes, {_written(dialect)}",
+        f"{source}: {path.size:,} bytes, {_written(dialect)}",
         f"{rows:,} rows looked at{'' if is_whole else ' (there are more)'}, {len(texts):,} would be kept",
     ]
     if rows == 1 and (within := [one["name"] for one in columns if ".0." in one["name"]]):
@@ -173,12 +174,10 @@ def _written(dialect: Dialect) -> str:
 
 def _command(file: str | Path, options: IngestOptions, dialect: Dialect, rejected: float) -> list[str]:
     """The command that reads it, as words."""
-    words = ["augment-cli", "ingest", "--corpus", str(file)]
-    if dialect.kind != "text" and options.text_column not in (None, "text"):
-        words += ["--text-column", str(options.text_column)]
-    for name, usual in (("format", None), ("separator", None), ("encoding", "utf-8")):
-        if (value := getattr(options, name)) != usual:
-            words += [f"--{name}", "tab" if value == "\t" else value]
-    words += ["--no-quoting"] * (not options.quoting)
+    given = vars(options) | {"separator": "tab" if options.separator == "\t" else options.separator}
+    if dialect.kind == "text" or options.text_column == "text":
+        given["text_column"] = None
+    names = ("text_column", "format", "separator", "encoding", "quoting")
+    words = options_again({"parameters": given}, IngestOptions(), names)
     words += ["--max-rejects", f"{min(rejected + 0.005, 1):.2f}"] if rejected > 0.01 else []
-    return [*words, "--store", "store"]
+    return ["augment-cli", "ingest", "--corpus", str(file), *words, "--store", "store"]

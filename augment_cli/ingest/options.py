@@ -21,12 +21,20 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import JOINED, RawLines, reasons_to_reject, without_line_breaks
-from augment_cli.store.parquet import ROW_GROUP_ROWS
+from augment_cli.store.parquet import ROW_GROUP_ROWS, TEXT_OR_REASON
 from augment_cli.store.refusals import option_of
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 
 __all__ = ["IngestOptions", "IngestReport", "refuse_other_options", "stored_options"]
+
+
+_REMEDIES = {  # of several, the first is told
+    Reason.NO_TEXT_FIELD: "; `augment-cli look FILE` shows which fields the lines have",
+    Reason.FIELD_COUNT: "; fields that hold the separator are quoted, or another is named with --separator",
+    Reason.TOO_LONG: "; a line is one text, so put each on a line of its own",
+    Reason.NOT_UTF8: "; text that is not UTF-8 wants its --encoding; `augment-cli look FILE` guesses it",
+}
 
 
 @dataclass(frozen=True)
@@ -89,15 +97,7 @@ class IngestReport:
     @property
     def remedy(self) -> str:
         """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
-        if Reason.NO_TEXT_FIELD in self.reasons:
-            return "; `augment-cli look FILE` shows which fields the lines have"
-        if Reason.FIELD_COUNT in self.reasons:
-            return "; fields that hold the separator are quoted, or another is named with --separator"
-        if Reason.TOO_LONG in self.reasons:
-            return "; a line is one text, so put each on a line of its own"
-        if Reason.NOT_UTF8 not in self.reasons:
-            return ""
-        return "; text that is not UTF-8 wants its --encoding, such as latin-1; augment-cli look guesses it"
+        return next((words for reason, words in _REMEDIES.items() if reason in self.reasons), "")
 
     def check_stored(self, max_rejects: float, store: str) -> None:
         """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed."""
@@ -139,18 +139,7 @@ def refuse_other_options(store: Store, options: IngestOptions) -> None:
 
 VERSION = 1
 GIVEN = "given"  # the maker of such stages in their settings
-GIVEN_TEXTS = pa.schema(
-    [
-        pa.field("row_id", pa.int64(), nullable=False),
-        pa.field("text", pa.string()),
-        pa.field("reason", pa.string()),
-    ]
-)
-_REASONS = {
-    Reason.EMPTY: Reason.MISSING,
-    Reason.CONTROL_CHARACTER: Reason.CONTROL_CHARACTER,
-    Reason.TOO_LONG: Reason.TOO_LONG,
-}
+_BESIDE = "rename the column of the input"
 
 
 def roles_of(options: IngestOptions) -> dict[str, str]:
@@ -188,12 +177,7 @@ def begin_all(store: Store, options: IngestOptions) -> None:
             part_of(store, index, column, role)[1]["given"] for index in range(len(store.parts))
         ):
             refuse_empty(column)
-        _begin(store, column, role)
-
-
-def _begin(store: Store, column: str, role: str) -> list[int]:
-    settings = given_settings(store, column, role)
-    return store.begin(column, settings, beside="rename the column of the input")
+        store.begin(column, given_settings(store, column, role), beside=_BESIDE)
 
 
 def refuse_empty(column: str) -> None:
@@ -210,12 +194,12 @@ def make_given(store: Store, column: str, role: str) -> Counter[str]:
     The value is what was counted of the parts that were made.
     """
     counted: Counter[str] = Counter()
-    for index in _begin(store, column, role):
+    settings = given_settings(store, column, role)
+    for index in store.begin(column, settings, beside=_BESIDE):
         table, statistics = part_of(store, index, column, role)
         counted.update(statistics)
         groups = (table.slice(low, ROW_GROUP_ROWS) for low in range(0, table.num_rows, ROW_GROUP_ROWS))
-        settings = given_settings(store, column, role)
-        store.commit(store.write_part(column, index, GIVEN_TEXTS, groups, settings, statistics))
+        store.commit(store.write_part(column, index, TEXT_OR_REASON, groups, settings, statistics))
     return counted
 
 
@@ -236,8 +220,8 @@ def checked(
         raw, broken = without_line_breaks(raw)
         texts = pc.if_else(texts.is_null(), None, raw.cast(pa.string()))
     lines = RawLines("", np.arange(len(raw)), raw, raw, None, [])
-    found = reasons_to_reject(lines, max_characters, keeps_breaks=line_breaks == "keep")
-    reasons = np.array([_REASONS.get(name, name) for name in found], object)
+    reasons = reasons_to_reject(lines, max_characters, keeps_breaks=line_breaks == "keep")
+    reasons[reasons == Reason.EMPTY] = Reason.MISSING
     if role == "negative":  # a sentence cannot be its own negative
         is_same = pc.fill_null(pc.equal(texts, rows["text"].combine_chunks()), False)
         reasons[is_same.to_numpy(zero_copy_only=False) & (reasons == "")] = Reason.SAME_TEXT
@@ -247,6 +231,6 @@ def checked(
         statistics[JOINED] = joined
     table = pa.table(
         [rows["row_id"], pc.if_else(pa.array(bad), None, texts), pa.array(reasons, pa.string(), mask=~bad)],
-        schema=GIVEN_TEXTS,
+        schema=TEXT_OR_REASON,
     )
     return table, statistics

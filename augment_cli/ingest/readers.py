@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,12 +19,10 @@ from augment_cli.ingest import checks, records
 from augment_cli.ingest.checks import RawLines, Reasons
 from augment_cli.ingest.finding import Dialect, dialect_of, is_json, kind_of
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.ingest.records import read_objects
 from augment_cli.ingest.streams import CorpusFile, LocalFile, read_blocks, split_lines
-from augment_cli.remote.files import RemoteFile
 from augment_cli.store.parquet import open_parquet, rows_in_memory
 
-_NO_VALUE = object()
+NO_VALUE = object()  # what a field has that is not there
 
 
 def read_file(
@@ -40,15 +39,13 @@ def read_file(
     if dialect.words:
         say(source, dialect.words)
     if dialect.kind == "parquet":
-        yield from _read_parquet(path, source, options)
-    elif dialect.kind == "csv":
-        yield from records.read_table(path, source, dialect, options)
-    elif dialect.kind == "text":
-        yield from _read_lines(path, source, dialect)
-    else:
-        read = read_objects if dialect.kind == "json" else _read_lines
-        for raw_lines in read(path, source, dialect):
-            yield _parse_json_lines(raw_lines, options, dialect.kind == "json")
+        return _read_parquet(path, source, options)
+    if dialect.kind == "csv":
+        return records.read_table(path, source, dialect, options)
+    lines = _lines_or_objects(path, source, dialect)
+    if dialect.kind == "text":
+        return lines
+    return (_parse_json_lines(raw_lines, options, dialect.kind == "json") for raw_lines in lines)
 
 
 # First bytes of what people have their text in and what is not text, and what to do about it.
@@ -93,7 +90,10 @@ def _parses_as_lines(head: bytes) -> bool:
     return 2 * odd < len(lines)
 
 
-def _read_lines(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[RawLines]:
+def _lines_or_objects(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[RawLines]:
+    if dialect.kind == "json":
+        yield from records.read_objects(path, source, dialect)
+        return
     first_line = 1
     for block in read_blocks(path, dialect.encoding, dialect.ends_in_return):
         raw = split_lines(block.data)
@@ -106,36 +106,23 @@ def _read_lines(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[Raw
 
 
 def _parse_json_lines(raw_lines: RawLines, options: IngestOptions, takes_strings: bool) -> RawLines:
-    texts: list[bytes] = []
-    ids: list[str | None] = []
-    reasons: Reasons = []
-    more: dict[str, list[str | None]] = {column: [] for column in options.kept}
-    for position, line in enumerate(raw_lines.raw.to_pylist()):
-        row = _json_row(line, options, takes_strings)
-        if isinstance(row, Reason):
-            reasons.append((position, row))
-            row = "", None, {}
-        text, identity, kept = row
-        texts.append(text.encode("utf-8", "surrogatepass"))
-        ids.append(identity)
-        for column, values in more.items():
-            values.append(kept.get(column))
-    return RawLines(
-        raw_lines.source,
-        raw_lines.lines,
-        pa.array(texts, pa.large_binary()),
-        raw_lines.raw,
-        pa.array(ids, pa.string()) if options.id_column else None,
+    rows = [_json_row(line, options, takes_strings) for line in raw_lines.raw.to_pylist()]
+    reasons = [(position, row) for position, row in enumerate(rows) if isinstance(row, Reason)]
+    nothing = ("", None, *[None] * len(options.kept))
+    columns = zip(*(nothing if isinstance(row, Reason) else row for row in rows), strict=True)
+    texts, ids, *more = (pa.array(values, pa.string()) for values in columns)
+    return dataclasses.replace(
+        raw_lines,
+        texts=texts.cast(pa.large_binary()),
+        ids=ids if options.id_column else None,
         # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
-        reasons + raw_lines.reasons,
-        {key: pa.array(values, pa.string()) for key, values in more.items()},
+        reasons=reasons + raw_lines.reasons,
+        more=dict(zip(options.kept, more, strict=True)),
         is_json=True,
     )
 
 
-def _json_row(
-    line: bytes, options: IngestOptions, takes_strings: bool
-) -> tuple[str, str | None, dict[str, str]] | Reason:
+def _json_row(line: bytes, options: IngestOptions, takes_strings: bool) -> tuple[str | None, ...] | Reason:
     """The text, the id and the kept fields of a line, or why it is rejected."""
     if not line.strip():
         return Reason.EMPTY
@@ -150,7 +137,7 @@ def _json_row(
         record = {name: record}
     if not isinstance(record, dict):
         return Reason.WRONG_TYPE
-    if (text := field_of(record, name)) is _NO_VALUE:
+    if (text := field_of(record, name, NO_VALUE)) is NO_VALUE:
         return Reason.NO_TEXT_FIELD
     if text is None:
         return Reason.MISSING
@@ -159,19 +146,18 @@ def _json_row(
     if not isinstance(text, str) or (id_name is not None and not is_id):
         return Reason.WRONG_TYPE
     identity = str(identity) if id_name is not None else None
-    kept = {
-        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for column in options.kept
-        if (value := field_of(record, column)) is not None and value is not _NO_VALUE
-    }
+    kept = [field_of(record, column) for column in options.kept]
+    kept = [
+        value if isinstance(value, str | None) else json.dumps(value, ensure_ascii=False) for value in kept
+    ]
     try:
-        "".join([identity or "", *kept.values()]).encode()
+        "".join([text, identity or "", *filter(None, kept)]).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
         return Reason.NOT_UTF8
-    return text, identity, kept
+    return text, identity, *kept
 
 
-def field_of(record: Mapping[str, Any], name: str) -> Any:
+def field_of(record: Mapping[str, Any], name: str, default: Any = None) -> Any:
     """A field of an object, or one within another: `data.text`, `turns.0.text`."""
     if name in record:
         return record[name]
@@ -182,13 +168,8 @@ def field_of(record: Mapping[str, Any], name: str) -> Any:
         elif isinstance(value, list) and re.fullmatch("[0-9]{1,9}", key) and int(key) < len(value):
             value = value[int(key)]
         else:
-            return _NO_VALUE
+            return default
     return value
-
-
-def has_field(record: Mapping[str, Any], name: str) -> bool:
-    """Whether an object has a field, itself or within another."""
-    return field_of(record, name) is not _NO_VALUE
 
 
 def fields_of(value: Any, within: str = "") -> Iterator[tuple[str, Any]]:
@@ -216,8 +197,7 @@ def read_records(path: CorpusFile, options: IngestOptions) -> Iterator[dict[str,
             for record_batch in file.iter_batches(rows_in_memory(file), use_threads=False):
                 yield from (dict(fields_of(row)) for row in record_batch.to_pylist())
     elif dialect.kind != "text":
-        read = read_objects if dialect.kind == "json" else _read_lines
-        for raw_lines in read(path, "", dialect):
+        for raw_lines in _lines_or_objects(path, "", dialect):
             for line in raw_lines.raw.to_pylist():
                 with contextlib.suppress(ValueError, RecursionError):
                     yield dict(fields_of(json.loads(line)))
@@ -238,8 +218,9 @@ def _read_parquet(path: CorpusFile, source: str, options: IngestOptions) -> Iter
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
                 ids, more = None, {}
                 if id_name is not None:
-                    ids, bad = _ids_of(column_in(record_batch, id_name))
-                    reasons += bad
+                    ids, bad = strings_of(column_in(record_batch, id_name))
+                    without = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
+                    reasons += [*((int(row), Reason.WRONG_TYPE) for row in without), *bad]
                 for column in keep:
                     more[column], bad = strings_of(column_in(record_batch, column))
                     reasons += bad
@@ -273,23 +254,15 @@ def column_in(batch: pa.RecordBatch, name: str) -> pa.Array:
 
 
 def _type_of(schema: pa.Schema, name: str) -> pa.DataType:
+    """The type of a column's values, or of those of a field within one."""
     table = schema.empty_table()
-    return (table if name in schema.names else _flat(table)).schema.field(name).type
+    kind = (table if name in schema.names else _flat(table)).schema.field(name).type
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
     """What Arrow is given to read from: a remote file as a stream, of which it asks for what it needs."""
-    if isinstance(path, RemoteFile):
-        return path.open()
-    return contextlib.nullcontext(path.path if isinstance(path, LocalFile) else path)
-
-
-def _ids_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
-    """The ids as strings, and the rows whose id is missing or not text."""
-    ids, reasons = strings_of(column)
-    known = {row for row, _ in reasons}
-    missing = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
-    return ids, [*reasons, *((row, Reason.WRONG_TYPE) for row in missing.tolist() if row not in known)]
+    return contextlib.nullcontext(path.path) if isinstance(path, LocalFile) else path.open()
 
 
 def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
@@ -297,17 +270,16 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, Reasons]:
     strings: list[str | None] = []
     reasons: Reasons = []
     for row, value in enumerate(_values_of(_decoded(column))):
-        if value is _NO_VALUE:
+        if value is NO_VALUE:
             strings.append(None)
             reasons.append((row, Reason.WRONG_TYPE))
             continue
         try:
-            strings.append(
-                value.decode() if isinstance(value, bytes) else None if value is None else str(value)
-            )
+            text = value.decode() if isinstance(value, bytes) else value
         except UnicodeDecodeError:
-            strings.append(None)
+            text = None
             reasons.append((row, Reason.NOT_UTF8))
+        strings.append(None if text is None else str(text))
     return pa.array(strings, pa.string()), reasons
 
 
@@ -338,10 +310,10 @@ def _value_of(value: pa.Scalar) -> Any:
     try:
         return value.as_py()
     except (OverflowError, ValueError, pa.ArrowException):
-        return _NO_VALUE
+        return NO_VALUE
 
 
-def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
+def check_kept(path: object, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings."""
     for name in names:
         checks.check_column(path, names_in(schema), name, "--keep-column", advice="see")
@@ -352,28 +324,17 @@ def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> Non
 
 
 def _can_be_kept(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    tests = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_decimal,
-        pa.types.is_date,
-        pa.types.is_time,
-        pa.types.is_timestamp,
-        pa.types.is_null,
-    )
-    return _is_text(kind) or any(test(kind) for test in tests)
+    types = pa.types
+    is_other = types.is_duration(kind) or types.is_interval(kind)
+    is_number = (types.is_primitive(kind) and not is_other) or types.is_decimal(kind)
+    return is_number or _is_text(kind) or types.is_null(kind)
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
 
 
-def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str | None) -> None:
+def check_columns(path: object, schema: pa.Schema, text: str, identity: str | None) -> None:
     """See that the columns of texts and ids are there, once, and of such a type."""
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None:

@@ -7,6 +7,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,7 @@ from augment_cli.ingest.streams import (
 )
 
 _BETWEEN = re.compile(r"[\s,]*")
-_JSON_ENCODING, _JSON_ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
+_ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
 
 
 def read_objects(path: CorpusFile, source: str, dialect: Dialect) -> Iterator[RawLines]:
@@ -59,7 +60,7 @@ def _objects(path: CorpusFile, dialect: Dialect, damage: list[str]) -> Iterator[
     """Line and bytes of each object; `damage` gets the reason why the last one is the file's rest."""
     decode = json.JSONDecoder().raw_decode
     pieces = read_pieces(path, dialect.encoding, dialect.ends_in_return)
-    to_text = codecs.getincrementaldecoder(_JSON_ENCODING)(_JSON_ERRORS)
+    to_text = codecs.getincrementaldecoder(_ENCODING)(_ERRORS)
     text, line, is_whole, reason = "", 1, False, ""
     is_array: bool | None = None
     while True:
@@ -76,7 +77,7 @@ def _objects(path: CorpusFile, dialect: Dialect, damage: list[str]) -> Iterator[
                 _, end = decode(text, start)
                 if end == len(text) and not is_whole:
                     break
-                yield line, text[start:end].encode(_JSON_ENCODING, _JSON_ERRORS)
+                yield line, text[start:end].encode(_ENCODING, _ERRORS)
                 following = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]
                 line += text.count("\n", start, following)
                 start = following
@@ -97,11 +98,10 @@ def _objects(path: CorpusFile, dialect: Dialect, damage: list[str]) -> Iterator[
             reason = error.reason
     if text.strip() or is_array or reason:
         damage.append(reason or Reason.DAMAGED_FILE)
-        yield line, text[:MAX_RAW_BYTES].encode(_JSON_ENCODING, _JSON_ERRORS)
+        yield line, text[:MAX_RAW_BYTES].encode(_ENCODING, _ERRORS)
 
 
 _ROWS_AT_A_TIME = 8_192
-_ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
 
 
 class _Lines:
@@ -140,13 +140,13 @@ def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestO
     lines = _Lines(path, dialect)
     rows = _rows_of(lines, dialect, options)
     header = _header(path, rows, [text_name, id_name], keep)
-    text_at = header.index(text_name) if header else 0
-    id_at = header.index(id_name) if header and id_name else None
-    kept_at = {name: header.index(name) for name in keep} if header else {}
-    builder = _RawLinesBuilder(source, id_at is not None, keep)
+    names = [text_name, *([id_name] if id_name else []), *keep]
+    places = [header.index(name) for name in names] if header else []
+    nothing: list[str | None] = ["", *[None] * (len(names) - 1)]
+    read: list[list[Any]] = []
     while True:
         lines.taken.clear()
-        line = lines.number + 1
+        line, row, reason = lines.number + 1, list[str](), ""
         try:
             row = next(rows)
         except StopIteration:
@@ -154,22 +154,37 @@ def read_table(path: CorpusFile, source: str, dialect: Dialect, options: IngestO
         except csv.Error as error:
             reason = Reason.TOO_LONG if "field limit" in str(error) else Reason.BROKEN_ROW
             reason = Reason.UNCLOSED_QUOTE if len(lines.taken) > 1 else reason
-            builder.reject(line, lines.taken, reason)
         else:
-            if not row:
-                builder.reject(line, lines.taken, Reason.EMPTY)
-            elif len(row) != len(header):
-                builder.reject(line, lines.taken, Reason.FIELD_COUNT)
-            else:
-                kept = [row[at] for at in kept_at.values()]
-                builder.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at], kept)
-        if len(builder) >= _ROWS_AT_A_TIME:
-            yield builder.finished()
-            builder = _RawLinesBuilder(source, id_at is not None, keep)
+            if not row or len(row) != len(header):
+                reason = Reason.FIELD_COUNT if row else Reason.EMPTY
+        values = nothing if reason else [row[at] for at in places]
+        if id_name and not (values[1] or "").isprintable():
+            reason, values = Reason.WRONG_TYPE, nothing
+        elif any("\udc80" <= character <= "\udcff" for value in values[1:] for character in value or ""):
+            reason, values = Reason.NOT_UTF8, nothing
+        read.append([line, reason, b"".join(lines.taken).rstrip(b"\r\n"), *values])
+        if len(read) >= _ROWS_AT_A_TIME:
+            yield _raw_lines(source, read, id_name, keep)
+            read = []
     if lines.damage:
-        builder.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
-    if len(builder):
-        yield builder.finished()
+        read.append([lines.number + 1, lines.damage[1], lines.damage[0].rstrip(b"\r\n"), *nothing])
+    if read:
+        yield _raw_lines(source, read, id_name, keep)
+
+
+def _raw_lines(source: str, read: list[list[Any]], id_name: str | None, keep: Sequence[str]) -> RawLines:
+    """Of rows with line, reason or nothing, bytes, text, id if there are any, and columns that are kept."""
+    lines, reasons, raw, texts, *others = zip(*read, strict=True)
+    columns = [pa.array(values, pa.string()) for values in others]
+    return RawLines(
+        source,
+        np.array(lines, np.int64),
+        pa.array([text.encode(_ENCODING, _ERRORS) for text in texts], pa.large_binary()),
+        pa.array(raw, pa.large_binary()),
+        columns.pop(0) if id_name else None,
+        [(position, reason) for position, reason in enumerate(reasons) if reason],
+        dict(zip(keep, columns, strict=True)),
+    )
 
 
 def _rows_of(lines: _Lines, dialect: Dialect, options: IngestOptions) -> Iterator[list[str]]:
@@ -220,54 +235,3 @@ def _header(
         if header and name is not None:
             checks.check_column(path, header, name, option)
     return header
-
-
-class _RawLinesBuilder:
-    """Rows on their way to a `RawLines`."""
-
-    def __init__(self, source: str, has_ids: bool, keep: Sequence[str] = ()) -> None:
-        self._source, self._has_ids = source, has_ids
-        self._more: dict[str, list[str | None]] = {name: [] for name in keep}
-        self._lines: list[int] = []
-        self._texts: list[bytes] = []
-        self._raw: list[bytes] = []
-        self._ids: list[str | None] = []
-        self._reasons: Reasons = []
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def add(
-        self, line: int, taken: list[bytes], text: str, identity: str | None, kept: Sequence[str]
-    ) -> None:
-        if identity is not None and not identity.isprintable():
-            self.reject(line, taken, Reason.WRONG_TYPE)
-        elif any("\udc80" <= character <= "\udcff" for value in kept for character in value):
-            self.reject(line, taken, Reason.NOT_UTF8)
-        else:
-            self._append(line, taken, text.encode(_ENCODING, _ERRORS), identity, kept)
-
-    def reject(self, line: int, taken: list[bytes], reason: str) -> None:
-        self._reasons.append((len(self), reason))
-        self._append(line, taken, b"", None, [None] * len(self._more))
-
-    def _append(
-        self, line: int, taken: list[bytes], text: bytes, identity: str | None, kept: Sequence[str | None]
-    ) -> None:
-        self._lines.append(line)
-        self._texts.append(text)
-        self._raw.append(b"".join(taken).rstrip(b"\r\n"))
-        self._ids.append(identity)
-        for values, value in zip(self._more.values(), kept, strict=True):
-            values.append(value)
-
-    def finished(self) -> RawLines:
-        return RawLines(
-            self._source,
-            np.array(self._lines, np.int64),
-            pa.array(self._texts, pa.large_binary()),
-            pa.array(self._raw, pa.large_binary()),
-            pa.array(self._ids, pa.string()) if self._has_ids else None,
-            self._reasons,
-            {name: pa.array(values, pa.string()) for name, values in self._more.items()},
-        )

@@ -26,10 +26,9 @@ _ABBREVIATIONS = frozenset({
     "capt", "cf", "cmdr", "co", "col", "corp", "dec", "dept", "dr", "e.g", "ed", "eds", "eq", "esp", "est",
     "etc", "ext", "feb", "fig", "figs", "fr", "ft", "gen", "gov", "hon", "hr", "hrs", "i.e", "inc", "jan",
     "jr", "jul", "jun", "lt", "ltd", "maj", "mar", "max", "messrs", "min", "mr", "mrs", "ms", "mt", "mts",
-    "nat",
-    "no", "nos", "nov", "oct", "op", "p", "p.m", "p.s", "pl", "pp", "prof", "pt", "pvt", "rd", "ref", "rep",
-    "rev", "sec", "sen", "sep", "sept", "sgt", "sr", "st", "ste", "u.k", "u.n", "u.s", "u.s.a", "univ", "v",
-    "viz", "vol", "vols", "vs",
+    "nat", "no", "nos", "nov", "oct", "op", "p", "p.m", "p.s", "pl", "pp", "prof", "pt", "pvt", "rd", "ref",
+    "rep", "rev", "sec", "sen", "sep", "sept", "sgt", "sr", "st", "ste", "u.k", "u.n", "u.s", "u.s.a",
+    "univ", "v", "viz", "vol", "vols", "vs",
 })
 # Words that begin a sentence where they have a capital behind an abbreviation.
 _STARTERS = (  # none that is a name, such as So

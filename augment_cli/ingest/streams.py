@@ -9,63 +9,35 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
-from augment_cli.remote.files import Digested, RemoteFile
-from augment_cli.store.files import sha256_of_file
-
-_BUFFER_BYTES = 256 << 10
+from augment_cli.remote.files import RemoteFile, TwiceReadFile
 
 
-class LocalFile:
-    """A file to read, with what `RemoteFile` has; its bytes are digested again while its lines are read."""
+class LocalFile(TwiceReadFile):
+    """A file of this machine."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._found = _state(path)
-        self._digest: str | None = None
-        self._read: Digested | None = None
+        self.size = self._found[2]
 
     def __str__(self) -> str:
         return str(self.path)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("name", "stem", "suffix", "suffixes"):
-            return getattr(self.path, name)
-        raise AttributeError(name)
+    def _raw(self) -> io.RawIOBase:
+        return io.FileIO(self.path)
 
-    @property
-    def size(self) -> int:
-        """Bytes, when it was found."""
-        return self._found[2]
-
-    def open(self, mode: str = "rb") -> BinaryIO:
-        """The file for reading from its beginning."""
-        self._read = Digested(io.FileIO(self.path))
-        return io.BufferedReader(self._read, _BUFFER_BYTES)
-
-    def sha256(self) -> str:
-        """SHA-256 of its bytes, 64 hexadecimal digits."""
-        self._digest = sha256_of_file(self.path)
-        return self._digest
-
-    def refuse_change(self) -> None:
-        """See that what was read is what was found: size, times, inode, and the bytes if all were read."""
-        read = self._read.digest() if self._read is not None else None
-        other = self._digest is not None and read is not None and read != self._digest
-        if other or _state(self.path) != self._found:
-            raise BadInputError(
-                f"{self}: changed while it was read, and nothing of it was kept; run the same command again "
-                "when nothing writes to it"
-            )
+    def _has_changed(self, read: str | None) -> bool:
+        return _state(self.path) != self._found
 
 
-CorpusFile = LocalFile | RemoteFile | Path  # the last where a reader is used alone
+CorpusFile = LocalFile | RemoteFile
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -160,7 +132,7 @@ def read_blocks(path: CorpusFile, encoding: str = "utf-8", ends_in_return: bool 
 
 def _chunks(path: CorpusFile) -> Iterator[bytes]:
     """Uncompressed bytes, without a byte order mark."""
-    with path.open("rb") as file:
+    with path.open() as file:
         try:
             magic = file.read(4)
             file.seek(0)
@@ -240,13 +212,8 @@ def _unzstd(file: BinaryIO) -> Iterator[bytes]:
         raise DamageError(Reason.DAMAGED_ZSTD) from None
 
 
-def size_of(path: CorpusFile) -> int:
-    """Bytes of a file, as it is stored."""
-    return path.stat().st_size if isinstance(path, Path) else path.size
-
-
 def _limited(path: CorpusFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * size_of(path))
+    allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * path.size)
     for data in chunks:
         allowed -= len(data)
         if allowed < 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +14,6 @@ import pyarrow.compute as pc
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
-from augment_cli.ingest.checks import NearDuplicates
 from augment_cli.ingest.options import IngestOptions, checked, refuse_empty, roles_of
 from augment_cli.store.parquet import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
@@ -46,9 +44,8 @@ class CorpusWriter:
         self._begun: Counter[str] = Counter()
         self._being_written: deque[Future[PendingPart]] = deque()
         self._thread = ThreadPoolExecutor(1)
-        self._seen: set[bytes] = set()
         self._is_near = options.deduplicate == "near"
-        self._near = NearDuplicates(options.near_similarity)
+        self._duplicates = checks.Duplicates(options.near_similarity if self._is_near else None)
         self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
         self._joined: list[int] = []  # row_ids of waiting texts whose line breaks were joined
         self._given = dict.fromkeys(roles_of(options), 0)  # texts in each column of pairs
@@ -64,15 +61,9 @@ class CorpusWriter:
         self.kept = self._store.rows
         for stage in self._parts:
             self._begun[stage] = self._store.stage(stage).expected_parts
-        if not self._options.deduplicate:
-            return
-        for index in range(len(self._store.parts)):
+        for index in range(len(self._store.parts) if self._options.deduplicate else 0):
             for table in self._store.iterate_part("corpus", index, ["text"]):
-                texts = table["text"].combine_chunks()
-                if self._is_near:  # all are kept again, as when they were read
-                    self._near.add(texts)
-                else:
-                    self._seen.update(map(_digest, texts.cast(pa.binary()).to_pylist()))
+                self._duplicates.add(table["text"].combine_chunks())  # all are kept again, as when they came
 
     def __enter__(self) -> CorpusWriter:
         return self
@@ -106,10 +97,8 @@ class CorpusWriter:
             raw_lines = dataclasses.replace(raw_lines, texts=texts)
         reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters, breaks == "keep")
         repeated = np.full(len(reasons), -1)
-        if self._is_near:
-            self._mark_near_duplicates(raw_lines, reasons, repeated)
-        elif self._options.deduplicate:
-            self._mark_duplicates(raw_lines, reasons)
+        if self._options.deduplicate:
+            self._mark_duplicates(raw_lines, reasons, repeated)
         keep = np.flatnonzero(reasons == "")
         if self._options.limit is not None and len(keep) > (room := self._options.limit - self.kept):
             keep = keep[:room]
@@ -125,19 +114,9 @@ class CorpusWriter:
         if len(bad):
             self._reject(raw_lines, bad, reasons[bad], repeated[bad])
 
-    def _mark_duplicates(self, raw_lines: checks.RawLines, reasons: np.ndarray) -> None:
-        for position, text in enumerate(raw_lines.texts.to_pylist()):
-            if not reasons[position]:
-                digest = _digest(text)
-                if digest in self._seen:
-                    reasons[position] = Reason.DUPLICATE
-                self._seen.add(digest)
-
-    def _mark_near_duplicates(
-        self, raw_lines: checks.RawLines, reasons: np.ndarray, repeated: np.ndarray
-    ) -> None:
+    def _mark_duplicates(self, raw_lines: checks.RawLines, reasons: np.ndarray, repeated: np.ndarray) -> None:
         good = np.flatnonzero(reasons == "")
-        repeated[good], is_equal = self._near.add(checks.select_texts(raw_lines, good))
+        repeated[good], is_equal = self._duplicates.add(checks.select_texts(raw_lines, good))
         is_near = repeated[good] >= 0
         reasons[good[is_near & is_equal]] = Reason.DUPLICATE
         reasons[good[is_near & ~is_equal]] = Reason.NEAR_DUPLICATE
@@ -163,11 +142,12 @@ class CorpusWriter:
     def _reject(
         self, raw_lines: checks.RawLines, bad: np.ndarray, reasons: np.ndarray, repeated: np.ndarray
     ) -> None:
+        raw = raw_lines.raw.take(pa.array(bad))
         columns = {
             "source": pa.repeat(raw_lines.source, len(bad)),
             "line": pa.array(raw_lines.lines[bad]),
             "reason": pa.array(reasons.tolist(), pa.string()),
-            "raw": checks.take_raw(raw_lines, bad),
+            "raw": pc.binary_slice(raw, 0, checks.MAX_RAW_BYTES).cast(pa.binary()),
         }
         if self._is_near:
             columns["repeats"] = pa.array(repeated, mask=repeated < 0)
@@ -205,17 +185,8 @@ class CorpusWriter:
             self._collect()
         index = self._begun[stage]
         self._begun[stage] += 1
-        self._being_written.append(
-            self._thread.submit(
-                self._store.write_part,
-                stage,
-                index,
-                table.schema,
-                _row_groups(table),
-                self._settings,
-                statistics,
-            )
-        )
+        part = stage, index, table.schema, _row_groups(table), self._settings, statistics
+        self._being_written.append(self._thread.submit(self._store.write_part, *part))
 
     def _collect(self) -> None:
         pending = self._being_written.popleft().result()
@@ -254,10 +225,6 @@ class CorpusWriter:
                 if pending.index in missing:
                     self._store.commit(pending)
             self._store.clean_work(stage)
-
-
-def _digest(text: bytes) -> bytes:
-    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def _row_groups(table: pa.Table) -> Iterator[pa.Table]:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from augment_cli.errors import MissingError
 
@@ -24,18 +24,13 @@ _OFTEN = 5.0  # seconds between two signs of life
 _GONE = re.compile("gloo/transport|NCCL.*(remote|connection|socket)|[Cc]onnection (reset|closed|refused)")
 
 
-class Board(Protocol):
-    """Where ranks leave what the others read; torch's `Store` is one."""
-
-    def set(self, key: str, value: str) -> None: ...  # noqa: D102
-    def get(self, key: str) -> bytes: ...  # noqa: D102
-    def check(self, keys: list[str]) -> bool: ...  # noqa: D102
-
-
 class Watchdog:
-    """A thread that tells the others what this rank does, and reads what they do when it waits for them."""
+    """A thread that tells the others what this rank does, and reads what they do when it waits for them.
 
-    def __init__(self, rank: int = 0, ranks: int = 1, board: Board | None = None) -> None:
+    The board is where ranks leave what the others read: torch's `Store`.
+    """
+
+    def __init__(self, rank: int = 0, ranks: int = 1, board: Any = None) -> None:
         self._rank, self._ranks, self._board = rank, ranks, board
         self._entered = 0  # collectives so far
         self._is_waiting = False  # within one
@@ -77,7 +72,7 @@ class Watchdog:
             end.set()
             thread.join()
 
-    def _watch(self, board: Board, seconds: float, end: threading.Event) -> None:
+    def _watch(self, board: Any, seconds: float, end: threading.Event) -> None:
         often = min(_OFTEN, seconds / 4)
         entered, since = -1, 0.0
         # A RuntimeError is torch's: the launcher has gone.
@@ -98,18 +93,16 @@ class Watchdog:
                         self._leave(late, seconds)
                     since = time.monotonic()
         while not end.wait(often):
-            if (
-                not self._is_busy
-            ):  # a launcher that was killed takes no rank with it: a checkpoint, and the end
+            if not self._is_busy:  # a killed launcher takes no rank with it: a checkpoint, and the end
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
 
-    def _tell(self, board: Board) -> None:
+    def _tell(self, board: Any) -> None:
         self._beats += 1
         told = [self._beats, self._entered, self._is_busy, socket.gethostname(), os.getpid()]
         board.set(f"watchdog/{self._rank}", json.dumps(told))
 
-    def _read(self, board: Board) -> dict[int, list]:
+    def _read(self, board: Any) -> dict[int, list]:
         keys = {rank: f"watchdog/{rank}" for rank in range(self._ranks)}
         return {rank: json.loads(board.get(key)) for rank, key in keys.items() if board.check([key])}
 
@@ -171,7 +164,7 @@ def _who(rank: int, told: list | None) -> str:
     return f"rank {rank}" if told is None else f"rank {rank} (process {told[4]} on {told[3]})"
 
 
-def _board() -> Board:
+def _board() -> Any:
     """A connection of our own to the launcher's store, which nothing that training waits for can block."""
     import torch.distributed as dist
 

@@ -21,6 +21,7 @@ from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from augment_cli.errors import BadInputError, MissingError, UsageError, UserError, needed
 from augment_cli.errors.visible import Address, parse, whole, without_secrets
+from augment_cli.store.files import naming
 
 # The last is said of a bucket whose region is looked for.
 _NO_BUCKET = re.compile("no_?such_?bucket|(bucket|container) does not exist|' not found")
@@ -50,11 +51,10 @@ def explained(where: str, address: Address, writes: bool = False) -> Iterator[No
     except (UserError, MemoryError):
         raise
     except Exception as error:  # each client library has errors of its own
-        raise explanation(error, where, address, writes) from None
+        raise _explanation(error, where, address, writes) from None
 
 
-def explanation(error: Exception, where: str, address: Address, writes: bool = False) -> UserError:
-    """The error of ours that says what an error of a client library means; parameters as in `explained`."""
+def _explanation(error: Exception, where: str, address: Address, writes: bool) -> UserError:
     lines = without_secrets(str(error), address).strip().splitlines()
     reason = (lines or [type(error).__name__])[0].partition(" (Request ID")[0][:_MOST_CHARACTERS]
     words = str(error).lower()
@@ -94,11 +94,6 @@ class Place:
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def has_folders(self) -> bool:
-        """Whether a file needs a folder to lie in, which object stores do not have."""
-        return self.filesystem.type_name not in ("s3", "gcs", "abfs")
 
     def at(self, relative: str) -> Place:
         """The file or folder of a relative path inside this folder."""
@@ -253,7 +248,7 @@ class _Source(io.RawIOBase):
         return data
 
 
-class Digested(io.RawIOBase):
+class _Digested(io.RawIOBase):
     """A raw stream that knows the SHA-256 of what was read of it."""
 
     def __init__(self, source: io.RawIOBase) -> None:
@@ -263,15 +258,12 @@ class Digested(io.RawIOBase):
         self._is_whole = False
 
     def readable(self) -> bool:
-        """It can be read."""
         return True
 
     def seekable(self) -> bool:
-        """It can be read from any place."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Fill the buffer, and digest what came."""
         count: int | None = self._source.readinto(buffer)
         self._is_whole = not count
         if count and self._sha256 is not None:
@@ -285,7 +277,6 @@ class Digested(io.RawIOBase):
         return place
 
     def close(self) -> None:
-        """Close the source too."""
         self._source.close()
         super().close()
 
@@ -294,46 +285,71 @@ class Digested(io.RawIOBase):
         return self._sha256.hexdigest() if self._is_whole and self._sha256 is not None else None
 
 
-@dataclass
-class RemoteFile:
-    """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret."""
+class TwiceReadFile:
+    """A file that is read for its digest, and for its lines; as text it is its name, without a secret."""
 
-    place: Place
     size: int  # bytes
-    changed: int | None  # when it was written last, in nanoseconds since 1970, where the file system says so
-    _digest: str | None = field(default=None, init=False, compare=False, repr=False)
-    _read: Digested | None = field(default=None, init=False, compare=False, repr=False)
+    _digest: str | None = None
+    _read: _Digested | None = None
 
-    def __str__(self) -> str:
-        return str(self.place)
+    def _raw(self) -> io.RawIOBase:
+        raise NotImplementedError
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("name", "stem", "suffix", "suffixes"):
-            return getattr(PurePosixPath(str(self)), name)
-        raise AttributeError(name)
+    @property
+    def name(self) -> str:
+        """Its last part."""
+        return PurePosixPath(str(self)).name
 
-    def open(self, mode: str = "rb") -> BinaryIO:
-        """The file for reading, streamed: some megabytes are asked for at a time."""
-        self._read = Digested(_Source(self.place, self.size))
+    @property
+    def suffixes(self) -> list[str]:
+        """Its endings, such as `.txt` and `.gz`."""
+        return PurePosixPath(str(self)).suffixes
+
+    def open(self) -> BinaryIO:
+        """The file for reading from its beginning: some megabytes are asked for at a time."""
+        self._read = _Digested(self._raw())
         return io.BufferedReader(self._read, BUFFER_BYTES)
 
     def sha256(self) -> str:
         """SHA-256 of its bytes, 64 hexadecimal digits; the whole of it is read, and nothing kept."""
-        with io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES) as file:
+        with naming(self), io.BufferedReader(self._raw(), BUFFER_BYTES) as file:
             self._digest = hashlib.file_digest(file, "sha256").hexdigest()
         return self._digest
 
     def refuse_change(self) -> None:
-        """See that it is still the file found: it is read twice, for its digest and for its lines."""
-        # A server may not say when a file was written. What was read in order is compared by its bytes;
-        # what was not is then read once more.
-        first, now = self._digest, find_file(self.place)
+        """See that what was read is what was found: what is known of it, and the bytes if all were read."""
         read = self._read.digest() if self._read is not None else None
-        if read is None and first is not None and self.changed is None and now is not None:
-            read = self.sha256()
-        other = None not in (first, read) and first != read
-        if other or now is None or (now.size, now.changed) != (self.size, self.changed):
-            raise BadInputError(f"{self}: changed while it was read; run the same command again")
+        if self._has_changed(read) or (None not in (self._digest, read) and read != self._digest):
+            raise BadInputError(
+                f"{self}: changed while it was read, and nothing of it was kept; run the same command again "
+                "when nothing writes to it"
+            )
+
+    def _has_changed(self, read: str | None) -> bool:
+        raise NotImplementedError
+
+
+@dataclass
+class RemoteFile(TwiceReadFile):
+    """A file at an address."""
+
+    place: Place
+    size: int
+    changed: int | None  # when it was written last, in nanoseconds since 1970, where the file system says so
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    def _raw(self) -> io.RawIOBase:
+        return _Source(self.place, self.size)
+
+    def _has_changed(self, read: str | None) -> bool:
+        first, now = self._digest, find_file(self.place)
+        if now is None or (now.size, now.changed) != (self.size, self.changed):
+            return True
+        # A server may not say when a file was written: what was not read in order is read once more.
+        must_read = read is None and first is not None and self.changed is None
+        return must_read and self.sha256() != first
 
 
 def _as_file(place: Place, info: FileInfo) -> RemoteFile:
@@ -390,7 +406,7 @@ def write(place: Place, chunks: Iterable[bytes]) -> None:
     # An object store lets it appear as a whole. In a folder of this machine it gets its name at the end.
     with explained(str(place), place.address, writes=True):
         system, path = place.filesystem, place.path
-        if place.has_folders:
+        if system.type_name not in ("s3", "gcs", "abfs"):  # object stores have no folders
             system.create_dir(path.rpartition("/")[0], recursive=True)
         is_local = system.type_name == "local"
         written = f"{path}.partial" if is_local else path

@@ -45,8 +45,7 @@ def publish(
     """Copy a store's finished stages to an address, such as `s3://bucket/folder`."""
     # What is there in the right size and with the right SHA-256 is not copied again, so an interrupted
     # command goes on where it stopped. What was copied is read back and compared.
-    if not is_address(address):
-        raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
+    place = _place(address)
     opened = Store.open(store)
     unfinished = [name for name in opened.stages() if not opened.has(name)]
     outgrown = [name for name in opened.stages() if opened.has(name) and opened.made_before(name) is not None]
@@ -54,7 +53,6 @@ def publish(
     stages = {name: opened.stage(name) for name in opened.stages() if name not in left_out}
     if not {"corpus", "rejects"} <= stages.keys():
         raise BadInputError(f"{opened.path}: has no finished corpus to publish; run `augment-cli ingest`")
-    place = place_of(address)
     if place.address.scheme in _LOCAL and any(
         lies_within(Path(place.path) / name, opened.path) for name in ("", *stages)
     ):
@@ -99,17 +97,14 @@ def _make_way(place: Place, stages: dict[str, Stage], overwrite: bool) -> Manife
     return None
 
 
-def manifest_at(place: Place) -> Manifest:
-    """The manifest of a published store."""
-    if (manifest := _published(place)) is None:
-        raise BadInputError(
-            f"{place}: no whole store here (no {MANIFEST}): correct the address; if it was being published, "
-            "run that `augment-cli publish` again, which writes it last"
-        )
-    return manifest
+def _place(address: str) -> Place:
+    if not is_address(address):
+        raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
+    return place_of(address)
 
 
 def _published(place: Place) -> Manifest | None:
+    """The manifest of a published store; None where there is none."""
     file = find_file(place.at(MANIFEST))
     if file is None:
         return None
@@ -159,10 +154,12 @@ def fetch(
     """Copy a published store into a folder, which is a store like any other then."""
     # Each part is committed as if it was made here: it is complete or absent, and an interrupted command goes
     # on where it stopped. Other stages of the folder are kept.
-    if not is_address(address):
-        raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
-    place = place_of(address)
-    manifest = manifest_at(place)
+    place = _place(address)
+    if (manifest := _published(place)) is None:
+        raise BadInputError(
+            f"{place}: no whole store here (no {MANIFEST}): correct the address; if it was being published, "
+            "run that `augment-cli publish` again, which writes it last"
+        )
     is_new = not Path(store).exists()
     opened = Store.create(store)
     copied = kept = size = 0
@@ -171,18 +168,16 @@ def fetch(
         _refuse_other(opened, manifest, place)
         opened.set_row_ranges(manifest.row_ranges)
         try:
-            with opened.commits_together():
-                for name, stage in manifest.stages.items():
-                    missing = set(opened.adopt(stage))
-                    for index, part in sorted(stage.parts.items()):
-                        if index in missing:
-                            source = place.at(f"{name}/{part_name(index)}")
-                            _commit(opened, _take(opened, source, name, index, part), source)
-                            copied, size = copied + 1, size + part.bytes
-                        else:
-                            kept += 1
-                        progress(part.rows)
-                    opened.clean_work(name)
+            for name, stage in manifest.stages.items():
+                missing = set(opened.adopt(stage))
+                for index, part in sorted(stage.parts.items()):
+                    if index in missing:
+                        _take(opened, place.at(f"{name}/{part_name(index)}"), name, index, part)
+                        copied, size = copied + 1, size + part.bytes
+                    else:
+                        kept += 1
+                    progress(part.rows)
+                opened.clean_work(name)
         except BaseException:
             opened.discard_if_empty(with_folder=is_new)
             raise
@@ -209,20 +204,8 @@ def _refuse_other(store: Store, manifest: Manifest, place: Place) -> None:
         )
 
 
-def _commit(store: Store, taken: PendingPart, source: Place) -> None:
-    """Commit a part; its bytes are what the manifest names, its rows and settings may not be."""
-    try:
-        store.commit(taken)
-    except (BadInputError, MixError):
-        taken.path.unlink(missing_ok=True)
-        raise BadInputError(
-            f"{source}: has other rows or settings than the manifest there says, so the manifest is forged; "
-            "run `augment-cli publish --overwrite` of the original store, then this command"
-        ) from None
-
-
-def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> PendingPart:
-    """One part copied to `.work/`, its digest compared on the way."""
+def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> None:
+    """Copy one part to `.work/`, compare its digest on the way, and commit it."""
     again = "run `augment-cli publish` of the original store again, then this command"
     file = find_file(source)
     if file is None:
@@ -241,7 +224,13 @@ def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> Pe
                 f"replaced; {again}"
             )
         fsync(path)
+        try:
+            store.commit(PendingPart(stage, index, path, part))
+        except (BadInputError, MixError):  # its bytes are what the manifest names, its rows or settings not
+            raise BadInputError(
+                f"{source}: has other rows or settings than the manifest there says, so the manifest is "
+                "forged; run `augment-cli publish --overwrite` of the original store, then this command"
+            ) from None
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return PendingPart(stage, index, path, part)

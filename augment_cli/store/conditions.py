@@ -87,19 +87,19 @@ def numbers_of(
     store: Store, stage: str, columns: Sequence[str], parts: Sequence[int] | None = None
 ) -> dict[str, np.ndarray]:
     """Columns of a stage or its scores, as float64 (N,), NaN for null, over all finished parts or some."""
-    places = dict.fromkeys(number_columns(store, stage), stage)
-    if (scores := scores_of(store, stage)) is not None:
-        places = dict.fromkeys(number_columns(store, scores), scores) | places
-    for name in columns:
-        if name not in places:
-            known = ", ".join(places) or "none"
-            hint = "" if scores or stage == "corpus" else f"; `augment-cli score {stage}` makes more"
-            raise UsageError(f"{store.path}: {stage!r} has no numbers {name!r}; it has {known}{hint}")
-    values = {}
+    places, values = _places_of_numbers(store, stage), {}
     for name in dict.fromkeys(columns):
+        if name not in places:
+            raise _unknown(store, stage, f"numbers {name!r}")
         column = column_of(store, stage, name, places[name], parts).cast(pa.float64())
         values[name] = pc.fill_null(column, np.nan).to_numpy()
     return values
+
+
+def _places_of_numbers(store: Store, stage: str) -> dict[str, str]:
+    """The columns of numbers of a stage and its scores, with the stage that has each."""
+    stages = [one for one in (scores_of(store, stage), stage) if one]
+    return {name: one for one in stages for name in number_columns(store, one)}
 
 
 def schema_of(store: Store, stage: str) -> pa.Schema:
@@ -142,7 +142,8 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
                 )
         column = column_of(store, stage, name, None, parts)
         return pc.fill_null(compare(column, pa.scalar(value, kind)), False).to_numpy()
-    _check_there(store, stage, name)
+    if name not in _places_of_numbers(store, stage):
+        raise _unknown(store, stage, f"column {name!r} for a condition")
     numbers = numbers_of(store, stage, [name], parts)[name]
     if condition.value is None:
         return np.isnan(numbers) == wants_null
@@ -155,15 +156,15 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
     return ~np.isnan(numbers) & compare(pa.array(numbers), number).to_numpy(zero_copy_only=False)
 
 
-def _check_there(store: Store, stage: str, name: str) -> None:
-    """See that a stage, or its scores, has numbers of this name; the refusal lists all that may be named."""
-    scores = scores_of(store, stage)
-    numbers = [name for of in (stage, scores) if of for name in number_columns(store, of)]
-    if name in numbers:
-        return
-    words = [field.name for field in schema_of(store, stage) if pa.types.is_string(field.type)]
-    truths = [field.name for field in schema_of(store, stage) if pa.types.is_boolean(field.type)]
-    kinds = {"numbers": numbers, "text": words, "true or false": truths}
-    there = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items() if names)
-    hint = "" if scores or stage == "corpus" else f"; `augment-cli score {stage}` makes more numbers"
-    raise UsageError(f"{store.path}: {stage!r} has no column {name!r} for a condition; it has {there}{hint}")
+def _unknown(store: Store, stage: str, what: str) -> UsageError:
+    """The refusal of a column that is not there, with all that are."""
+    fields = list(schema_of(store, stage)) if store.stage(stage).parts else []
+    kinds = {
+        "numbers": _places_of_numbers(store, stage),
+        "text": [field.name for field in fields if pa.types.is_string(field.type)],
+        "true or false": [field.name for field in fields if pa.types.is_boolean(field.type)],
+    }
+    there = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items() if names) or "none"
+    is_scored = scores_of(store, stage) is not None or stage == "corpus"
+    hint = "" if is_scored else f"; `augment-cli score {stage}` makes more numbers"
+    return UsageError(f"{store.path}: {stage!r} has no {what}; it has {there}{hint}")

@@ -108,12 +108,10 @@ class StoreContents:
 
     def _missing(self, stage: Stage) -> list[int]:
         def is_there(index: int) -> bool:
-            path = self.part_path(stage.name, index)
-            return path.is_file() and path.stat().st_size == stage.parts[index].bytes
+            path, part = self.part_path(stage.name, index), stage.parts.get(index)
+            return part is not None and path.is_file() and path.stat().st_size == part.bytes
 
-        return [
-            index for index in range(stage.expected_parts) if index not in stage.parts or not is_there(index)
-        ]
+        return [index for index in range(stage.expected_parts) if not is_there(index)]
 
     def stage(self, name: str) -> Stage:
         """The manifest's record of a stage."""
@@ -142,10 +140,8 @@ class StoreContents:
 
     def has_digest(self, name: str, digest: str) -> bool:
         """Whether a stage has this digest; most often it is the one of that name."""
-        named = self._stages.get(name)
-        if named is not None and named.digest == digest:
-            return True
-        return any(stage.digest == digest for stage in self._stages.values())
+        is_named = name in self._stages and self._stages[name].digest == digest
+        return is_named or any(stage.digest == digest for stage in self._stages.values())
 
     def half_appended(self) -> list[Path]:
         """Files that an append left which was killed just before it ended; the next writer deletes them."""
@@ -204,18 +200,13 @@ class StoreContents:
         chosen = set(names)
         if chosen & {"corpus", "rejects"}:
             return [other for other in self._stages if other not in chosen | {"corpus", "rejects"}]
-        while True:
-            digests = {
-                digest for name in chosen if name in self._stages for digest in self._stages[name].digests
-            }
-            more = {
-                other
-                for other, stage in self._stages.items()
-                if other not in chosen and digests & set(stage.settings["inputs"].values())
-            }
-            if not more:
-                return [other for other in self._stages if other in chosen - set(names)]
-            chosen |= more
+        inputs = {name: {*stage.settings["inputs"].values()} for name, stage in self._stages.items()}
+        before = set[str]()
+        while chosen != before:
+            before = set(chosen)
+            digests = set().union(*(self._stages[name].digests for name in chosen & self._stages.keys()))
+            chosen.update(name for name, made_from in inputs.items() if digests & made_from)
+        return [other for other in self._stages if other in chosen - set(names)]
 
     # --- rows
 

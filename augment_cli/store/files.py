@@ -22,7 +22,8 @@ from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 MOST_BYTES = 64_000_000
 _MOST_LEVELS = 100  # of tables and lists in each other; Python's own limit depends on who calls
 _INTEGER_BITS = 64  # what TOML promises; a longer number can be neither printed nor made a float
-_SHOWN_CHARACTERS = 60
+_TOO_DEEP = f"more than {_MOST_LEVELS} lists or tables lie in each other"
+_TOO_LONG = f"a number has more than {_INTEGER_BITS} bits"
 
 
 def refuse_special(path: Path) -> None:
@@ -67,7 +68,7 @@ def fsync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
+def naming(path: object) -> Iterator[None]:
     """Name the file in errors of operations that know only its descriptor."""
     try:
         yield
@@ -77,11 +78,16 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
+def unlike_any(stem: str) -> str:
+    """A name for a temporary file: a worker that outlives a killed run never meets its successor's."""
+    return f"{stem}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
 def write_atomically(path: Path, data: bytes, work: Path) -> None:
     """Write a small file so that a reader sees the old contents or the new ones, never a mixture."""
     # `work` is a folder on the same file system, where the temporary file may lie.
     work.mkdir(parents=True, exist_ok=True)
-    temporary = work / f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = work / unlike_any(path.name)
     with naming(temporary), temporary.open("wb") as file:
         file.write(data)
         file.flush()
@@ -131,7 +137,6 @@ def hold_lock(
         yield
 
 
-_SHOWN = 100  # characters of a name that is too long
 _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -152,18 +157,13 @@ def _open_lock(path: Path) -> int:
     """Open a lock file, and nothing else that has its name: no link is followed, no pipe waited for."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | _CAREFUL, 0o666)
-    except OSError as error:
-        if error.errno in {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV}:  # a link; a socket
-            raise _no_lock(path) from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
         os.close(descriptor)
-        raise _no_lock(path)
-    return descriptor
-
-
-def _no_lock(path: Path) -> UserError:
-    return BadInputError(
+    except OSError as error:
+        if error.errno not in {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV}:  # a link; a socket
+            raise
+    raise BadInputError(
         f"{path}: is a link, a pipe, a socket or a device, where the store has its lock, a small file; "
         "delete it, then run the same command again"
     )
@@ -174,11 +174,6 @@ def _cannot_be_read(path: Path) -> bool:
         return path.exists() and not os.access(path, os.R_OK)
     except OSError:  # not even its folder may be looked into
         return True
-
-
-def _shortened(where: str | bytes) -> str:
-    name = os.fsdecode(where)
-    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
 
 
 def explain(
@@ -201,7 +196,7 @@ def explain(
         file = next((place for place in Path(where).parents if place.is_file()), where)  # should be a folder
         return BadInputError(f"{file}: a file or folder is in the way ({reason}); move it away, {again}")
     if error.errno == errno.ENAMETOOLONG:
-        return UsageError(f"{_shortened(where)}: the name is too long ({reason}); choose a shorter one")
+        return UsageError(f"{shortened(os.fsdecode(where))}: the name is too long ({reason}); choose another")
     if error.errno == errno.EXDEV:
         return MissingError(
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "
@@ -210,6 +205,11 @@ def explain(
     return MissingError(
         f"{where}: the file system refused ({reason}); repair it or use another {option}, {again}"
     )
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """The beginning of a text, for people."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def read_small_file(path: Path) -> bytes:
@@ -258,7 +258,7 @@ def parse_value(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text.strip()
     except ValueError as error:
-        cut = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        cut = shortened(text)
         raise UsageError(f"--set: the value {cut} cannot be used: {error}; give a shorter one") from error
 
 
@@ -269,23 +269,20 @@ def _parsed(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
-        raise ValueError(f"more than {_MOST_LEVELS} lists or tables lie in each other") from None
+        raise ValueError(_TOO_DEEP) from None
     except ValueError:  # Python reads no integer of more than 4,300 digits
-        raise ValueError(f"a number has more than {_INTEGER_BITS} bits") from None
-    level: list[Any] = [tables]
-    for _ in range(_MOST_LEVELS):
-        if any(isinstance(value, int) and value.bit_length() > _INTEGER_BITS for value in level):
-            raise ValueError(f"a number has more than {_INTEGER_BITS} bits")
-        level = [inner for value in level for inner in _inside(value)]
-    if level:
-        raise ValueError(f"more than {_MOST_LEVELS} lists or tables lie in each other")
+        raise ValueError(_TOO_LONG) from None
+    _check_within(tables)
     return tables
 
 
-def _inside(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+def _check_within(value: Any, level: int = 0) -> None:
+    if level == _MOST_LEVELS:
+        raise ValueError(_TOO_DEEP)
+    if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
+        raise ValueError(_TOO_LONG)
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_within(inner, level + 1)
 
 
 _BEGINNING = 4_096  # bytes of a file that show who wrote it
@@ -293,17 +290,12 @@ _BEGINNING = 4_096  # bytes of a file that show who wrote it
 
 def check_target(target: Path, store: Path, is_own: Callable[[bytes], bool]) -> None:
     """See that a file may be written without harm to what is there."""
-    if lies_within(target, store):
+    around, is_inside = next(filter(_is_store, target.absolute().parents), None), lies_within(target, store)
+    if around or is_inside:
+        where = f"lies in the store {store}" if is_inside else f"{around} is a store"
         raise UsageError(
-            f"{target}: lies in the store {store}, which holds only what the store's manifest names; name a "
-            "file outside it"
+            f"{target}: {where}, which holds only what its manifest names; name a file outside it"
         )
-    for folder in target.absolute().parents:
-        if _is_store(folder):
-            raise UsageError(
-                f"{target}: {folder} is a store, which holds only what its manifest names; name a file "
-                "outside it"
-            )
     if target.is_dir():
         raise UsageError(f"{target}: is a folder; name a file in it, or another file")
     if not target.exists():

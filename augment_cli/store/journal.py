@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 
 from augment_cli.errors import BadInputError
-from augment_cli.store.files import fsync, naming, refuse_links, write_atomically
+from augment_cli.store.files import fsync, naming, refuse_links, unlike_any, write_atomically
 from augment_cli.store.manifest import Stage, is_stage_name, part_name
 from augment_cli.store.parquet import read_parquet, write_parquet
 from augment_cli.store.settings import Settings
@@ -65,8 +64,7 @@ class Journal:
         # `piece` is its number, or the name of what is kept beside the pieces of a part.
         folder, stem = self._part(index), _stem(piece)
         folder.mkdir(parents=True, exist_ok=True)
-        # A name of its own: a worker that outlives a killed run never meets its successor's file.
-        temporary = folder / f"{stem}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        temporary = folder / f"{unlike_any(stem)}.tmp"
         write_parquet(temporary, table.schema, [table], compression="none")
         temporary.replace(folder / f"{stem}-{self._digest(index, piece, temporary)}.parquet")
         fsync(folder)
@@ -213,19 +211,17 @@ def _read_note(work: Path, name: str) -> list[Any]:
 
 def note_removal(work: Path, names: Collection[str]) -> None:
     """Write down which stages are about to leave the manifest, and then the disk."""
-    earlier = {name for name in _read_note(work, REMOVAL) if isinstance(name, str)}
-    _write_note(work, REMOVAL, sorted(earlier | set(names)))
+    _write_note(work, REMOVAL, sorted({*noted_removals(work, ()), *names}))
 
 
 def noted_removals(work: Path, stages: Collection[str]) -> list[str]:
     """Noted names that the manifest does not have, nor any in or around them; a forged note has others."""
-    kept = [f"{stage}/" for stage in stages]
     noted = [name for name in _read_note(work, REMOVAL) if isinstance(name, str) and is_stage_name(name)]
-    return [
-        name
-        for name in noted
-        if not any(f"{name}/".startswith(stage) or stage.startswith(f"{name}/") for stage in kept)
-    ]
+
+    def is_kept(name: str) -> bool:
+        return any(f"{name}/".startswith(f"{one}/") or f"{one}/".startswith(f"{name}/") for one in stages)
+
+    return [name for name in noted if not is_kept(name)]
 
 
 def finish_removal(store: Path, work: Path, stages: Collection[str]) -> None:

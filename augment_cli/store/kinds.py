@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.store.contents import StoreContents
 from augment_cli.store.manifest import Stage
@@ -161,18 +162,24 @@ def flat(table: pa.Table, name: str) -> np.ndarray:
 
 
 def spans_outside(table: pa.Table, lengths: np.ndarray, texts: pa.ChunkedArray) -> list[str]:
-    """What is wrong with the columns `starts` and `ends` as spans of texts, in order and not overlapping."""
-    import pyarrow.compute as pc
+    """What is wrong with the columns `starts` and `ends` as spans of texts."""
+    wrong = wrong_span(texts, lengths, flat(table, "starts"), flat(table, "ends"))
+    if wrong is None:
+        return []
+    return [f"a span of its row {wrong[1]} lies outside the text, or not behind the one before it"]
 
+
+def wrong_span(
+    texts: pa.Array | pa.ChunkedArray, lengths: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[int, int] | None:
+    """The first span that is not within its text, behind the one before it, and the text's row."""
+    # lengths: how many spans each text has; starts, ends: code points, half-open
     rows = np.repeat(np.arange(len(lengths)), lengths)
-    starts, ends = flat(table, "starts").astype(np.int64), flat(table, "ends").astype(np.int64)
-    characters = pc.utf8_length(texts).to_numpy()
+    characters = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
     is_wrong = (starts < 0) | (starts > ends) | (ends > characters[rows])
     is_wrong[1:] |= (rows[1:] == rows[:-1]) & (starts[1:] < ends[:-1])
-    if not is_wrong.any():
-        return []
-    row = int(rows[is_wrong.argmax()])
-    return [f"a span of its row {row} lies outside the text, or not behind the one before it"]
+    first = int(is_wrong.argmax()) if is_wrong.any() else -1
+    return None if first < 0 else (first, int(rows[first]))
 
 
 def not_finite(table: pa.Table, name: str, low: float = -np.inf, high: float = np.inf) -> list[str]:

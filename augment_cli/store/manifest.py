@@ -8,17 +8,16 @@ wrong, and no reader need ask again.
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import re
-from collections.abc import Callable, ItemsView, Mapping
+from collections.abc import ItemsView, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Meta, Raw
+from msgspec import Meta
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.store.files import canonical_json, sha256_of_json
+from augment_cli.store.files import sha256_of_json
 from augment_cli.store.parquet import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 from augment_cli.store.settings import Count, Settings, Word
 
@@ -145,39 +144,18 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     sha256: str = ""
 
 
-_SORTED = msgspec.json.Encoder(order="sorted")
-
-
 def dump_manifest(row_ranges: list[tuple[int, int]], stages: Mapping[str, Stage]) -> bytes:
     """The manifest's bytes, with the digest of all the rest: those of `json.dumps` with an indent of 1."""
     has_grown = any(stage.earlier for stage in stages.values())
-    schema = APPENDED_SCHEMA_VERSION if has_grown else SCHEMA_VERSION
-
-    def with_settings(text: Callable[[Any], str]) -> Manifest:
-        return Manifest(
-            schema, row_ranges, {name: _as_written(stage, text) for name, stage in stages.items()}
-        )
-
-    digest = hashlib.sha256(_SORTED.encode(with_settings(canonical_json))).hexdigest()
-    manifest = msgspec.structs.replace(with_settings(_compact), sha256=digest)
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-
-
-def _as_written(stage: Stage, text: Callable[[Any], str]) -> Stage:
-    """The stage without its name, its settings already JSON: digests depend on how Python writes numbers."""
-    replace: Any = msgspec.structs.replace
-    written: Stage = replace(
-        stage,
-        settings=Raw(text(stage.settings)),
-        parts={str(index): stage.parts[index] for index in sorted(stage.parts)},
-        earlier=tuple(replace(one, settings=Raw(text(one.settings))) for one in stage.earlier),
-        name="",
-    )
-    return written
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    written = {
+        name: msgspec.structs.replace(stage, name="", parts=dict(sorted(stage.parts.items())))
+        for name, stage in stages.items()
+    }
+    manifest = Manifest(APPENDED_SCHEMA_VERSION if has_grown else SCHEMA_VERSION, row_ranges, written)
+    # Python writes the numbers, on which digests depend; msgspec indents them, a hundred times as fast.
+    value = msgspec.to_builtins(manifest, str_keys=True)
+    value["sha256"] = sha256_of_json(value)
+    return msgspec.json.format(json.dumps(value, ensure_ascii=False).encode(), indent=1) + b"\n"
 
 
 # --- reading
@@ -201,26 +179,11 @@ class CorpusParameters(msgspec.Struct):
     line_breaks: str = "reject"
 
 
-class FitParameters(msgspec.Struct):
-    """Those of a TF-IDF matrix and its term table."""
-
-    tokenizer: str
-    min_df: int
-    stages: list[str]
-
-
-class ParseParameters(msgspec.Struct):
-    """Those of a parse."""
-
-    pipeline: str
-    version: str
-
-
 # Makers whose settings the package itself reads again, whatever they are called.
 _PARAMETERS: dict[str, type[msgspec.Struct]] = {
     "corpus": CorpusParameters,
-    "tfidf": FitParameters,
-    "parses": ParseParameters,
+    "tfidf": msgspec.defstruct("Fit", [("tokenizer", str), ("min_df", int), ("stages", list[str])]),
+    "parses": msgspec.defstruct("Parse", [("pipeline", str), ("version", str)]),
 }
 _NEEDED_RESOURCES = {"tfidf": "tokenizer", "parses": "pipeline"}
 _BY_NAME = ("reasons", "sums", "unchanged")  # statistics that are sums by name; all others are single numbers

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augment_cli.errors import BadInputError
-from augment_cli.store.files import naming, refuse_special
+from augment_cli.store.files import naming, refuse_special, unlike_any
 
 SCHEMA_VERSION = 1
 APPENDED_SCHEMA_VERSION = 2  # of a manifest whose corpus grew: versions that don't know of it say so
@@ -58,14 +58,9 @@ PARSES = _required(
 )
 
 EDIT = pa.struct(list(_required(start=pa.int32(), end=pa.int32(), replacement=pa.string())))
-AUGMENTATION = pa.schema(
-    [
-        pa.field("row_id", pa.int64(), nullable=False),
-        pa.field("text", pa.string()),
-        pa.field("reason", pa.string()),
-        pa.field("edits", pa.list_(EDIT), nullable=False),
-    ]
-)
+TEXT_OR_REASON = _required(row_id=pa.int64()).append(pa.field("text", pa.string()))
+TEXT_OR_REASON = TEXT_OR_REASON.append(pa.field("reason", pa.string()))
+AUGMENTATION = TEXT_OR_REASON.append(pa.field("edits", pa.list_(EDIT), nullable=False))
 
 
 def with_metadata(schema: pa.Schema, settings: dict[str, Any]) -> pa.Schema:
@@ -81,16 +76,8 @@ def metadata_of(schema: pa.Schema) -> dict[str, Any] | None:
 
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
-_NO_DICTIONARY = {
-    "row_id",
-    "line",
-    "text",
-    "raw",
-    "term",
-    "id",
-    "edits.list.element.replacement",
-    "vector.list.element",
-}
+_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id"}
+_NO_DICTIONARY |= {"edits.list.element.replacement", "vector.list.element"}
 _BYTE_STREAM_SPLIT = {"weights.list.element", "idf", "max_score"}
 
 
@@ -254,23 +241,17 @@ def describe(path: Path) -> tuple[int, pa.Schema]:
 
 def write_ipc(path: Path, table: pa.Table) -> None:
     """Write a temporary table as an Arrow file, which is there whole or not at all."""
-    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(unlike_any(path.name))
     with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     temporary.replace(path)
 
 
-class _Writes:
-    """A file that NumPy does not take for one: it would write past Python, and a full disk had no number."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
-
-
 def write_array(path: Path, array: np.ndarray) -> None:
     """Write a temporary array as .npy; the error of a full disk is one of the operating system's."""
     with naming(path), path.open("wb") as file:
-        np.save(_Writes(file), array, allow_pickle=False)
+        # To what it takes for a file NumPy writes past Python, and a full disk has no number.
+        np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
 def read_ipc(path: Path) -> pa.Table:

@@ -45,9 +45,8 @@ def options_again(settings: Mapping[str, Any], usual: Any, names: Iterable[str])
     words: list[str] = []
     for name in names:
         value, default = settings["parameters"].get(name), getattr(usual, name, None)
-        if value in (default, list(default) if isinstance(default, tuple) else None) or (
-            not value and not default
-        ):
+        default = list(default) if isinstance(default, tuple) else default
+        if value in (None, default) or not (value or default):
             continue
         text = option_of(settings, f"parameters.{name}") or ""
         words += [] if text.startswith("no ") else shlex.split(text)
@@ -90,14 +89,10 @@ def refusal(
             f"--overwrite, which deletes all stages of {store}"
         )
     options = []
-    for one, before_it, now in differences(record.settings, current):
-        found = option(record.settings, one)
-        if found is not None:
+    for one, *values in differences(record.settings, current):
+        if (found := option(record.settings, one)) is not None:
             options.append(found)
-        elif "null" not in (
-            before_it,
-            now,
-        ):  # a library, a model, an earlier stage; else it comes with another
+        elif "null" not in values:  # a library, a model, an earlier stage; else it comes with another
             options.clear()
             break
     words = " ".join(dict.fromkeys(options))

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from augment_cli.errors import EXTRAS, MissingError, lacking
-from augment_cli.store.files import canonical_json, sha256_of_json
+from augment_cli.store.files import canonical_json, sha256_of_json, shortened
 from augment_cli.store.parquet import SCHEMA_VERSION
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -39,9 +39,8 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """The settings with the schema version and their fingerprint, as stored in each part."""
-        value = {"schema": SCHEMA_VERSION} | {
-            key: item for key, item in vars(self).items() if key != "by_part"
-        }
+        value = {"schema": SCHEMA_VERSION, **vars(self)}
+        value.pop("by_part", None)  # which is not there where msgspec made them
         return value | {"fingerprint": sha256_of_json(value)}
 
     @classmethod
@@ -77,14 +76,13 @@ def differences(stored: dict[str, Any], current: dict[str, Any]) -> Iterator[tup
         if isinstance(old, dict) and isinstance(new, dict):
             for name in sorted(old.keys() | new.keys()):
                 if old.get(name) != new.get(name):
-                    yield f"{key}.{name}", _show(old.get(name)), _show(new.get(name))
+                    yield f"{key}.{name}", _shown(old.get(name)), _shown(new.get(name))
         elif old != new:
-            yield key, _show(old), _show(new)
+            yield key, _shown(old), _shown(new)
 
 
-def _show(value: Any) -> str:
-    text = canonical_json(value)
-    return text if len(text) <= 40 else f"{text[:37]}…"
+def _shown(value: Any) -> str:
+    return shortened(canonical_json(value), 40)
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:

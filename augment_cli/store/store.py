@@ -1,12 +1,4 @@
-"""A store: a folder of stages, each a folder of Parquet parts, and the manifest that vouches for them.
-
-```
-store/
-  manifest.json        which stages, which parts, their digests and settings
-  corpus/part-00000.parquet …
-  una/part-00000.parquet …
-  .work/               temporary files; the lock of the running command
-```
+"""A store opened, written to and committed to: folders of parts, `manifest.json`, and `.work/` for the rest.
 
 A file at a part's name is complete. The manifest entry of a part is written after the file; a part
 without an entry is made again.
@@ -15,10 +7,7 @@ without an entry is made again.
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import shutil
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +25,7 @@ from augment_cli.store.files import (
     refuse_links,
     refuse_special,
     sha256_of_file,
+    unlike_any,
     write_atomically,
 )
 from augment_cli.store.journal import APPEND, REMOVAL, finish_removal, note_append, note_removal, undo_append
@@ -43,8 +33,6 @@ from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_man
 from augment_cli.store.parquet import describe, metadata_of, with_metadata, write_parquet
 from augment_cli.store.refusals import OptionOf, option_of, refusal
 from augment_cli.store.settings import Settings
-
-_SECONDS_TOGETHER = 1.0  # between two writings of the manifest, where commits share it
 
 
 @dataclass(frozen=True)
@@ -61,9 +49,6 @@ class Store(StoreContents):
     """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
 
     _is_shared = False  # whether several processes write together
-    _enters_together = False  # whether commits may share one writing of the manifest
-    _has_to_enter = False  # whether there are parts that it does not name yet
-    _enter_later_until = 0.0  # monotonic seconds
 
     # --- opening
 
@@ -246,8 +231,7 @@ class Store(StoreContents):
         """Where a part may be written in `.work/`."""
         folder = self.work / "parts" / name
         folder.mkdir(parents=True, exist_ok=True)
-        # A name of its own: a worker that outlives a killed run never meets its successor's file.
-        return folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
+        return folder / f"{unlike_any(f'{index:05d}')}.parquet"
 
     def commit(self, pending: PendingPart) -> None:
         """Commit a part: check what a worker wrote, move it to its name, and enter it in the manifest."""
@@ -266,25 +250,7 @@ class Store(StoreContents):
                 self._clear(pending.stage)
             self._give_name(pending)
             committed.parts[pending.index] = pending.part
-            if time.monotonic() < self._enter_later_until:
-                self._has_to_enter = True
-            else:
-                self._write_manifest()
-
-    @contextlib.contextmanager
-    def commits_together(self) -> Iterator[None]:
-        """Within the `with` block, commits that follow each other fast share one writing of the manifest.
-
-        It is written once a second, and at the end of the block, however that is left. A process that is
-        killed in between leaves parts without an entry, which are made again.
-        """
-        self._enters_together = True
-        try:
-            yield
-        finally:
-            self._enters_together, self._enter_later_until = False, 0.0
-            if self._has_to_enter:
-                self._write_manifest()
+            self._write_manifest()
 
     def append(
         self, pending: Sequence[PendingPart], settings: Settings, with_corpus: Collection[str]
@@ -390,9 +356,6 @@ class Store(StoreContents):
     def _write_manifest(self) -> None:
         data = dump_manifest(self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")
-        self._has_to_enter = False
-        if self._enters_together:
-            self._enter_later_until = time.monotonic() + _SECONDS_TOGETHER
 
 
 def _check_pending(pending: PendingPart, fingerprint: str) -> None:

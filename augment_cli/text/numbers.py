@@ -12,15 +12,8 @@ _SMALL = (
 )
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SCALES = ("", "thousand", "million", "billion", "trillion")
-_ORDINALS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
+_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"}
+_ORDINALS |= {"nine": "ninth", "twelve": "twelfth"}
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "")}
 _PLURALS = {"penny": "pence", "yen": "yen"}
 LARGEST = 10**15
@@ -59,14 +52,9 @@ def _below_hundred(number: int) -> str:
 def ordinal(number: int) -> str:
     """`twenty-first`, `one hundredth`."""
     words = cardinal(number)
-    head, separator, last = re.fullmatch(r"(?s)(?:(.*)([ -]))?([a-z]+)", words).groups()  # type: ignore[union-attr]
-    if last in _ORDINALS:
-        last = _ORDINALS[last]
-    elif last.endswith("y"):
-        last = f"{last[:-1]}ieth"
-    else:
-        last = f"{last}th"
-    return f"{head}{separator}{last}" if head is not None else last
+    last = re.split("[ -]", words)[-1]
+    usual = f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th"
+    return words.removesuffix(last) + _ORDINALS.get(last, usual)
 
 
 def year(number: int) -> str:
@@ -85,13 +73,9 @@ def _decade(number: int) -> str:
     return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
-def _digits(digits: str) -> str:
-    return " ".join(_SMALL[int(digit)] for digit in digits)
-
-
 def _with_decimals(whole: str, decimals: str | None) -> str:
     words = cardinal(_integer(whole))
-    return f"{words} point {_digits(decimals)}" if decimals else words
+    return " ".join([words, "point", *(_SMALL[int(digit)] for digit in decimals)]) if decimals else words
 
 
 def _integer(text: str) -> int:

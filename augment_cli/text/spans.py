@@ -230,13 +230,10 @@ def _inside_word(text: str, position: int) -> bool:
 def edits_of(originals: Sequence[str], texts: Sequence[str | None]) -> Edits:
     """One edit for each row that has a new text."""
     changes = [
-        (row, change)
+        (row, *change)
         for row, (original, text) in enumerate(zip(originals, texts, strict=True))
         if text is not None and (change := smallest_change(original, text)) is not None
     ]
-    return Edits(
-        np.array([row for row, _ in changes], np.int64),
-        np.array([change[0] for _, change in changes], np.int32),
-        np.array([change[1] for _, change in changes], np.int32),
-        pa.array([change[2] for _, change in changes], pa.string()),
-    )
+    rows, starts, ends, new = zip(*changes, strict=True) if changes else ((), (), (), ())
+    spans = np.array(starts, np.int32), np.array(ends, np.int32)
+    return Edits(np.array(rows, np.int64), *spans, pa.array(new, pa.string()))

@@ -133,13 +133,8 @@ def notes_on_writing(texts: Sequence[str]) -> list[str]:
 
 def spaces_within(text: str) -> np.ndarray:
     """int64 (k,): where a space stands inside a contraction, in code points; rising."""
-    places = [
-        match.start(group)
-        for match in _SPACES.finditer(text)
-        for group in (1, 2, 3)
-        if match.group(group) == " "
-    ]
-    return np.array(places, np.int64)
+    groups = ((match, group) for match in _SPACES.finditer(text) for group in (1, 2, 3))
+    return np.array([match.start(group) for match, group in groups if match[group] == " "], np.int64)
 
 
 def without(text: str, places: np.ndarray) -> str:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.store.manifest import Stage
 from augment_cli.store.parquet import ROW_GROUP_ROWS, TERMS, TFIDF, read_ipc, write_ipc
+from augment_cli.store.refusals import options_again
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.text.spans import offsets_from_lengths
@@ -39,6 +39,7 @@ from augment_cli.tfidf.term_table import (
     TermTable,
     read_counts,
     stage_names,
+    work_file,
 )
 from augment_cli.tokenization import get_tokenizer
 
@@ -51,15 +52,9 @@ _BESIDE = "fit beside it and read that with --fit NAME (`augment-cli fit` calls 
 
 
 def count_part(
-    store_path: Path,
-    stage: str,
-    index: int,
-    tokenizer: str,
-    folder: Path,
-    keep_tokens: bool,
-    with_forms: bool = False,
+    store_path: Path, stage: str, index: int, tokenizer: str, folder: Path, with_forms: bool = False
 ) -> int:
-    """Tokenise and count one part; write its vocabulary to `folder`, and its tokens and forms if asked to."""
+    """Tokenise and count one part; write its vocabulary to `folder`, of the corpus also tokens and forms."""
     table = Store.open(store_path).read_part(stage, index, ["text"])
     texts = pc.drop_null(table["text"]).combine_chunks()
     tokens = get_tokenizer(tokenizer)(texts)
@@ -71,12 +66,14 @@ def count_part(
     )
     vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
     write_ipc(counts_path(folder, stage, index), vocabulary)
-    if keep_tokens:
-        flat = {"start": tokens.starts, "end": tokens.ends, "count": counts}
-        narrow = {name: _narrow(values) for name, values in flat.items()}
-        write_ipc(tokens_path(folder, index), pa.table({"term": term_ids, **narrow}))
-        write_ipc(lengths_path(folder, index), pa.table({"length": np.diff(tokens.row_offsets)}))
-    if with_forms:
+    if stage == "corpus":
+        flat = {"term": term_ids, "start": tokens.starts, "end": tokens.ends, "count": counts}
+        for name in ("start", "end", "count"):  # in half the bytes to write and to read
+            flat[name] = flat[name].astype(np.min_scalar_type(int(flat[name].max(initial=0))))
+        write_ipc(work_file(folder, "tokens", index), pa.table(flat))
+        lengths = pa.table({"length": np.diff(tokens.row_offsets)})
+        write_ipc(work_file(folder, "lengths", index), lengths)
+    if with_forms and stage == "corpus":
         forms = FormCounter(len(terms))
         forms.add(texts, tokens.row_offsets, term_ids, tokens.starts, tokens.ends)
         forms.write(folder, index)
@@ -107,27 +104,9 @@ def count_terms(
     return counts, document_frequency, max_share
 
 
-def _narrow(values: np.ndarray) -> np.ndarray:
-    """Numbers of at least 0 in the smallest type that holds them all: half the bytes to write and to read."""
-    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
-
-
-# --- temporary files of a fit, in .work/
-
-
 def counts_path(folder: Path, stage: str, index: int) -> Path:
     """Of a part's vocabulary: its terms, document frequencies, largest shares."""
-    return folder / f"counts-{stage.replace('/', '-')}-{index:05d}.arrow"
-
-
-def tokens_path(folder: Path, index: int) -> Path:
-    """Of the tokens of a part of the corpus, flattened: term, start, end, count in the row."""
-    return folder / f"tokens-{index:05d}.arrow"
-
-
-def lengths_path(folder: Path, index: int) -> Path:
-    """Of how many tokens each row of a part of the corpus has."""
-    return folder / f"lengths-{index:05d}.arrow"
+    return work_file(folder, f"counts-{stage.replace('/', '-')}", index)
 
 
 @dataclass(frozen=True)
@@ -159,15 +138,8 @@ class FitOptions:
 
 def fit_command(options: FitOptions, name: str | None = None) -> str:
     """The command that fits so, but for the store."""
-    values = {
-        "--tokenizer": (options.tokenizer, FitOptions.tokenizer),
-        "--min-df": (str(options.min_df), str(FitOptions.min_df)),
-        "--on": (",".join(options.stages), ",".join(FitOptions.stages)),
-        "--terms-of": (options.terms_of, ""),
-        "--name": (name or "", ""),
-    }
-    given = [(option, value) for option, (value, usual) in values.items() if value != usual]
-    return shlex.join(["augment-cli", "fit", *chain.from_iterable(given)])
+    given = vars(options) | {"stages": list(options.stages), "name": name}
+    return shlex.join(["augment-cli", "fit", *options_again({"parameters": given}, FitOptions, given)])
 
 
 def is_term_table(stage: Stage) -> bool:
@@ -233,40 +205,30 @@ def fit(
     # Where the table lacks terms, a sentence's first word is the first that the matrix has; so it is read.
     with_forms = with_forms and options.min_df == 1 and not options.terms_of
     sources = [(stage, index) for stage in options.stages for index in sorted(store.stage(stage).parts)]
-    tasks = [
-        {
-            "store_path": store.path,
-            "stage": stage,
-            "index": index,
-            "tokenizer": options.tokenizer,
-            "folder": work,
-            "keep_tokens": stage == "corpus",
-            "with_forms": stage == "corpus" and with_forms,
-        }
-        for stage, index in sources
-    ]
+    same = {"store_path": store.path, "tokenizer": options.tokenizer, "folder": work}
+    tasks = [same | {"with_forms": with_forms, "stage": stage, "index": index} for stage, index in sources]
     engine.run("augment_cli.tfidf.fit:count_part", tasks, progress)
     counted = [counts_path(work, *source) for source in sources]
     if options.terms_of:
-        terms, mappings = look_up(counted, _given_terms(options))
+        terms, documents, mappings = look_up(counted, _given_terms(options))
     else:
-        terms, mappings = reduce_counts(counted, options.min_df)
-    if not terms.table.num_rows:
+        terms, documents, mappings = reduce_counts(counted, options.min_df)
+    if not terms.num_rows:
         raise UsageError(
-            f"--min-df {options.min_df}: none of the {terms.documents:,} sentences has a term that is in so "
+            f"--min-df {options.min_df}: none of the {documents:,} sentences has a term that is in so "
             "many of them, so the table would be empty; choose a smaller --min-df"
         )
     if missing_table:
-        statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
-        store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
+        statistics = {"documents": documents, "terms": terms.num_rows}
+        store.commit(store.write_part(table, 0, TERMS, [terms], settings, statistics))
 
     forms = None
     if with_forms:
         of_corpus = dict(enumerate(mappings[: len(store.parts)]))
-        forms = read_counts(work, of_corpus, terms.table.num_rows)
+        forms = read_counts(work, of_corpus, terms.num_rows)
     for index in missing:
-        write_ipc(_mapping_path(work, index), pa.table({"term_id": mappings[index]}))
-    write_ipc(work / "idf.arrow", terms.table.select(["idf"]))
+        write_ipc(work_file(work, "mapping", index), pa.table({"term_id": mappings[index]}))
+    write_ipc(work / "idf.arrow", terms.select(["idf"]))
 
     def commit(pending: PendingPart) -> None:
         store.commit(pending)
@@ -299,18 +261,10 @@ def vocabulary_note(store: Store, name: str | None, options: FitOptions) -> str 
 # --- reduction: one vocabulary in first-seen order, scores, ranks
 
 
-@dataclass(frozen=True)
-class Terms:
-    """The reduced term table (schema `TERMS`, sorted by falling maximum score) and the sentence count."""
-
-    table: pa.Table
-    documents: int
-
-
-def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.ndarray]]:
+def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[pa.Table, int, list[np.ndarray]]:
     """Join the parts' vocabularies, given in corpus order."""
-    # Returns also, for each part, the row of the term table for each of its own term ids; −1 where `min_df`
-    # left a term out.
+    # Returns the term table (schema `TERMS`, sorted by falling maximum score); the number of sentences; for
+    # each part, the row of the table for each of its own term ids, −1 where `min_df` left a term out.
     counted = [read_ipc(path) for path in paths]
     documents = sum(int(table.schema.metadata[b"rows"]) for table in counted)
     joined = pa.concat_tables(table.replace_schema_metadata(None) for table in counted)
@@ -338,16 +292,16 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
         schema=TERMS,
     )
     bounds = np.cumsum([table.num_rows for table in counted])[:-1]
-    return Terms(table, documents), np.split(term_ids[ids], bounds)
+    return table, documents, np.split(term_ids[ids], bounds)
 
 
-def look_up(paths: Sequence[Path], given: Store) -> tuple[Terms, list[np.ndarray]]:
+def look_up(paths: Sequence[Path], given: Store) -> tuple[pa.Table, int, list[np.ndarray]]:
     """The term table of another store, and where the parts' own terms are in it."""
     # As `reduce_counts` gives them; −1 for a term that the other store never met.
     known = TermTable.read(given, TERMS_STAGE)
     documents = sum(part.statistics["documents"] for part in given.stage(TERMS_STAGE).parts.values())
     table = given.read(TERMS_STAGE).cast(TERMS)
-    return Terms(table, documents), [known.ids_of(read_ipc(path)["term"].combine_chunks()) for path in paths]
+    return table, documents, [known.ids_of(read_ipc(path)["term"].combine_chunks()) for path in paths]
 
 
 # --- second map: the sparse matrix with the final ids
@@ -357,10 +311,10 @@ def weigh_part(store_path: Path, stage: str, index: int, folder: Path, settings:
     """Write one part of the matrix from its counted tokens."""
     store = Store.open(store_path)
     first_row = store.parts[index][0]
-    mapping = read_ipc(_mapping_path(folder, index))["term_id"].to_numpy()
+    mapping = read_ipc(work_file(folder, "mapping", index))["term_id"].to_numpy()
     idf = read_ipc(folder / "idf.arrow")["idf"].to_numpy()
-    tokens = read_ipc(tokens_path(folder, index))
-    lengths = read_ipc(lengths_path(folder, index))["length"].to_numpy()
+    tokens = read_ipc(work_file(folder, "tokens", index))
+    lengths = read_ipc(work_file(folder, "lengths", index))["length"].to_numpy()
     statistics = {"tokens": int(lengths.sum())}
     batches = _weighed(tokens, lengths, first_row, mapping, idf)
     return store.write_part(stage, index, TFIDF, batches, settings, statistics)
@@ -383,7 +337,3 @@ def _weighed(
         for values in (term_ids, flat["start"].to_numpy(), flat["end"].to_numpy(), weights):
             columns.append(pa.ListArray.from_arrays(list_offsets, pa.array(values)))
         yield pa.table(columns, names=TFIDF.names).cast(TFIDF)
-
-
-def _mapping_path(folder: Path, index: int) -> Path:
-    return folder / f"mapping-{index:05d}.arrow"

@@ -312,9 +312,9 @@ class FormCounter:
 
     def write(self, folder: Path, index: int) -> None:
         """Leave the counts of a part in a folder."""
-        write_ipc(_cases_path(folder, index), pa.table(list(self._cases), names=CASES))
+        write_ipc(work_file(folder, "cases", index), pa.table(list(self._cases), names=CASES))
         joined = pa.concat_tables(self._spellings).group_by(["term", "form"], use_threads=False)
-        write_ipc(_spellings_path(folder, index), joined.aggregate([([], "count_all")]))
+        write_ipc(work_file(folder, "spellings", index), joined.aggregate([([], "count_all")]))
 
 
 def read_counts(folder: Path, parts: Mapping[int, np.ndarray | None], terms: int) -> FormCounts:
@@ -322,8 +322,8 @@ def read_counts(folder: Path, parts: Mapping[int, np.ndarray | None], terms: int
     # parts: for each the ids of the terms as it numbered them; None where it counted by the fit's ids
     cases, spellings = np.zeros((len(CASES), terms), np.int64), []
     for index, ids in parts.items():
-        counted = [column.to_numpy() for column in read_ipc(_cases_path(folder, index)).columns]
-        written = read_ipc(_spellings_path(folder, index))
+        counted = [column.to_numpy() for column in read_ipc(work_file(folder, "cases", index)).columns]
+        written = read_ipc(work_file(folder, "spellings", index))
         if ids is None:
             cases += np.vstack(counted)
         else:
@@ -337,12 +337,9 @@ def read_counts(folder: Path, parts: Mapping[int, np.ndarray | None], terms: int
     )
 
 
-def _cases_path(folder: Path, index: int) -> Path:
-    return folder / f"cases-{index:05d}.arrow"
-
-
-def _spellings_path(folder: Path, index: int) -> Path:
-    return folder / f"spellings-{index:05d}.arrow"
+def work_file(folder: Path, what: str, index: int) -> Path:
+    """A temporary file of a fit, with something of a part."""
+    return folder / f"{what}-{index:05d}.arrow"
 
 
 def _columns(counted: FormCounts) -> pa.Table:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
+from augment_cli.store.kinds import wrong_span
 from augment_cli.tokenization.tokens import (
     CharacterTokenizer,
     NltkTokenizer,
@@ -53,24 +53,16 @@ class _PluginTokenizer:
                 f"tokenizer {self.name} returned row_offsets, starts and ends of lengths {lengths} "
                 f"for {len(texts)} texts and {count} terms; {expected} and offsets from 0 to {count} are due"
             )
-        self._check_spans(tokens, texts)
-        return tokens
-
-    def _check_spans(self, tokens: Tokens, texts: pa.Array) -> None:
-        """Each token inside its text, after the one before: what replaces it must hit nothing else."""
-        lengths = np.diff(tokens.row_offsets)
-        rows = np.repeat(np.arange(len(texts)), lengths)
-        ends_of_texts = pc.utf8_length(texts).to_numpy(zero_copy_only=False)[rows]
-        wrong = (tokens.starts < 0) | (tokens.starts > tokens.ends) | (tokens.ends > ends_of_texts)
-        wrong[1:] |= (rows[1:] == rows[:-1]) & (tokens.starts[1:] < tokens.ends[:-1])
-        if wrong.any():
-            index = int(wrong.argmax())
-            text = texts[int(rows[index])].as_py()
+        # What replaces a token must hit nothing else.
+        wrong = wrong_span(texts, np.diff(tokens.row_offsets), tokens.starts, tokens.ends)
+        if wrong is not None:
+            index, row = wrong
             raise UsageError(
                 f"tokenizer {self.name} returned the token {tokens.terms[index].as_py()!r} at "
-                f"{tokens.starts[index]}:{tokens.ends[index]} of the text {text!r}; "
+                f"{tokens.starts[index]}:{tokens.ends[index]} of the text {texts[row].as_py()!r}; "
                 "spans are code points (not bytes) of the row's own text, rising, without overlap"
             )
+        return tokens
 
 
 def _plugin(name: str) -> Tokenizer:
@@ -92,16 +84,11 @@ def _plugin(name: str) -> Tokenizer:
     return _PluginTokenizer(name, version, plugin)
 
 
-@functools.cache
-def _shipped(name: str) -> Tokenizer:
-    """Made once: a worker asks for it with each part, and what it learnt of characters stays."""
-    return TOKENIZERS[name]()
-
-
+@functools.cache  # a worker asks for it with each part, and what it learnt of characters stays
 def get_tokenizer(name: str) -> Tokenizer:
     """The tokeniser called `name`."""
     if name in TOKENIZERS:
-        return _shipped(name)
+        return TOKENIZERS[name]()
     if ":" in name:
         return _plugin(name)
     choices = ", ".join(TOKENIZERS)

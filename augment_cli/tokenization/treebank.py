@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,19 +30,6 @@ CHUNK_BYTES = 2 << 20
 
 # Bytes that UTF-8 never uses, for what takes more room lower-cased or rewritten than in the text.
 _OPENING_BYTE, _CLOSING_BYTE, _DOTTED_I_BYTE = 0xFE, 0xFF, 0xFD
-
-
-class _Piece(NamedTuple):
-    """Tokens of some rows: terms as bytes and byte lengths."""
-
-    data: bytes
-    lengths: np.ndarray  # (N,) int32
-    starts: np.ndarray  # (N,) int32
-    ends: np.ndarray  # (N,) int32
-    counts: np.ndarray  # (n,) int64 tokens per row
-
-
-_NO_TOKENS = _Piece(b"", *(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int32, np.int64)))
 
 
 @dataclass
@@ -144,37 +130,32 @@ def _term_lengths(
     return lengths
 
 
-def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piece]:
-    """Replace the tokens of some rows by NLTK's own."""
-    token_offsets = _offsets(piece.counts)
-    byte_offsets = _offsets(piece.lengths)
-    pieces = []
-    done = 0
-    for row in [*rows, len(texts)]:
-        tokens = slice(token_offsets[done], token_offsets[row])
-        pieces.append(
-            _Piece(
-                piece.data[byte_offsets[tokens.start] : byte_offsets[tokens.stop]],
-                piece.lengths[tokens],
-                piece.starts[tokens],
-                piece.ends[tokens],
-                piece.counts[done:row],
-            )
-        )
-        if row < len(texts):
-            pieces.append(_exact_piece(texts[row].as_py()))
+def _with_exact(tokens: Tokens, texts: pa.Array, rows: list[int]) -> list[Tokens]:
+    """Tokens in pieces, those of some rows NLTK's own."""
+    pieces, done = [], 0
+    for row in rows:
+        pieces += [_of_rows(tokens, done, row), tokens_of_rows([exact_tokens(texts[row].as_py())])]
         done = row + 1
-    return pieces
+    return [*pieces, _of_rows(tokens, done, len(texts))]
 
 
-def _exact_piece(text: str) -> _Piece:
-    tokens = tokens_of_rows([exact_tokens(text)])
-    terms = [term.encode() for term in tokens.terms.to_pylist()]
-    lengths = np.array([len(term) for term in terms], np.int32)
-    return _Piece(b"".join(terms), lengths, tokens.starts, tokens.ends, np.diff(tokens.row_offsets))
+def _of_rows(tokens: Tokens, first: int, last: int) -> Tokens:
+    offsets = tokens.row_offsets[first : last + 1]
+    here = slice(offsets[0], offsets[-1])
+    return Tokens(tokens.terms[here], offsets - offsets[0], tokens.starts[here], tokens.ends[here])
 
 
-def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Piece]:
+def _joined(pieces: list[Tokens]) -> Tokens:
+    pieces = [tokens_of_rows([]), *pieces]
+    return Tokens(
+        pa.concat_arrays([piece.terms for piece in pieces]),
+        _offsets(np.concatenate([np.diff(piece.row_offsets) for piece in pieces])),
+        np.concatenate([piece.starts for piece in pieces]),
+        np.concatenate([piece.ends for piece in pieces]),
+    )
+
+
+def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[Tokens]:
     row_list = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
     raw = b"\n%b\n" % pc.binary_join(row_list, "\n")[0].as_buffer().to_pybytes()
     letters, foreign = _characters(raw, table)
@@ -184,33 +165,33 @@ def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Pi
         broken = pc.match_substring(texts, "\n")
         pieces = _tokenize_chunk(pc.if_else(broken, "", texts), table)
         rows = np.flatnonzero(broken.to_numpy(zero_copy_only=False)).tolist()
-        return _insert_exact(_joined(pieces), texts, rows)
+        return _with_exact(_joined(pieces), texts, rows)
     rewriting = rewrite(letters, newlines)
     visible = ~rewriting.spaces
     starts = np.flatnonzero(rewriting.gaps[:-1] & visible)
     ends = np.flatnonzero(rewriting.gaps[1:] & visible) + 1
-    counts = np.diff(np.searchsorted(starts, newlines))
-    row_starts = np.repeat(newlines[:-1] + 1, counts)
-    piece = _Piece(
+    row_offsets = np.searchsorted(starts, newlines)
+    row_starts = np.repeat(newlines[:-1] + 1, np.diff(row_offsets))
+    data, offsets = (
         _term_bytes(raw, foreign, rewriting),
-        _term_lengths(starts, ends, foreign, rewriting),
+        _offsets(_term_lengths(starts, ends, foreign, rewriting)),
+    )
+    if offsets[-1] != len(data):
+        raise AssertionError(f"{len(data)} bytes of terms where {offsets[-1]} are due")
+    tokens = Tokens(
+        pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(data)),
+        row_offsets,
         (starts - row_starts).astype(np.int32),
         (ends - row_starts).astype(np.int32),
-        counts,
     )
     odd_positions = np.concatenate([foreign.odd_positions, *rewriting.odd_positions])
     odd = np.unique(np.searchsorted(newlines, odd_positions) - 1).tolist()
-    return _insert_exact(piece, texts, odd) if odd else [piece]
+    return _with_exact(tokens, texts, odd) if odd else [tokens]
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:
     """(n,) lengths to (n+1,) offsets, int64, starting at 0."""
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
-
-
-def _joined(pieces: list[_Piece]) -> _Piece:
-    data, *arrays = zip(_NO_TOKENS, *pieces, strict=True)
-    return _Piece(b"".join(data), *map(np.concatenate, arrays))
 
 
 def _chunks(texts: pa.Array) -> list[pa.StringArray]:
@@ -244,13 +225,4 @@ class TreebankTokenizer:
         """Tokenise a string column without nulls."""
         if texts.null_count:
             raise ValueError(f"the column has {texts.null_count} nulls; drop them before tokenising")
-        pieces = [piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)]
-        joined = _joined(pieces)
-        offsets = _offsets(joined.lengths)
-        if offsets[-1] != len(joined.data):
-            raise AssertionError(f"{len(joined.data)} bytes of terms where {offsets[-1]} are due")
-        is_large = len(joined.data) > np.iinfo(np.int32).max
-        array_class = pa.LargeStringArray if is_large else pa.StringArray
-        buffer = pa.py_buffer(offsets if is_large else offsets.astype(np.int32))
-        terms = array_class.from_buffers(len(joined.lengths), buffer, pa.py_buffer(joined.data))
-        return Tokens(terms, _offsets(joined.counts), joined.starts, joined.ends)
+        return _joined([piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)])

@@ -1,30 +1,17 @@
 """Plain text: which lines are kept, which are set aside and why, whatever compresses the file."""
 
-import bz2
 import gzip
-import io
-import lzma
 import random
-import tarfile
-from typing import Literal
 
 import pyarrow as pa
 import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, UsageError
-from augment_cli.ingest import checks, streams
+from augment_cli.ingest import streams
 
 
 def zstd(data: bytes) -> bytes:
     return pa.Codec("zstd").compress(data, asbytes=True)
-
-
-def tar_of(data: bytes, mode: Literal["w:", "w:gz"]) -> bytes:
-    packed, entry = io.BytesIO(), tarfile.TarInfo("in.txt")
-    entry.size = len(data)
-    with tarfile.open(fileobj=packed, mode=mode) as archive:
-        archive.addfile(entry, io.BytesIO(data))
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -107,12 +94,7 @@ UNMARKED = "name its encoding"
         (b'[\n {"text": "one"}\n]', {}, r"text\.txt: is a JSON array; read its objects"),
         (b"PK\x03\x04", {}, r"such as \.docx or \.xlsx: save it"),
         (b"%PDF-1.7\n", {}, "is a PDF: save its text"),
-        (lzma.compress(b"one\n"), {}, "is compressed with xz: unpack it"),
-        (bz2.compress(b"one\n"), {}, "is compressed with bzip2: unpack it"),
-        (b"7z\xbc\xaf\x27\x1c\0\4", {}, "is a 7z archive: unpack it"),
-        (b"Rar!\x1a\x07\0", {}, "is a RAR archive: unpack it"),
-        (tar_of(b"one\n", "w:"), {}, "is a tar archive: unpack it"),
-        (tar_of(b"one\n", "w:gz"), {}, "is a tar archive: unpack it"),
+        (gzipped(b"x" * 257 + b"ustar"), {}, "is a tar archive: unpack it"),
         (gzipped(b"one\ntwo\n")[:12], {}, "damaged_gzip"),
         ("a heron\n".encode("utf-16-le"), {"encoding": "utf-16"}, f"cannot be read as utf-16 .*{UNMARKED}"),
         ("a heron\n".encode("utf-32-be"), {"encoding": "utf-32"}, f"cannot be read as utf-32 .*{UNMARKED}"),
@@ -158,23 +140,6 @@ def test_a_line_longer_than_memory_should_hold_is_one_reject(read_bytes, monkeyp
     assert result.texts == ["first", "last"]
     assert result.reasons == [(2, "too_long"), (4, "too_long")]
     assert all(len(row["raw"]) < 2000 for row in result.rejects)
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstd])
-def test_decompression_bomb_is_refused(read_bytes, monkeypatch, pack):
-    monkeypatch.setattr(streams, "_RATIO_FROM_BYTES", 1 << 20)
-    monkeypatch.setattr(streams, "_MAX_RATIO", 10)
-    result = read_bytes(pack(b"sound\n" + b"x\n\n" * (8 << 20)), "bomb.gz", max_characters=5)
-    assert result.texts[0] == "sound"
-    assert result.reasons[-1][1] == "decompression_bomb"
-    assert result.report.read < 1 << 20
-    with pytest.raises(IncompleteError, match="decompression_bomb"):
-        result.report.check(max_rejects=1.0)
-
-
-def test_raw_bytes_in_the_rejects_are_cut(read_bytes):
-    result = read_bytes(b"kept\n" + b"z" * 200_000 + b"\n")
-    assert result.rejects[0]["raw"] == b"z" * checks.MAX_RAW_BYTES
 
 
 def test_small_blocks_read_the_same(read_bytes, monkeypatch):
@@ -240,7 +205,7 @@ def test_a_script_without_ends_of_sentences_is_named(read_bytes):
     assert read_bytes(b"One here. Two there.\n", split_sentences=True).report.notes == ()
 
 
-ENCODINGS = ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9", "a\0b"]
+ENCODINGS = ["idna", "base64", "nonsense", "a\0b"]
 
 
 @pytest.mark.parametrize(
@@ -254,8 +219,3 @@ ENCODINGS = ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9",
 def test_options_that_make_no_sense_are_refused(read_bytes, options, words):
     with pytest.raises(UsageError, match=words):
         read_bytes(b"one\n", **options)
-
-
-def test_parts_are_cut_at_part_rows(read_bytes):
-    result = read_bytes(numbered_lines(1000), part_rows=300)
-    assert result.store.parts == [(0, 300), (300, 300), (600, 300), (900, 100)]

@@ -16,7 +16,7 @@ import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.ingest.checks import NearDuplicates, band_keys, similarity
+from augment_cli.ingest.checks import Duplicates, band_keys, similarity
 from augment_cli.ingest.memory import spool
 from augment_cli.ingest.options import make_given
 from augment_cli.pack.options import choose
@@ -229,7 +229,7 @@ FORMS = {
     "polars frame": lambda lines: polars.DataFrame({"text": lines}),
     "polars series": lambda lines: polars.Series("body", lines),
     "pandas frame": lambda lines: pandas.DataFrame({"text": lines}, index=range(5, 5 + len(lines))),
-    "pandas series": pandas.Series,
+    "pandas series": lambda lines: pandas.Series(lines, dtype=object),
 }
 
 
@@ -309,16 +309,9 @@ def test_a_kept_column_of_categories_or_of_mixed_values(tmp_path):
     assert augment_cli.augment(frame, "word-deletion")["reason"].to_pylist() == [None]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        list,
-        lambda texts: pandas.Series(texts, dtype=object),
-        lambda texts: [{"text": text} for text in texts],
-    ],
-)
+@pytest.mark.parametrize("form", ["list", "list of objects", "pandas series"])
 def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
-    report = augment_cli.ingest_corpus(texts=form(["a\ud800", *LINES]), store=tmp_path, max_rejects=1)
+    report = augment_cli.ingest_corpus(texts=FORMS[form](["a\ud800", *LINES]), store=tmp_path, max_rejects=1)
     assert (report.kept, report.reasons) == (3, {"not_utf8": 1})
     with pytest.raises(UsageError, match=r"texts\[1\] has half of a surrogate pair"):
         augment_cli.augment(["a", "b\ud800"], "word-deletion")
@@ -335,10 +328,7 @@ def test_half_of_a_surrogate_pair_is_one_reject(tmp_path, form):
         (5, "cannot be read as sentences"),
         ([{"text": "a"}, "b"], "cannot be read as sentences"),
         ([{"body": "a"}, {"more": "b"}], r"has no column 'text', it has \['body', 'more'\]"),
-        (
-            pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}),
-            "has no column 'text', it has \\['body', ",
-        ),
+        (pandas.DataFrame({"body": LINES, "mixed": [1, "x", None]}), r"no column 'text', it has \['body', "),
         (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),
     ],
 )
@@ -365,7 +355,7 @@ def test_sentences_in_the_place_of_files_are_told_where_they_belong(tmp_path, co
         augment_cli.ingest_corpus(store=tmp_path / "store")
 
 
-LINES_OF_NEAR_DUPLICATES = [
+REPEATS = [
     "The old bridge crosses the river below the town hall.",
     "A committee of seven members runs the local school.",
     "The old bridge crosses the river below the town hall!",
@@ -376,27 +366,18 @@ LINES_OF_NEAR_DUPLICATES = [
 
 
 def test_near_ones_go_to_the_rejects_with_the_row_they_repeat(read_bytes):
-    result = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near")
-    assert result.texts == [
-        LINES_OF_NEAR_DUPLICATES[0],
-        LINES_OF_NEAR_DUPLICATES[1],
-        LINES_OF_NEAR_DUPLICATES[5],
-    ]
-    assert [(row["line"], row["reason"], row["repeats"]) for row in result.rejects] == [
-        (3, "near_duplicate", 0),
-        (4, "near_duplicate", 0),
-        (5, "duplicate", 1),
-    ]
+    data = "\n".join(REPEATS).encode()
+    result = read_bytes(data, deduplicate="near")
+    assert result.texts == [REPEATS[0], REPEATS[1], REPEATS[5]]
+    found = [(row["line"], row["reason"], row["repeats"]) for row in result.rejects]
+    assert found == [(3, "near_duplicate", 0), (4, "near_duplicate", 0), (5, "duplicate", 1)]
     assert result.report.duplicates == 3
     result.report.check(0.0)  # repeats are no faults
-    assert (
-        read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near", strict=True).texts
-        == result.texts
-    )
-    exact = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="exact")
+    assert read_bytes(data, deduplicate="near", strict=True).texts == result.texts
+    exact = read_bytes(data, deduplicate="exact")
     assert exact.reasons == [(5, "duplicate")] and "repeats" not in exact.rejects[0]
     assert exact.store.stage("corpus").settings["parameters"]["deduplicate"] is True
-    looser = read_bytes("\n".join(LINES_OF_NEAR_DUPLICATES).encode(), deduplicate="near", near_similarity=1.0)
+    looser = read_bytes(data, deduplicate="near", near_similarity=1.0)
     assert looser.reasons == [(3, "near_duplicate"), (5, "duplicate")]
 
 
@@ -408,7 +389,7 @@ def test_the_rows_named_are_those_of_the_corpus_beside_other_rejects(read_bytes)
 
 
 def test_on_the_command_line(command, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES_OF_NEAR_DUPLICATES))
+    (tmp_path / "in.txt").write_text("\n".join(REPEATS))
     for name, arguments in {"plain": [], "near": ["near"], "exact": ["exact"]}.items():
         result = command("ingest", "--corpus", "in.txt", "--store", name, "--deduplicate", *arguments)
         assert result.returncode == 0, result.stderr
@@ -445,7 +426,7 @@ def slow(texts, threshold):
 def test_the_same_as_one_after_the_other_however_they_come(rng, threshold, cuts):
     words = ["river", "bridge", "Öl", "學校", "a", "of", "seven", "🙂"]
     texts = [" ".join(rng.choices(words, k=rng.randint(1, 6))) for _ in range(16)]
-    index, found, start = NearDuplicates(threshold), [], 0
+    index, found, start = Duplicates(threshold), [], 0
     for cut in [*cuts, len(texts)]:
         found += index.add(pa.array(texts[start : start + cut], pa.string()))[0].tolist()
         start += cut

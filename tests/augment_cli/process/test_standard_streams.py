@@ -160,14 +160,7 @@ MAINS = {
 @pytest.mark.parametrize("name", MAINS)
 @pytest.mark.parametrize(
     ("error", "code"),
-    [
-        (MissingError("gone"), 6),
-        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), 6),
-        (MemoryError(), 6),
-        (OSError(errno.ENOSPC, "x"), 6),
-        (PermissionError(errno.EACCES, "x", "/there"), 6),
-        (KeyboardInterrupt(), 130),
-    ],
+    [(MemoryError(), 6), (PermissionError(errno.EACCES, "x", "/there"), 6), (KeyboardInterrupt(), 130)],
     ids=repr,
 )
 def test_every_main_ends_alike(name, error, code, monkeypatch, capsys):

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import dataclasses
 import gzip
-import io
 import json
 import re
 
@@ -17,7 +16,7 @@ import augment_cli
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import find_files
 from augment_cli.remote import files
-from augment_cli.remote.files import find_file, find_files_at, place_of
+from augment_cli.remote.files import find_files_at, place_of
 
 LINES = [f"the heron of river {number} waits near bridge {number % 7}" for number in range(200)]
 
@@ -114,7 +113,7 @@ def test_files_of_two_servers_are_two_even_under_one_name(folder):
 
 def test_google_is_asked_by_pyarrow():
     place = place_of("gs://anonymous@bucket/folder/a b.txt")
-    assert place.filesystem.type_name == "gcs" and not place.has_folders
+    assert place.filesystem.type_name == "gcs"
     assert place.path == "bucket/folder/a b.txt" and str(place) == "gs://bucket/folder/a b.txt"
 
 
@@ -269,12 +268,3 @@ def test_a_limit_reads_no_more_lines_than_it_needs(tmp_path, cutting):
     systems = cutting(after=1 << 40, times=0)
     augment_cli.ingest_corpus(path.as_uri(), tmp_path / "store", limit=10)
     assert sum(system.asked for system in systems) < 1.8 * path.stat().st_size
-
-
-def test_reading_anywhere_in_a_remote_file(folder):
-    data = (folder / "a.txt").read_bytes()
-    with find_file(place_of(f"{folder.as_uri()}/a.txt")).open() as file:
-        assert file.seek(-5, io.SEEK_END) == len(data) - 5
-        assert file.read() == data[-5:] and file.read() == b""
-        assert file.seek(7) == 7 and file.seek(3, io.SEEK_CUR) == 10
-        assert file.read(20) == data[10:30] and file.tell() == 30

@@ -129,6 +129,7 @@ def test_a_spoiled_piece_is_made_again(made, steps, tmp_path, monkeypatch, user)
     assert verify(Store.open(path)) == [] and not pieces_in(path / ".work")
 
 
+@pytest.mark.slow
 def test_a_damaged_plan_costs_the_batches_of_its_part(made, steps, tmp_path):
     """Which rows go through a model together is kept beside the batches, and is nothing without them."""
     left, expected = made("model")

@@ -92,11 +92,6 @@ def test_every_kind_of_difference_is_named(tmp_path, changes, key):
         store.begin("stage", Settings(**(vars(SETTINGS) | changes)))
 
 
-def test_ingest_options_of_the_corpus_are_not_silently_ignored(store):
-    with Session(store.path, Engine(1)) as session, pytest.raises(MixError, match=r"parameters\.limit"):
-        session.ingest(None, IngestOptions(limit=5))
-
-
 def test_a_folder_with_other_files_is_no_store(tmp_path):
     (tmp_path / "holiday.jpg").touch()
     with pytest.raises(BadInputError, match="other files and no manifest"):

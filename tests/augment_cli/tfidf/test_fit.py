@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +18,6 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit
-from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
 from benchmarks.growth import ReferenceFit, tokenize
 from tests.helpers.properties import examples
@@ -97,12 +95,12 @@ def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
         work = folder / "work"
         work.mkdir()
         for index in parts:
-            fit.count_part(session.store.path, "corpus", index, "treebank", work, keep_tokens=True)
+            fit.count_part(session.store.path, "corpus", index, "treebank", work)
         paths = [work / f"counts-corpus-{index:05d}.arrow" for index in sorted(parts)]
-        terms, _ = tfidf.reduce_counts(paths, min_df=1)
+        terms, _, _ = fit.reduce_counts(paths, min_df=1)
     shutil.rmtree(folder)
     reference = reference_of(sentences)
-    ranked = terms.table["term"].to_pylist()
+    ranked = terms["term"].to_pylist()
     # Scores fall; terms of equal frequencies (an exact tie) stand in first-seen order. Two different
     # pairs of frequencies can have equal scores too, but not in floating point on every machine.
     assert all(
@@ -123,14 +121,14 @@ def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store):
 def test_a_large_vocabulary_is_said_with_what_min_df_would_save(make_store, monkeypatch):
     store = make_store(["a river flows", "a river bends"])
     options = FitOptions()
-    assert tfidf.vocabulary_note(store, None, options) is None
-    monkeypatch.setattr(tfidf, "MANY_TERMS", 4)
-    monkeypatch.setattr(tfidf, "_TERM_BYTES", 2**20)
-    note = tfidf.vocabulary_note(store, None, options)
+    assert fit.vocabulary_note(store, None, options) is None
+    monkeypatch.setattr(fit, "MANY_TERMS", 4)
+    monkeypatch.setattr(fit, "_TERM_BYTES", 2**20)
+    note = fit.vocabulary_note(store, None, options)
     assert note is not None
     assert "4 terms, 2 of them in one sentence alone: `augment-cli fit --min-df 2" in note
     assert "about 2 MiB in each process" in note
-    assert tfidf.vocabulary_note(store, None, FitOptions(min_df=2)) is None
+    assert fit.vocabulary_note(store, None, FitOptions(min_df=2)) is None
 
 
 def test_a_single_sentence_has_idf_zero_everywhere(make_store):
@@ -162,14 +160,6 @@ def test_impossible_options_are_refused(make_store, options, message):
     store = make_store(sample(5))
     with pytest.raises(UsageError, match=message):
         augment_cli.fit(store.path, name="other", **options)
-
-
-def test_scores_of_the_paper_by_hand(make_store):
-    """Two of three sentences hold `river`; it is one of two tokens in the shortest."""
-    table = make_store(["cold river", "a wide river .", "a bank"]).read("terms")
-    river = table.filter(pa.compute.equal(table["term"], "river")).to_pylist()[0]
-    assert river["idf"] == pytest.approx(math.log(3 / 2), rel=1e-15)
-    assert river["max_score"] == pytest.approx(math.log(1 + 1 / 2) * math.log(3 / 2), rel=1e-15)
 
 
 def test_terms_of_another_store_weigh_the_texts_of_this_one(make_store, tmp_path):
