@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import BadInputError
-from augment_cli.models.digest import JsonFiles
+from augment_cli.models.digest import JsonFiles, damaged, unfit
 
 _MOST_GROWTH = 1_000
 
@@ -18,7 +17,7 @@ def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
     highest = -1
     for path, number in _ids(folder, files or JsonFiles()):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise BadInputError(f"{path} has the token id {number!r}; fetch or export the model again")
+            raise damaged(f"{path} has the token id {number!r}")
         highest = max(highest, number)
     return highest
 
@@ -34,10 +33,7 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
     entries = added if isinstance(added, list) else []
     known = [entry.get("content") for entry in entries if isinstance(entry, dict)]
     if isinstance(unknown, str) and unknown not in model["vocab"] and unknown not in known:
-        raise BadInputError(
-            f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "
-            "model again"
-        )
+        raise damaged(f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words")
 
 
 def check_normalizer(folder: Path, files: JsonFiles) -> None:
@@ -49,18 +45,13 @@ def check_normalizer(folder: Path, files: JsonFiles) -> None:
         if not isinstance(step, dict):
             continue
         if step.get("type") == "Precompiled" and not _is_whole(step.get("precompiled_charsmap")):
-            raise BadInputError(
-                f"{path}: its table of characters is damaged; fetch or export the model again"
-            )
+            raise damaged(f"{path}: its table of characters is damaged")
         inner = step.get("normalizers")
         steps += inner if isinstance(inner, list) else []
         put_in = step.get("content") if step.get("type") == "Replace" else step.get("prepend")
         growth *= max(1, len(put_in)) if isinstance(put_in, str) else 1
         if growth > _MOST_GROWTH:
-            raise BadInputError(
-                f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one; do not use this "
-                "model"
-            )
+            raise unfit(f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one")
 
 
 def _is_whole(table: Any) -> bool:

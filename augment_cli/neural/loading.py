@@ -68,7 +68,7 @@ def find_model(name: str, allow_download: bool = False, option: str = "--model")
     """Find a model by folder, by hub name, or by the name of the package that carries it."""
     files = JsonFiles()
     folder, revision = find_folder(name, allow_download, option, files)
-    _check_weights(folder)
+    check_weights(folder)
     return ModelFolder(folder, model_digest(folder, files), revision)
 
 
@@ -135,7 +135,8 @@ def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, st
     return folder, folder.name
 
 
-def _check_weights(folder: Path) -> None:
+def check_weights(folder: Path) -> None:
+    """See that a folder has weights that can be loaded, not a pickle."""
     if any(folder.glob("*.safetensors")):
         return
     pickled = sorted(path.name for pattern in _PICKLED for path in folder.glob(pattern))
@@ -208,10 +209,12 @@ def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> An
             output_loading_info=True,
             return_dict=True,  # whatever its configuration says: answers are asked for by name
         )
-    # A pooler is never used; any other missing weight would be random numbers.
+    # A pooler is never used, and one of random numbers is left out; any other would be random numbers, too.
     missing = [
         name for name in report["missing_keys"] if "pooler" not in name and not name.endswith(_COMPUTED)
     ]
+    if any(name.startswith("pooler.") for name in report["missing_keys"]):
+        model.pooler = None
     if missing:
         raise BadInputError(
             f"{folder}: lacks {len(missing)} of the weights that {type(model).__name__} needs, such as "

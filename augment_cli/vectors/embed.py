@@ -25,7 +25,6 @@ from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.loading import ModelFolder
 from augment_cli.neural.runtime import hand_back_memory, inference, keep_freed_memory, sparing_memory
 from augment_cli.store.journal import Journal, MissingPieceError, make_parts, one_by_one
-from augment_cli.store.parquet import describe
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.stages import (
@@ -38,6 +37,7 @@ from augment_cli.vectors.stages import (
     vectors_name,
     vectors_schema,
     wanted,
+    width_of,
 )
 from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part
 
@@ -164,9 +164,8 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> Pendin
 
 def _dimension(store: Store, work: Work, journal: Journal) -> int:
     """Numbers in a vector, from finished parts, else from finished pieces."""
-    for index in store.stage(work.stage).parts:
-        _, schema = describe(store.part_path(work.stage, index))
-        return int(schema.field("vector").type.list_size)
+    if store.stage(work.stage).parts:
+        return width_of(store, work.stage)
     for index in work.pieces:
         for piece in journal.finished(index):
             return from_bytes(journal.read(index, piece)["vector"]).shape[1]

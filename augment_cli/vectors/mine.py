@@ -246,7 +246,7 @@ def _rescored(
     places = np.nonzero((neighbours.row_ids >= 0) & has_positive[:, None])
     texts = texts_of(store, pa.chunked_array([pa.array(neighbours.row_ids[places])])).to_pylist()
     scores = np.full(neighbours.scores.shape, -np.inf, np.float32)
-    scores[places] = relevance(model, "fp32", [anchors[row] for row in places[0]], texts, squeezed=True)
+    scores[places] = relevance(model, [anchors[row] for row in places[0]], texts, squeezed=True)
     order = np.argsort(-scores, axis=1, kind="stable")
     row_ids = np.where(np.isinf(scores), -1, neighbours.row_ids)
     scores, row_ids = (np.take_along_axis(values, order, 1) for values in (scores, row_ids))
@@ -254,9 +254,7 @@ def _rescored(
     if parameters.positive:
         own = store.read_part(parameters.positive, index, ["text"], [piece])["text"].to_pylist()
     rows, found = np.flatnonzero(has_positive), positive_scores.copy()
-    found[rows] = relevance(
-        model, "fp32", [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True
-    )
+    found[rows] = relevance(model, [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True)
     return Neighbours(scores, row_ids, neighbours.too_near), found
 
 

@@ -313,13 +313,6 @@ def test_what_cannot_be_chained_is_refused(chains):
         augment_cli.augment(LINES_OF_CHAINS, "negation", of="opposite")
 
 
-def test_the_command_line_has_the_option(chains, command):
-    done = command("negation", "--of", "opposite", "--store", chains.path, "--dry-run", "--json")
-    assert done.returncode == 0, done.stderr
-    states = {entry["stage"]: entry["state"] for entry in json.loads(done.stdout)}
-    assert states["negation-of-opposite"] == "done"
-
-
 TEXTS = st.text("ab ", min_size=0, max_size=12)
 
 

@@ -22,7 +22,7 @@ from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters
-from tests.helpers.vector_stages import FAST, Died, digests, make, predicted, units
+from tests.helpers.vector_stages import FAST, Died, digests, predicted, units
 
 
 def slow_scores(store):
@@ -452,13 +452,6 @@ def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
         done = {entry["stage"] for entry in entries if entry["state"] == "done"}
         assert done == set(stages) & {"corpus", "tfidf"}
     assert sorted(path.rglob("*")) == before
-
-
-def test_a_pooling_with_token_weights_says_what_to_do(path, model):
-    with pytest.raises(
-        UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
-    ):
-        make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
 
 
 def test_the_only_set_of_vectors_is_taken(path, model, tmp_path):
