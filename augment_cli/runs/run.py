@@ -58,7 +58,7 @@ def composed(first: str, second: str) -> str:
     return "same" if first == second else "other"
 
 
-def _placed(edits: Sequence[Edit]) -> list[tuple[int, int]]:
+def placed(edits: Sequence[Edit]) -> list[tuple[int, int]]:
     """Where what edits put in stands in the text that they give."""
     spans, shift = [], 0
     for start, end, text in edits:
@@ -77,7 +77,7 @@ def of_two_turns(
     """The label of a row that both steps turn."""
     if "content" in turns:
         apart = all(
-            end < low or start > high for start, end, _ in second for low, high in _placed(first)
+            end < low or start > high for start, end, _ in second for low, high in placed(first)
         )  # else the second may put back what the first took
         return "other" if apart else "neither"
     polar = turns == ("polarity", "polarity")
@@ -86,7 +86,7 @@ def of_two_turns(
 
 def _restores(original: str, between: str, first: Sequence[Edit], second: Sequence[Edit]) -> bool:
     """Whether one step denies, and the other puts the complement right behind: `is open`, `is not closed`."""
-    in_first = [(*edit, *span, original) for edit, span in zip(first, _placed(first), strict=True)]
+    in_first = [(*edit, *span, original) for edit, span in zip(first, placed(first), strict=True)]
     in_second = [(*edit, edit[0], edit[1], between) for edit in second]
     for exchanged, denials in ((in_first, in_second), (in_second, in_first)):
         words = [edit for edit in exchanged if edit[5][edit[0] : edit[1]].lower() not in {"a", "an"}]
