@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -118,7 +118,7 @@ Become = Callable[[int, str, dict[str, Any], str | None], tuple[str | None, str 
 def _groups(
     corpus: pa.Table,
     found: list[dict[str, Any]],
-    others: list[str | None],
+    others: Sequence[str | None],
     become: Become,
     statistics: dict[str, Any],
 ) -> Iterator[pa.Table]:

@@ -119,9 +119,7 @@ def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_p
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("encoder.layer.1.output.dense.weight")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(
-        BadInputError, match=r"lacks 1 of .*, such as encoder"
-    ):
+    with pytest.raises(BadInputError, match=r"lacks 1 of .*, such as encoder"):
         load_encoder(folder)
 
 
