@@ -6,6 +6,7 @@ alone.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -190,31 +191,16 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     journal.folder.mkdir(parents=True, exist_ok=True)
     if "nearest_cosine" in work.options.columns:
         write_array(journal.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0])
-    common = {
-        "store_path": store.path,
-        "stage": work.stage,
-        "of": work.of,
-        "options": work.options,
-        "models": work.models,
-        "settings": work.settings,
-    }
+    common = {"store_path": store.path, "stage": work.stage, "work": dataclasses.replace(work, pieces={})}
     task = "augment_cli.vectors.score:score_piece"
     make = one_by_one(engine.run, task, lambda index, piece: common, progress)
     make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
     store.clean_work(work.stage)
 
 
-def score_piece(
-    store_path: Path,
-    stage: str,
-    of: str,
-    index: int,
-    piece: int,
-    options: ScoreOptions,
-    models: dict[str, ModelFolder],
-    settings: Settings,
-) -> tuple[int, int]:
+def score_piece(store_path: Path, stage: str, index: int, piece: int, work: Work) -> tuple[int, int]:
     """Score some rows of a part (in a worker) into the journal; returns the part and the piece's rows."""
+    of, options, models = work.of, work.options, work.models
     store, piece_rows = Store.open(store_path), _piece_rows(models)
     size = piece_sizes(store.parts[index][1], piece_rows)[piece]
     group, offset = divmod(piece * piece_rows, ROW_GROUP_ROWS)
@@ -227,7 +213,7 @@ def score_piece(
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     low = store.parts[index][0] + piece * piece_rows
     columns: dict[str, np.ndarray] = {"row_id": np.arange(low, low + size)}
-    journal = Journal(store.work, stage, settings)
+    journal = Journal(store.work, stage, work.settings)
     if options.needs_vectors:
         columns |= _of_vectors(store, options, of, (index, group, offset, low, size), journal.folder)
     if "length_ratio" in options.columns:
