@@ -204,6 +204,7 @@ sys.exit(None if found == [True] * 4 else str(found))
 """
 
 
+@pytest.mark.slow
 def test_threads_that_load_at_once_in_a_new_process(plain_model):
     """transformers is imported, and the type of new numbers set, for the whole process."""
     done = subprocess.run([sys.executable, "-c", _AT_ONCE, str(plain_model)], capture_output=True, text=True)

@@ -372,7 +372,7 @@ def test_the_most_different_of_those_that_mean_the_same():
     assert most_different(original, ["x y", "z w"], [1, 1], 0.85) == 0
 
 
-@given(st.text(max_size=20), st.text(max_size=20))
+@given(TEXTS, TEXTS)
 def test_difference_is_a_symmetric_share(one, other):
     assert 0 <= difference(one, other) == difference(other, one) <= 1
     assert difference(one, one) == 0

@@ -186,10 +186,8 @@ def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(store, tmp_pa
 @pytest.mark.parametrize(
     ("typed", "stage"),
     [
-        ("una --radius 3 --background none --name plain", "plain"),
         ("una --radius 4 --draws 3 --seed 7 --name three", "three.2"),
         ("una --radius 4 --surface in-place --fit second --name of-second", "of-second"),
-        ("word-deletion --rate 0.3 --name fewer", "fewer"),
     ],
 )
 def test_a_command_that_makes_a_stage_again(store, command, typed, stage):
