@@ -25,7 +25,7 @@ from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import NEGATIONS, canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts, negation_weights
-from augment_cli.errors import BadInputError, MissingError, UsageError, require
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import JsonFiles, damaged, model_digest
 from augment_cli.neural import fast
 from augment_cli.neural.loading import alone, find_folder, load_tokenizer, load_weights
@@ -78,7 +78,6 @@ def load_encoder(
         _try_out(static, folder)
         return static
     layout = read_layout(folder, files)
-    require("transformers", "safetensors")
     config, dtype = files.settings(layout.transformer / "config.json"), _TYPES[precision]
     tokenizer = load_tokenizer(layout.transformer)
     stored = read_bert(layout.transformer, config, dtype) if device == "cpu" else None
@@ -202,14 +201,9 @@ def _load_step(module: Module) -> Callable[[Tensor], Tensor]:
             f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
             "read them once with torch.load(weights_only=True) and write safetensors"
         )
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
-        stored = load_file(weights)
-    except SafetensorError as error:
-        raise damaged(f"{weights} cannot be read ({error})") from error
-    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in stored.items()}
+    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in load_file(weights).items()}
     if module.kind == "LayerNorm":
         return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])
     for key in ("module_input_name", "module_output_name"):

@@ -17,7 +17,6 @@ from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
 from augment_cli.vectors.mine_parameters import MineParameters, mine_settings
@@ -35,7 +34,7 @@ from augment_cli.vectors.stages import (
 )
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.tiny_models import SENTENCES
-from tests.helpers.vector_stages import FAST, Died, digests, make, units
+from tests.helpers.vector_stages import FAST, Died, die_after, digests, make, units
 
 
 def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, model):
@@ -78,22 +77,12 @@ def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch)
 
 @pytest.mark.parametrize("pieces", [0, 1, 5])
 def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded, monkeypatch, pieces):
-    written, real = [], Journal.write
-
-    def write(self, index, piece, table):
-        if len(written) == pieces:
-            raise Died
-        real(self, index, piece, table)
-        written.append((index, piece))
-
-    monkeypatch.setattr(Journal, "write", write)
+    first = die_after(monkeypatch, pieces)
     with pytest.raises(Died):
         make(path, encoder)
-    first = list(written)
-    pieces = -1
-    monkeypatch.setattr(Journal, "write", write)
+    second = die_after(monkeypatch, -1)
     store = make(path, encoder)
-    assert len(written) == len(set(written)) > len(first)
+    assert len(first) == pieces and second and not set(first) & set(second)
     assert digests(path, "vectors") == digests(embedded, "vectors")
     assert verify(store) == [] and not list((path / ".work").rglob("piece-*"))
 
