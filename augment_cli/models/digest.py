@@ -91,6 +91,11 @@ class JsonFiles:
         self._read.pop(path, None)
 
 
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list that a JSON file holds; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def model_digest(folder: Path, files: JsonFiles | None = None) -> str:
     """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers."""
     # A folder with safetensors weights, its sub-folders of modules included, or a spaCy pipeline.
@@ -117,9 +122,8 @@ def _model_files(folder: Path, files: JsonFiles) -> set[Path]:
 def module_folders(folder: Path, files: JsonFiles | None = None) -> set[Path]:
     """The folders within a model's that its modules lie in: numbered ones, and those it names."""
     numbered = [child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit()]
-    modules = (files or JsonFiles()).value(folder / "modules.json")
-    entries = modules if isinstance(modules, list) else []
-    named = [folder / str(entry.get("path", "")) for entry in entries if isinstance(entry, dict)]
+    modules = objects((files or JsonFiles()).value(folder / "modules.json"))
+    named = [folder / str(entry.get("path", "")) for entry in modules]
     # One outside the model's folder is left out here, as loading refuses it.
     inside = [path for path in named if path.is_dir() and path.resolve().is_relative_to(folder.resolve())]
     return {*numbered, *inside} - {folder}
