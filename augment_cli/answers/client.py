@@ -248,18 +248,19 @@ class Pace:
 
     def __init__(self, most: int) -> None:
         self.most, self._under_way, self._not_before = most, 0, 0.0
-        self._condition, self._is_over, self._waits_until = threading.Condition(), False, 0.0
+        self._condition, self._waits_until = threading.Condition(), 0.0
+        self.is_over = False  # then no further request begins
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[int]:
         """Wait for a place; the value is how many there were then."""
         with self._condition:
-            while not self._is_over:
+            while not self.is_over:
                 wait = self._not_before - time.monotonic()
                 if wait <= 0 and self._under_way < self.most:
                     break
                 self._condition.wait(wait if wait > 0 else None)
-            if self._is_over:
+            if self.is_over:
                 raise StoppedError
             self._under_way += 1
             most = self.most
@@ -279,26 +280,19 @@ class Pace:
 
     def sleep(self, seconds: float) -> None:
         """Wait, unless it is over."""
-        end = time.monotonic() + seconds
         with self._condition:
-            while not self._is_over and (left := end - time.monotonic()) > 0:
-                self._condition.wait(left)
+            self._condition.wait_for(lambda: self.is_over, seconds)
 
     def stop(self, seconds: float = 0.0) -> None:
         """Begin no further request, and wait so long for those under way."""
         with self._condition:
-            self._is_over, self._waits_until = True, time.monotonic() + seconds
+            self.is_over, self._waits_until = True, time.monotonic() + seconds
             self._condition.notify_all()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no further request begins."""
-        return self._is_over
 
     @property
     def is_late(self) -> bool:
         """Whether those under way are not waited for any more."""
-        return self._is_over and time.monotonic() > self._waits_until
+        return self.is_over and time.monotonic() > self._waits_until
 
 
 class TooManyFailures:

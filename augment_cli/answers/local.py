@@ -17,9 +17,16 @@ from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.contract.parameters import RuntimeParameters
 from augment_cli.errors import UsageError
 from augment_cli.models.claims import tokenizing
-from augment_cli.neural.generation import longest_of
+from augment_cli.neural.generation import as_list, longest_of
 from augment_cli.neural.loading import ModelFolder, find_model, load_tokenizer, load_weights, read_config
-from augment_cli.neural.runtime import MemoryGuard, batches_by_length, dtype_of, inference, pin_runtime
+from augment_cli.neural.runtime import (
+    MemoryGuard,
+    batches_by_length,
+    dtype_of,
+    inference,
+    padded,
+    pin_runtime,
+)
 
 Messages = Sequence[Mapping[str, str]]
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "MTModel", "LMHeadModel")
@@ -124,7 +131,7 @@ class LocalModel:
         if config.pad_token_id is None:
             ends = config.eos_token_id
             config.pad_token_id = next(
-                (one for one in (self._tokenizer.pad_token_id, *_as_list(ends)) if one is not None), 0
+                (one for one in (self._tokenizer.pad_token_id, *as_list(ends)) if one is not None), 0
             )
         return config
 
@@ -134,14 +141,9 @@ class LocalModel:
         from augment_cli.neural.sampling import KeyedNoise
 
         config, parameters = self._generation_config, self._parameters
-        width = max(len(ids[place]) for place in places)
-        tokens = torch.full((len(places), width), config.pad_token_id)
-        mask = torch.zeros_like(tokens)
-        for number, place in enumerate(places):
-            count = len(ids[place])
-            own = slice(0, count) if self._has_encoder else slice(width - count, width)
-            tokens[number, own], mask[number, own] = torch.tensor(ids[place]), 1
-        first = 1 if self._has_encoder else width  # of a decoder, its start token
+        asked = [ids[place] for place in places]
+        tokens, mask = padded(asked, config.pad_token_id, self._model.device, left=not self._has_encoder)
+        first = 1 if self._has_encoder else tokens.shape[1]  # of a decoder, its start token
         config.max_length = first + parameters.max_tokens
         if self._has_encoder and (positions := getattr(self._config, "max_position_embeddings", None)):
             config.max_length = min(config.max_length, positions)
@@ -151,18 +153,14 @@ class LocalModel:
             draws.append(KeyedNoise(self._key, own_rows, first, parameters.temperature, parameters.top_p))
         with inference(torch.get_num_threads()):
             output = self._model.generate(
-                tokens.to(self._model.device),
-                attention_mask=mask.to(self._model.device),
-                generation_config=config,
-                logits_processor=draws,
-                **self._stops,
+                tokens, attention_mask=mask, generation_config=config, logits_processor=draws, **self._stops
             )
         written = output[:, first:].cpu().tolist()
-        return [self._answer(body, len(ids[place])) for place, body in zip(places, written, strict=True)]
+        return [self._answer(body, len(own)) for own, body in zip(asked, written, strict=True)]
 
     def _answer(self, body: list[int], asked: int) -> Answer:
         config = self._generation_config
-        ends = _as_list(config.eos_token_id)
+        ends = as_list(config.eos_token_id)
         end = next((place for place, token in enumerate(body) if token in ends), None)
         kept = body if end is None else body[:end]
         text = self._tokenizer.decode(kept, skip_special_tokens=True)
@@ -173,10 +171,6 @@ class LocalModel:
             kept = kept[: next((n for n, token in enumerate(kept) if token == config.pad_token_id), None)]
         count = len(kept) + (end is not None)
         return Answer(text, "stop" if is_complete else "length", None, asked, count)
-
-
-def _as_list(ids: Any) -> list[int]:
-    return list(ids) if isinstance(ids, list | tuple) else [] if ids is None else [ids]
 
 
 def _as_text(messages: Messages) -> str:

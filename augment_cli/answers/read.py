@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -100,11 +100,12 @@ def read(
     for index in store.begin(stage, settings, beside="read beside it with --name NAME"):
         corpus = store.read_part(CORPUS_STAGE, index, ["row_id", "text"])
         found = store.read_part(answers, index, ["answer", "finish", "error"]).to_pylist()
-        texts = store.read_part(asked["of"], index, ["text"])["text"].to_pylist() if asked["of"] else None
+        others = [None] * corpus.num_rows
+        if asked["of"]:
+            others = store.read_part(asked["of"], index, ["text"])["text"].to_pylist()
         statistics = empty_statistics()
-        groups = _groups(
-            corpus, found, texts, functools.partial(_become, template, asked, parameters), statistics
-        )
+        become = functools.partial(_become, template, asked, parameters)
+        groups = _groups(corpus, found, others, become, statistics)
         pending = store.write_part(stage, index, SCHEMA, groups, settings, statistics)
         store.commit(pending)
         progress(corpus.num_rows)
@@ -117,21 +118,16 @@ Become = Callable[[int, str, dict[str, Any], str | None], tuple[str | None, str 
 def _groups(
     corpus: pa.Table,
     found: list[dict[str, Any]],
-    others: list[str | None] | None,
+    others: Sequence[str | None],
     become: Become,
     statistics: dict[str, Any],
 ) -> Iterator[pa.Table]:
     for low in range(0, corpus.num_rows, ROW_GROUP_ROWS):
         group = corpus.slice(low, ROW_GROUP_ROWS)
         originals, ids = group["text"].to_pylist(), group["row_id"].to_pylist()
-        own = others[low : low + len(ids)] if others is not None else [None] * len(ids)
+        some = slice(low, low + len(ids))
         # A text with its label, or none with a reason.
-        results = [
-            become(row, original, answer, other)
-            for row, original, answer, other in zip(
-                ids, originals, found[low : low + len(ids)], own, strict=True
-            )
-        ]
+        results = list(map(become, ids, originals, found[some], others[some]))
         outcome = Outcome(
             edits_of(originals, [text for text, _ in results]),
             np.array([None if text is not None else word for text, word in results], object),

@@ -41,15 +41,13 @@ class EmbeddingCache:
         if not (self.folder / "key.json").exists():
             write_atomically(self.folder / "key.json", stamp.encode(), self.folder)
         self._dimension = dimension
-        self._rows: dict[bytes, np.ndarray] = {}
-        self._chunks: set[str] = set()
 
     def load(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         """The stored vector of each text, None where there is none."""
+        rows: dict[bytes, np.ndarray] = {}
         for path in sorted(self.folder.glob("*.npz")):
-            if path.name not in self._chunks:
-                self._read(path)
-        return [self._rows.get(_text_digest(text)) for text in texts]
+            rows |= self._read(path)
+        return [rows.get(_text_digest(text)) for text in texts]
 
     def store(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Add vectors as one new file that is either complete or not there."""
@@ -57,14 +55,12 @@ class EmbeddingCache:
             return
         digests = np.frombuffer(b"".join(map(_text_digest, texts)), np.uint8).reshape(-1, 32)
         name = hashlib.sha256(digests.tobytes()).hexdigest()[:32] + ".npz"
-        path = self.folder / name
         temporary = self.folder / f".{name}.{os.getpid()}"
         with temporary.open("wb") as file:
             np.savez(file, digests=digests, vectors=np.asarray(vectors, dtype=np.float32))
-        temporary.replace(path)
-        self._read(path)
+        temporary.replace(self.folder / name)
 
-    def _read(self, path: Path) -> None:
+    def _read(self, path: Path) -> dict[bytes, np.ndarray]:
         try:
             # The archive carries a CRC of each array, which reading checks.
             with np.load(path, allow_pickle=False) as arrays:
@@ -79,9 +75,7 @@ class EmbeddingCache:
             raise BadInputError(
                 f"{path} is damaged ({error}); delete it, its sentences are encoded again"
             ) from error
-        for digest, vector in zip(digests, vectors, strict=True):
-            self._rows[digest.tobytes()] = vector
-        self._chunks.add(path.name)
+        return {digest.tobytes(): vector for digest, vector in zip(digests, vectors, strict=True)}
 
 
 def _text_digest(text: str) -> bytes:

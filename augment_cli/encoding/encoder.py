@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from augment_cli.encoding.layout import DEFAULT_POOLING, Prompts
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
 from augment_cli.models.claims import tokenizing
+from augment_cli.neural.runtime import batches_by_length, padded
 
 Precision = Literal["fp32", "bf16"]
 Progress = Callable[[int], None]  # called with the number of sentences just finished
@@ -127,12 +128,15 @@ class Encoder:
         progress: Progress | None = None,
     ) -> np.ndarray:
         """Vectors, float32 (n, d), of texts that are token ids already, special tokens included."""
-        training = self.model.training
-        self.model.eval()  # dropout would make every call another answer
+        model = vars(self).get("model")  # one that nothing has asked for yet is not in training
+        if model is None:
+            return self._encode_sorted(ids, batch_tokens, progress)
+        training = model.training
+        model.eval()  # dropout would make every call another answer
         try:
             return self._encode_sorted(ids, batch_tokens, progress)
         finally:
-            self.model.train(training)
+            model.train(training)
 
     def _encode_distinct(
         self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
@@ -142,18 +146,17 @@ class Encoder:
     def _encode_sorted(
         self, ids: Sequence[Sequence[int]], batch_tokens: int, progress: Progress | None
     ) -> np.ndarray:
-        # Longest first: what will not fit in memory fails at once. Stable, so the texts alone decide.
-        order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
-        forward = self._forward if not all(map(len, ids)) else self._quickest()
+        # Longest first: what will not fit in memory fails at once.
+        lengths = [len(row) for row in ids]
+        forward = self._quickest() if all(lengths) else self._forward
         vectors: np.ndarray | None = None
-        for rows in batches_by_tokens([len(ids[row]) for row in order], batch_tokens):
-            chosen = order[rows.start : rows.stop]
-            pooled = forward([ids[row] for row in chosen]).numpy()
+        for rows in batches_by_length(np.maximum(lengths, 1), batch_tokens):
+            pooled = forward([ids[row] for row in rows]).numpy()
             if vectors is None:
                 vectors = np.empty((len(ids), pooled.shape[1]), dtype=np.float32)
-            vectors[chosen] = pooled
+            vectors[rows] = pooled
             if progress:
-                progress(len(chosen))
+                progress(len(rows))
         assert vectors is not None
         return vectors
 
@@ -195,16 +198,12 @@ class Encoder:
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
         """Pooled vectors of one batch of token ids, on the CPU in fp32; a row without tokens gets zeros."""
-        width = max(1, *(len(row) for row in ids)) if ids else 1
-        padding = self.tokenizer.pad_token_id or 0
         device = next(self.model.parameters()).device
-        tokens = torch.tensor([[*row, *[padding] * (width - len(row))] for row in ids], device=device)
-        lengths = torch.tensor([len(row) for row in ids], device=device)
-        mask = (torch.arange(width, device=device) < lengths.unsqueeze(1)).long()
+        tokens, mask = padded(ids, self.tokenizer.pad_token_id or 0, device)
         # Without padding no mask is needed, and attention takes its quicker path. A row without any token
         # attends to one padding token, lest the softmax divide by zero; pooling then gives zeros.
-        full = bool(mask.all())
-        seen = None if full else torch.maximum(mask, (torch.arange(width, device=device) == 0).long())
+        is_first = (torch.arange(mask.shape[1], device=device) == 0).long()
+        seen = None if mask.all() else torch.maximum(mask, is_first)
         with torch.inference_mode():
             output = self.model(
                 input_ids=tokens, attention_mask=seen, output_hidden_states=needs_all_layers(self.pooling)
@@ -219,14 +218,3 @@ class Encoder:
 def weights_digest(weights: Tensor) -> str:
     """SHA-256 of token weights, shape (V,)."""
     return hashlib.sha256(weights.float().cpu().numpy().tobytes()).hexdigest()
-
-
-def batches_by_tokens(lengths: Sequence[int], limit: int) -> Iterable[range]:
-    """Cut a sequence sorted by falling length into batches of at most `limit` tokens, padding counted."""
-    # A single sentence longer than `limit` makes a batch of its own.
-    start = 0
-    while start < len(lengths):
-        count = max(1, limit // max(1, lengths[start]))
-        stop = min(len(lengths), start + count)
-        yield range(start, stop)
-        start = stop

@@ -14,7 +14,8 @@ from typing import Any
 
 from augment_cli.encoding.pooling import LAYER_MEANS, STORED, canonical
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.models.digest import JsonFiles
+from augment_cli.models.digest import JsonFiles, unfit
+from augment_cli.neural.loading import check_weights
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 _MOST_MODULES = 100
@@ -53,9 +54,9 @@ class Module:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the transformer of a model folder lies and what happens to its output."""
+    """Where the transformer of a model folder lies, or its table, and what happens to its output."""
 
-    transformer: Path  # folder with config, weights and tokenizer
+    transformer: Path  # folder with config, weights and tokenizer; of a static encoder, with its table
     pooling: str | None = None  # stored pooling, or None where the folder stores none
     max_length: int | None = None  # stored longest input in tokens, or None
     lower_case: bool = False  # whether texts are lower-cased before the tokenizer sees them
@@ -63,15 +64,6 @@ class Layout:
     modules: tuple[Module, ...] = field(default=())  # the steps after pooling, in order
     # weight of each token by its text, where the pooling weights tokens; else empty
     word_weights: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class StaticLayout:
-    """Where the table of a static encoder's folder lies and what happens to a text's mean."""
-
-    folder: Path  # folder with table and tokenizer
-    prompts: Prompts = field(default_factory=Prompts)  # what may be put before a text
-    modules: tuple[Module, ...] = field(default=())  # the steps after the mean, in order
 
 
 def is_static(folder: Path, files: JsonFiles | None = None) -> bool:
@@ -83,13 +75,13 @@ def is_static(folder: Path, files: JsonFiles | None = None) -> bool:
     return [kind for kind, _ in _steps(folder, modules)][:1] == ["StaticEmbedding"]
 
 
-def read_static_layout(folder: Path, files: JsonFiles | None = None) -> StaticLayout:
+def read_static_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
     """Read the layout of a folder that `is_static` knows."""
     files = files or JsonFiles()
     modules = files.value(folder / "modules.json")
     if modules is None:
         length_one = files.settings(folder / "config.json").get("normalize", False)
-        return StaticLayout(folder, modules=(Module("Normalize", folder, {}),) if length_one else ())
+        return Layout(folder, modules=(Module("Normalize", folder, {}),) if length_one else ())
     (_, table), *rest = _steps(folder, modules)
     later = tuple(Module(kind, path, files.settings(path / "config.json")) for kind, path in rest)
     for module in later:
@@ -98,7 +90,7 @@ def read_static_layout(folder: Path, files: JsonFiles | None = None) -> StaticLa
                 f"{folder}: module {module.kind} is not supported after StaticEmbedding; supported are "
                 f"{', '.join(_LATER)}"
             )
-    return StaticLayout(table, read_prompts(folder, files), later)
+    return Layout(table, prompts=read_prompts(folder, files), modules=later)
 
 
 def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
@@ -110,16 +102,13 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
             f"{folder / 'modules.json'} is not a list of modules; export the model again"
         ) from error
     if len(steps) > _MOST_MODULES:
-        raise BadInputError(
-            f"{folder / 'modules.json'} names {len(steps):,} modules, and at most {_MOST_MODULES} are taken; "
-            "do not use this model"
+        raise unfit(
+            f"{folder / 'modules.json'} names {len(steps):,} modules, and at most {_MOST_MODULES} are taken"
         )
     inside = folder.resolve()
     # No path holds a NUL, and nothing can be asked of one that does.
     if any("\0" in str(path) or not path.resolve().is_relative_to(inside) for _, path in steps):
-        raise BadInputError(
-            f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
-        )
+        raise unfit(f"{folder / 'modules.json'} names a path outside the model folder")
     return steps
 
 
@@ -170,7 +159,9 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
                 f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, "
                 "Normalize, WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
             )
-    stored = _sentence_config(transformer, files)
+    # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
+    named = sorted(transformer.glob("sentence_*_config.json"))
+    stored = files.settings(named[0]) if named else {}
     longest = stored.get("max_seq_length")
     if longest is not None and (not isinstance(longest, int) or longest < 1):
         raise BadInputError(
@@ -269,26 +260,10 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _sentence_config(transformer: Path, files: JsonFiles) -> dict[str, Any]:
-    # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
-    found = sorted(transformer.glob("sentence_*_config.json"))
-    return files.settings(found[0]) if found else {}
-
-
 def _check_transformer(folder: Path) -> None:
     if not (folder / "config.json").is_file():
         raise MissingError(
             f"{folder} is not a model folder: config.json is missing; name a folder that a transformers or "
             "sentence-transformers model was saved to"
         )
-    if any(folder.glob("*.safetensors")):
-        return
-    pickled = sorted(path.name for path in folder.glob("*.bin"))
-    if pickled:
-        raise MissingError(
-            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; read it once "
-            "with torch.load(weights_only=True) and write model.safetensors with safetensors.torch.save_file"
-        )
-    raise MissingError(
-        f"{folder} holds no weights: model.safetensors is missing; fetch or export the model again"
-    )
+    check_weights(folder)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.encoder import BATCH_TOKENS, Encoder, Precision, Progress, to_length_one
+from augment_cli.encoding.encoder import Encoder, Precision, to_length_one
 from augment_cli.encoding.fast.stored import read_bert
 from augment_cli.encoding.layout import (
     DEFAULT_POOLING,
@@ -26,11 +25,10 @@ from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import NEGATIONS, canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts, negation_weights
-from augment_cli.errors import BadInputError, MissingError, UsageError, require
-from augment_cli.models.claims import reason_of
-from augment_cli.models.digest import JsonFiles, model_digest
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.models.digest import JsonFiles, damaged, model_digest
 from augment_cli.neural import fast
-from augment_cli.neural.loading import alone, find_folder, load_tokenizer
+from augment_cli.neural.loading import alone, find_folder, load_tokenizer, load_weights
 
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -80,11 +78,11 @@ def load_encoder(
         _try_out(static, folder)
         return static
     layout = read_layout(folder, files)
-    require("transformers", "safetensors")
     config, dtype = files.settings(layout.transformer / "config.json"), _TYPES[precision]
     tokenizer = load_tokenizer(layout.transformer)
     stored = read_bert(layout.transformer, config, dtype) if device == "cpu" else None
-    model = _load_module(layout, dtype).to(device) if stored is None else None
+    load = functools.partial(load_weights, layout.transformer, "AutoModel", dtype, device)
+    model = load() if stored is None else None
     longest = longest_input(SimpleNamespace(**config) if model is None else model.config, tokenizer)
     mode = canonical(pooling or layout.pooling or DEFAULT_POOLING)
     weights = _token_weights(mode, layout, counts, tokenizer)
@@ -107,7 +105,7 @@ def load_encoder(
         weights=weights,
     )
     if stored is not None:
-        encoder.leave_unread(stored, functools.partial(_load_module, layout, dtype))
+        encoder.leave_unread(stored, load)
     _try_out(encoder, folder)
     return encoder
 
@@ -126,24 +124,9 @@ class _StoredEncoder(Encoder):
         self.model = self._load()
         return self.model
 
-    @property
-    def _is_unread(self) -> bool:
-        return "model" not in vars(self)
-
-    def encode_ids(
-        self,
-        ids: Sequence[Sequence[int]],
-        *,
-        batch_tokens: int = BATCH_TOKENS,
-        progress: Progress | None = None,
-    ) -> np.ndarray:
-        """The same, without a look at whether a model that nothing has asked for is in training."""
-        if self._is_unread:
-            return self._encode_sorted(ids, batch_tokens, progress)
-        return super().encode_ids(ids, batch_tokens=batch_tokens, progress=progress)
-
     def _packable(self) -> Any | None:
-        return self._stored if self._is_unread and fast.is_on() else super()._packable()
+        is_unread = "model" not in vars(self)
+        return self._stored if is_unread and fast.is_on() else super()._packable()
 
 
 def _try_out(encoder: Encoder, folder: Path) -> None:
@@ -152,11 +135,9 @@ def _try_out(encoder: Encoder, folder: Path) -> None:
         dimension = encoder.dimension
     except (RuntimeError, IndexError, KeyError, TypeError, ValueError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise BadInputError(
-            f"{folder}: its parts do not fit together ({reason}); fetch or export the model again"
-        ) from error
+        raise damaged(f"{folder}: its parts do not fit together ({reason})") from error
     if not dimension:
-        raise BadInputError(f"{folder}: gives vectors without numbers; fetch or export the model again")
+        raise damaged(f"{folder}: gives vectors without numbers")
 
 
 def _load_static(
@@ -168,7 +149,7 @@ def _load_static(
     if max_length is not None and max_length < 1:
         raise UsageError(f"--max-length {max_length} must be above 0")
     layout = read_static_layout(folder, files)
-    table, tokenizer = read_table(layout)
+    table, tokenizer = read_table(layout.transformer)
     return StaticEncoder(
         table,
         tokenizer,
@@ -177,7 +158,7 @@ def _load_static(
         digest=model_digest(folder, files),
         modules=[_load_step(module) for module in layout.modules],
         prompts=layout.prompts,
-        weights=_token_weights(mode, Layout(folder), counts, tokenizer),
+        weights=_token_weights(mode, layout, counts, tokenizer),
     )
 
 
@@ -202,44 +183,6 @@ def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokeni
     return torch.from_numpy(counts.weights(kind))
 
 
-@alone
-def _load_module(layout: Layout, dtype: torch.dtype) -> Any:
-    """transformers' module, in evaluation."""
-    import transformers
-
-    quiet = transformers.logging
-    shown = quiet.get_verbosity()
-    quiet.set_verbosity_error()
-    quiet.disable_progress_bar()
-    try:
-        model, report = transformers.AutoModel.from_pretrained(
-            layout.transformer,
-            dtype=dtype,
-            use_safetensors=True,
-            output_loading_info=True,
-            return_dict=True,
-            local_files_only=True,
-            trust_remote_code=False,
-        )
-    except Exception as error:  # transformers raises many kinds; each means that these files do not load
-        raise BadInputError(
-            f"{layout.transformer} does not load: {reason_of(error)}; fetch or export the model again"
-        ) from error
-    finally:
-        quiet.set_verbosity(shown)
-        quiet.enable_progress_bar()
-    # A missing weight is random numbers now. A pooler is never used, so that one is left out again.
-    missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
-    if len(missing) < len(report["missing_keys"]):
-        model.pooler = None
-    if missing:
-        raise BadInputError(
-            f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "
-            "fetch or export the model again"
-        )
-    return model.eval()
-
-
 def longest_input(config: Any, tokenizer: Any) -> int:
     """The most tokens a model of a configuration takes, special tokens included."""
     positions = getattr(config, "max_position_embeddings", None) or 512
@@ -258,14 +201,9 @@ def _load_step(module: Module) -> Callable[[Tensor], Tensor]:
             f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
             "read them once with torch.load(weights_only=True) and write safetensors"
         )
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
-        stored = load_file(weights)
-    except SafetensorError as error:
-        raise BadInputError(f"{weights} cannot be read ({error}); fetch or export the model again") from error
-    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in stored.items()}
+    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in load_file(weights).items()}
     if module.kind == "LayerNorm":
         return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])
     for key in ("module_input_name", "module_output_name"):

@@ -135,12 +135,12 @@ class Lookup(Encoder):
         arrays |= {"keys": self.keys.astype(np.float16), "idf": self.idf, "directions": self.directions}
         # safetensors writes memory as it lies, in whatever order.
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / ARRAYS)
-        said: dict[str, Any] = {
+        said = {
             "kind": "lookup",
             "encoders": names,
             "weights": [weight for _, weight in self.parts],
+            "words": sorted(self.words, key=lambda word: self.words[word]),
         }
-        said |= {"words": sorted(self.words, key=lambda word: self.words[word])}
         (folder / SETTINGS).write_text(json.dumps(said, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -168,8 +168,6 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
         raise BadInputError(f"{folder}: does not load as a lookup ({error}); make it again") from error
     encoders = [load(folder / name, **options) for name in names]
     parts, first = list(zip(encoders, map(float, weights), strict=True)), encoders[0]
-    lookup = Lookup(**{one.name: getattr(first, one.name) for one in dataclasses.fields(Encoder) if one.init})
-    lookup.parts, lookup.means, lookup.keys = parts, means, keys
-    lookup.words = {word: place for place, word in enumerate(words)}
-    lookup.idf, lookup.directions = idf, directions
-    return lookup
+    own = {one.name: getattr(first, one.name) for one in dataclasses.fields(Encoder) if one.init}
+    columns = {word: place for place, word in enumerate(words)}
+    return Lookup(**own, parts=parts, means=means, words=columns, idf=idf, directions=directions, keys=keys)

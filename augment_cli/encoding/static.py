@@ -24,10 +24,11 @@ from torch import Tensor, nn
 from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder, Progress, to_length_one
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
-from augment_cli.encoding.layout import StaticLayout, write_modules
+from augment_cli.encoding.layout import write_modules
 from augment_cli.encoding.words_apart import TokenCounts, WordTokens, keeps_words_apart, whole_texts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.claims import tokenizing
+from augment_cli.models.digest import damaged
 from augment_cli.neural import fast
 
 SUFFIXES = (".vec", ".txt")
@@ -178,49 +179,37 @@ def load_static(path: Path) -> StaticEncoder:
     return StaticEncoder(table, Words(rows), "static", digest=digest.hexdigest(), name=path.stem)
 
 
-def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
+def read_table(folder: Path) -> tuple[StaticTable, Any]:
     """The table of a folder, its rows weighted where the folder stores weights, and its tokenizer."""
-    from safetensors import SafetensorError
+    # `check_model` has seen that the weights can be read, and have a row for each id.
     from safetensors.torch import load_file
     from transformers import PreTrainedTokenizerFast
 
-    weights, words = layout.folder / "model.safetensors", layout.folder / "tokenizer.json"
+    weights, words = folder / "model.safetensors", folder / "tokenizer.json"
     for path in (weights, words):
         if not path.is_file():
             raise MissingError(f"{path} is missing; fetch or export the model again")
-    try:
-        tensors = load_file(weights)
-    except (OSError, SafetensorError) as error:
-        raise BadInputError(f"{weights} cannot be read ({error}); fetch or export the model again") from error
+    tensors = load_file(weights)
     matrix = tensors.get("embedding.weight", tensors.get("embeddings"))
     if matrix is None or matrix.dim() != 2:
-        raise BadInputError(f"{weights} holds no table of embeddings; fetch or export the model again")
+        raise damaged(f"{weights} holds no table of embeddings")
     matrix = matrix.float()
     if (mapping := tensors.get("mapping")) is not None:  # model2vec: several tokens share a row
         is_whole = mapping.dim() == 1 and not mapping.is_floating_point() and bool(mapping.numel())
         if not is_whole or not 0 <= int(mapping.min()) <= int(mapping.max()) < len(matrix):
-            raise BadInputError(
-                f"{weights} maps tokens to rows that its table of {len(matrix):,} has not; fetch or export "
-                "the model again"
-            )
+            raise damaged(f"{weights} maps tokens to rows that its table of {len(matrix):,} has not")
         matrix = matrix[mapping.long()]
     if (factors := tensors.get("weights")) is not None:
         if factors.shape != matrix.shape[:1]:
-            raise BadInputError(
-                f"{weights} has weights for {factors.numel():,} tokens and vectors for {len(matrix):,}; "
-                "fetch or export the model again"
+            raise damaged(
+                f"{weights} has weights for {factors.numel():,} tokens and vectors for {len(matrix):,}"
             )
         matrix = matrix * factors.float()[:, None]
     try:
         tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(words))
     except Exception as error:  # the library raises plain exceptions
-        raise BadInputError(f"{words} cannot be read ({error}); fetch or export the model again") from error
+        raise damaged(f"{words} cannot be read ({error})") from error
     without_special_tokens(tokenizer)
-    if (highest := max(tokenizer.get_vocab().values(), default=0)) >= len(matrix):
-        raise BadInputError(
-            f"{layout.folder}: the tokenizer gives ids up to {highest:,}, and there are {len(matrix):,} "
-            "vectors; fetch or export the model again"
-        )
     return StaticTable(matrix.contiguous()), tokenizer
 
 

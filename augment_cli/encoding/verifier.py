@@ -18,10 +18,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import Encoder, batches_by_tokens
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError, require
 from augment_cli.models.claims import tokenizing
+from augment_cli.neural.runtime import batches_by_length, padded
 from augment_cli.places import shipped
 
 SETTINGS, WEIGHTS, ONNX = "verifier.json", "verifier.safetensors", "verifier.onnx"  # in its folder
@@ -144,20 +145,16 @@ def token_vectors(encoder: Encoder, texts: Sequence[str], shape: VerifierShape) 
         )
     ids, marks = encoded["input_ids"], encoded["special_tokens_mask"]
     padding = encoder.tokenizer.pad_token_id or 0
-    order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+    ids = [row or [padding] for row in ids]
     found: list[Tensor] = [torch.empty(0)] * len(ids)
-    for rows in batches_by_tokens([len(ids[row]) for row in order], _TOKENS):
-        chosen = order[rows.start : rows.stop]
-        lengths = torch.tensor([max(1, len(ids[row])) for row in chosen])
-        width = int(lengths.max())
-        tokens = torch.tensor([[*ids[row], *[padding] * (width - len(ids[row]))] for row in chosen])
-        mask = (torch.arange(width) < lengths[:, None]).long()
+    for rows in batches_by_length([len(row) for row in ids], _TOKENS):
+        tokens, mask = padded([ids[row] for row in rows], padding)
         with torch.inference_mode():
             output = encoder.model(input_ids=tokens, attention_mask=mask, output_hidden_states=True)
             states = output.hidden_states
             layers = [F.normalize(states[layer].float(), dim=-1) for layer in shape.layers]
             vectors = torch.cat(layers, -1).half()
-        for row, own in zip(chosen, vectors, strict=True):
+        for row, own in zip(rows, vectors, strict=True):
             words = [place for place, is_mark in enumerate(marks[row]) if not is_mark]
             found[row] = own[words or [0]]
     return found

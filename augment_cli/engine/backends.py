@@ -7,6 +7,7 @@ All have the same shape: they draw calls from an iterator as workers become free
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import importlib.metadata
@@ -52,6 +53,8 @@ def versions_of(calls: Sequence[Arguments]) -> dict[str, str]:
         elif isinstance(value, dict | list | tuple):
             for item in value.values() if isinstance(value, dict) else value:
                 walk(item)
+        elif dataclasses.is_dataclass(value):
+            walk(vars(value))
 
     for name in _OF_EVERY_STAGE:
         versions[name] = _installed(name)

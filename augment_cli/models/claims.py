@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.digest import JsonFiles
+from augment_cli.models.digest import JsonFiles, damaged, module_folders, unfit
 from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
 
 _ADVICE = {
@@ -122,7 +122,7 @@ def tokenizing(model: object) -> Iterator[None]:
 def check_model(folder: Path, files: JsonFiles | None = None) -> None:
     """Refuse a model folder that claims what cannot be."""
     files = files or JsonFiles()
-    places = list(_places(folder, files))
+    places = [folder, *sorted(module_folders(folder, files))]
     for path in (path for place in places for path in sorted(place.iterdir())):
         if path.name.endswith(_READ):
             _check_file(path)
@@ -156,45 +156,26 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
     if rows:
         _check_highest(folder, max(tokenizer.get_vocab().values(), default=0), rows)
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
-        raise BadInputError(
-            f"{folder}: its tokenizer knows no words (is tokenizer.json or vocab.txt missing?); fetch or "
-            "export the model again"
-        )
+        raise damaged(f"{folder}: its tokenizer knows no words (is tokenizer.json or vocab.txt missing?)")
     with tokenizing(folder):
         ids = tokenizer("a \u2603 \U0001f643")["input_ids"]
         cut = tokenizer("a \u2603 " * _LENGTH_TRIED, truncation=True, max_length=_LENGTH_TRIED)["input_ids"]
     if rows:  # what is put around a text is no word of the vocabulary's
         _check_highest(folder, max(ids, default=0), rows)
     if len(cut) > _LENGTH_TRIED:
-        raise BadInputError(
-            f"{folder}: its tokenizer makes {len(cut):,} tokens of a text where {_LENGTH_TRIED} are asked "
-            "for; fetch or export the model again"
+        raise damaged(
+            f"{folder}: its tokenizer makes {len(cut):,} tokens of a text where {_LENGTH_TRIED} are asked for"
         )
-
-
-def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:
-    """The folder itself, and those of its modules."""
-    yield folder
-    modules = files.value(folder / "modules.json")
-    entries = modules if isinstance(modules, list) else []
-    named = [entry.get("path") for entry in entries if isinstance(entry, dict)]
-    for child in sorted(folder.iterdir()):
-        if child.is_dir() and (child.name[:1].isdigit() or child.name in named):
-            yield child
 
 
 def _check_file(path: Path) -> None:
     try:
         kind = path.stat().st_mode
     except OSError as error:  # a link to nothing, or to itself
-        raise BadInputError(
-            f"{path} cannot be read ({error.strerror}); fetch or export the model again"
-        ) from error
+        raise damaged(f"{path} cannot be read ({error.strerror})") from error
     if not stat.S_ISREG(kind):
         names = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
-        raise BadInputError(
-            f"{path} is a {names.get(stat.S_IFMT(kind), 'device')}, not a file; do not use this model"
-        )
+        raise unfit(f"{path} is a {names.get(stat.S_IFMT(kind), 'device')}, not a file")
 
 
 def _shapes(place: Path, files: JsonFiles) -> Shapes:
@@ -211,9 +192,7 @@ def _shapes(place: Path, files: JsonFiles) -> Shapes:
                 for name in list(file.keys()):
                     shapes[name] = tuple(file.get_slice(name).get_shape())
         except SafetensorError as error:
-            raise BadInputError(
-                f"{path} cannot be read ({error}); fetch or export the model again"
-            ) from error
+            raise damaged(f"{path} cannot be read ({error})") from error
     needed = sum(path.stat().st_size for path in weights)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
@@ -233,10 +212,10 @@ def _weights(place: Path, files: JsonFiles) -> list[Path]:
         return sorted(place.glob("*.safetensors"))
     places = files.settings(index).get("weight_map")
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
-        raise BadInputError(f"{index} names no files of weights; fetch or export the model again")
+        raise damaged(f"{index} names no files of weights")
     names = sorted(set(places.values()))
     if strange := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
-        raise BadInputError(f"{index} names {strange[0]}, no file of this folder; do not use this model")
+        raise unfit(f"{index} names {strange[0]}, no file of this folder")
     if missing := [name for name in names if not (place / name).is_file()]:
         raise MissingError(f"{place / missing[0]} is missing; fetch or export the model again")
     return [place / name for name in names]
@@ -259,19 +238,13 @@ def _check_limits(path: Path, settings: dict[str, Any]) -> None:
     # The names in a table of word weights are words, and "dim" is one.
     for name, value in _numbers({key: value for key, value in settings.items() if key != "word_weights"}):
         if name == "model_max_length" and (not isinstance(value, int | float) or not value >= 1):
-            raise BadInputError(
-                f"{path}: {name} is {_short(value)}, not a number of tokens; fetch or export the model again"
-            )
+            raise damaged(f"{path}: {name} is {_short(value)}, not a number of tokens")
         if value is None or name not in (*_LIMITS, *_WIDTHS, "vocab_size", "type_vocab_size"):
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < -1:
-            raise BadInputError(
-                f"{path}: {name} is {_short(value)}, not a size; fetch or export the model again"
-            )
+            raise damaged(f"{path}: {name} is {_short(value)}, not a size")
         if value > (limit := _LIMITS.get(name, 2**31)):
-            raise BadInputError(
-                f"{path}: {name} is {_short(value)}, and at most {limit:,} is taken; do not use this model"
-            )
+            raise unfit(f"{path}: {name} is {_short(value)}, and at most {limit:,} is taken")
 
 
 def _check_sizes(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
@@ -332,9 +305,8 @@ def _check_ids(place: Path, config: dict[str, Any], shapes: Shapes, files: JsonF
 
 def _check_highest(place: Path, highest: int, rows: int) -> None:
     if highest >= rows:
-        raise BadInputError(
-            f"{place}: the tokenizer gives ids up to {_short(highest)}, and the weights have {rows:,} "
-            "tokens; fetch or export the model again"
+        raise damaged(
+            f"{place}: the tokenizer gives ids up to {_short(highest)}, and the weights have {rows:,} tokens"
         )
 
 
@@ -362,9 +334,7 @@ def _layer(name: str) -> tuple[str, int | None]:
 
 
 def _contradict(path: Path, name: str, value: Any, found: str) -> None:
-    raise BadInputError(
-        f"{path}: {name} is {_short(value)}, and the weights have {found}; fetch or export the model again"
-    )
+    raise damaged(f"{path}: {name} is {_short(value)}, and the weights have {found}")
 
 
 def _short(value: Any) -> str:

@@ -44,20 +44,26 @@ _PIPELINE_MARK = "config.cfg"
 _NOT_PIPELINE = ("meta.json", "accuracy.json", "*.md", "LICEN[CS]E*", "*.pyc", ".*", "*~")
 
 
+def damaged(what: str) -> BadInputError:
+    """Of a file that is not what a model has."""
+    return BadInputError(f"{what}; fetch or export the model again")
+
+
+def unfit(what: str) -> BadInputError:
+    """Of a file that may be an attack."""
+    return BadInputError(f"{what}; do not use this model")
+
+
 def read_json(path: Path, default: Any = None) -> Any:
     """A JSON file's value, or `default` where there is no such file."""
     if not path.is_file():
         return default
     if path.stat().st_size > _LARGEST:
-        raise BadInputError(
-            f"{path} has {path.stat().st_size:,} bytes, too many for JSON; do not use this model"
-        )
+        raise unfit(f"{path} has {path.stat().st_size:,} bytes, too many for JSON")
     try:
         return json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits
-        raise BadInputError(
-            f"{path} is not readable JSON ({error}); fetch or export the model again"
-        ) from error
+        raise damaged(f"{path} is not readable JSON ({error})") from error
 
 
 class JsonFiles:
@@ -77,15 +83,17 @@ class JsonFiles:
         """A JSON file's object; empty where there is no such file."""
         value = self.value(path, {})
         if not isinstance(value, dict):
-            raise BadInputError(
-                f"{path} holds a {type(value).__name__}, not settings by name; fetch or export the model "
-                "again"
-            )
+            raise damaged(f"{path} holds a {type(value).__name__}, not settings by name")
         return value
 
     def forget(self, path: Path) -> None:
         """Let go of a file that is large, and read no more."""
         self._read.pop(path, None)
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list that a JSON file holds; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def model_digest(folder: Path, files: JsonFiles | None = None) -> str:
@@ -114,16 +122,11 @@ def _model_files(folder: Path, files: JsonFiles) -> set[Path]:
 def module_folders(folder: Path, files: JsonFiles | None = None) -> set[Path]:
     """The folders within a model's that its modules lie in: numbered ones, and those it names."""
     numbered = [child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit()]
-    return {*numbered, *_named_modules(folder, files or JsonFiles())} - {folder}
-
-
-def _named_modules(folder: Path, files: JsonFiles) -> list[Path]:
-    """The folders that a sentence-transformers model names in its modules.json, whatever they are called."""
+    modules = objects((files or JsonFiles()).value(folder / "modules.json"))
+    named = [folder / str(entry.get("path", "")) for entry in modules]
     # One outside the model's folder is left out here, as loading refuses it.
-    modules = files.value(folder / "modules.json")
-    entries = modules if isinstance(modules, list) else []
-    paths = [folder / str(entry.get("path", "")) for entry in entries if isinstance(entry, dict)]
-    return [path for path in paths if path.is_dir() and path.resolve().is_relative_to(folder.resolve())]
+    inside = [path for path in named if path.is_dir() and path.resolve().is_relative_to(folder.resolve())]
+    return {*numbered, *inside} - {folder}
 
 
 def _pipeline_files(folder: Path) -> set[Path]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import BadInputError
-from augment_cli.models.digest import JsonFiles
+from augment_cli.models.digest import JsonFiles, damaged, objects, unfit
 
 _MOST_GROWTH = 1_000
 
@@ -18,7 +17,7 @@ def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
     highest = -1
     for path, number in _ids(folder, files or JsonFiles()):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise BadInputError(f"{path} has the token id {number!r}; fetch or export the model again")
+            raise damaged(f"{path} has the token id {number!r}")
         highest = max(highest, number)
     return highest
 
@@ -27,40 +26,28 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
     """Refuse a `tokenizer.json` whose vocabulary lacks the token that stands for unknown words."""
     path = folder / "tokenizer.json"
     settings = files.settings(path)
-    model, added = settings.get("model"), settings.get("added_tokens")
+    model = settings.get("model")
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
         return
     unknown = model.get("unk_token")
-    entries = added if isinstance(added, list) else []
-    known = [entry.get("content") for entry in entries if isinstance(entry, dict)]
+    known = [entry.get("content") for entry in objects(settings.get("added_tokens"))]
     if isinstance(unknown, str) and unknown not in model["vocab"] and unknown not in known:
-        raise BadInputError(
-            f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "
-            "model again"
-        )
+        raise damaged(f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words")
 
 
 def check_normalizer(folder: Path, files: JsonFiles) -> None:
     """Refuse a `tokenizer.json` whose normalizer takes more memory than there is."""
     path = folder / "tokenizer.json"
-    steps, growth = [files.settings(path).get("normalizer")], 1
+    steps, growth = objects([files.settings(path).get("normalizer")]), 1
     while steps:
         step = steps.pop()
-        if not isinstance(step, dict):
-            continue
         if step.get("type") == "Precompiled" and not _is_whole(step.get("precompiled_charsmap")):
-            raise BadInputError(
-                f"{path}: its table of characters is damaged; fetch or export the model again"
-            )
-        inner = step.get("normalizers")
-        steps += inner if isinstance(inner, list) else []
+            raise damaged(f"{path}: its table of characters is damaged")
+        steps += objects(step.get("normalizers"))
         put_in = step.get("content") if step.get("type") == "Replace" else step.get("prepend")
         growth *= max(1, len(put_in)) if isinstance(put_in, str) else 1
         if growth > _MOST_GROWTH:
-            raise BadInputError(
-                f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one; do not use this "
-                "model"
-            )
+            raise unfit(f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one")
 
 
 def _is_whole(table: Any) -> bool:
@@ -73,32 +60,21 @@ def _is_whole(table: Any) -> bool:
 
 
 def _ids(folder: Path, files: JsonFiles) -> Iterator[tuple[Path, Any]]:
-    path = folder / "tokenizer.json"
+    path, added = folder / "tokenizer.json", folder / "added_tokens.json"
     if path.is_file():  # transformers reads no other vocabulary then
         settings = files.settings(path)
         model = settings.get("model")
-        yield from (
-            (path, number)
-            for number in _of_vocabulary(model.get("vocab") if isinstance(model, dict) else None)
-        )
-        added = settings.get("added_tokens")
-        for entry in added if isinstance(added, list) else []:
-            if isinstance(entry, dict):
-                yield path, entry.get("id")
+        vocabulary = model.get("vocab") if isinstance(model, dict) else None
+        yield from ((path, entry.get("id")) for entry in objects(settings.get("added_tokens")))
     else:
+        lines = folder / "vocab.txt"
+        if lines.is_file():
+            with lines.open("rb") as file:
+                yield lines, max(0, sum(1 for _ in file) - 1)
         path = folder / "vocab.json"
-        yield from ((path, number) for number in _of_vocabulary(files.value(path, {})))
-        path = folder / "vocab.txt"
-        if path.is_file():
-            with path.open("rb") as file:
-                yield path, max(0, sum(1 for _ in file) - 1)
-    path = folder / "added_tokens.json"
-    yield from ((path, number) for number in _of_vocabulary(files.value(path, {})))
-
-
-def _of_vocabulary(vocabulary: Any) -> Iterator[Any]:
-    """Ids of a vocabulary: by token, or in the order of a list."""
-    if isinstance(vocabulary, dict):
-        yield from vocabulary.values()
-    elif isinstance(vocabulary, list) and vocabulary:
-        yield len(vocabulary) - 1
+        vocabulary = files.value(path, {})
+    for source, ids in ((path, vocabulary), (added, files.value(added, {}))):
+        if isinstance(ids, dict):  # by token
+            yield from ((source, number) for number in ids.values())
+        elif isinstance(ids, list) and ids:  # in their order
+            yield source, len(ids) - 1

@@ -118,6 +118,7 @@ def convert_weights(folder: Path) -> Path:
     if not tensors:
         raise BadInputError(f"{files[0]}: holds no tensors; fetch the model again")
 
+    import torch
     from safetensors.torch import save_file
 
     temporary = target.with_suffix(".tmp")
@@ -128,7 +129,8 @@ def convert_weights(folder: Path) -> Path:
     temporary.replace(target)
     fsync(folder)
     try:
-        _check(folder, config)
+        if (architecture := _architecture(config)) is not None:
+            load_weights(folder, architecture.__name__, torch.float32, "cpu")
     except BadInputError:
         target.unlink()
         raise
@@ -149,13 +151,18 @@ def _read(file: Path) -> dict[str, Any]:
     return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
 
 
+def _architecture(config: Any) -> Any:
+    """The class of transformers' that a configuration names; None where it has no such one."""
+    import transformers
+
+    return getattr(transformers, (config.architectures or [""])[0], None)
+
+
 def _tied_names(config: Any) -> set[str]:
     """Names that transformers fills from another tensor when it loads a model of this architecture."""
     import torch
-    import transformers
 
-    architecture = getattr(transformers, (config.architectures or [""])[0], None)
-    if architecture is None:
+    if (architecture := _architecture(config)) is None:
         return set()
     with torch.device("meta"):
         model = architecture(config)
@@ -174,12 +181,3 @@ def _without_copies(tensors: dict[str, Any], tied: set[str]) -> dict[str, Any]:
         places[place] = name
         kept[name] = tensor.clone().contiguous()
     return kept
-
-
-def _check(folder: Path, config: Any) -> None:
-    import torch
-    import transformers
-
-    architecture = (config.architectures or [""])[0]
-    if hasattr(transformers, architecture):
-        load_weights(folder, architecture, torch.float32, "cpu")

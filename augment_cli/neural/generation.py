@@ -14,7 +14,7 @@ from augment_cli.errors import UsageError
 from augment_cli.models.claims import tokenizing
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
-from augment_cli.neural.runtime import dtype_of, inference
+from augment_cli.neural.runtime import dtype_of, inference, padded
 
 _TOKENISED_AT_ONCE = 4096
 _LONGEST_OUTPUT = 128  # tokens, where neither the model nor the user says
@@ -132,7 +132,7 @@ class Seq2Seq:
         from augment_cli.neural.sampling import keyed_sampling
 
         model, config = self._model, self._generation_config
-        tokens, mask = self._padded(ids, config.pad_token_id if config.pad_token_id is not None else 0)
+        tokens, mask = padded(ids, config.pad_token_id or 0, self.device)
         rows = np.asarray(row_ids, np.int64)
         decode = keyed_sampling(key, rows, config.top_k or 0) if config.do_sample else None
         with inference(self._threads):
@@ -153,13 +153,12 @@ class Seq2Seq:
         pairs = [(row, output) for row, some in enumerate(outputs) for output in some]
         if not pairs:
             return [[] for _ in outputs]
-        end = config.eos_token_id[0] if isinstance(config.eos_token_id, list) else config.eos_token_id
-        pad = config.pad_token_id if config.pad_token_id is not None else 0
+        pad = config.pad_token_id or 0
         sources = [ids[row] for row, _ in pairs]
-        targets = [[*output.tokens, end] for _, output in pairs]
+        targets = [[*output.tokens, *as_list(config.eos_token_id)[:1]] for _, output in pairs]
         with inference(self._threads):
-            tokens, mask = self._padded(sources, pad)
-            labels, known = self._padded(targets, pad)
+            tokens, mask = padded(sources, pad, self.device)
+            labels, known = padded(targets, pad, self.device)
             start = torch.full_like(labels[:, :1], config.decoder_start_token_id)
             logits = self._model(
                 input_ids=tokens,
@@ -170,17 +169,8 @@ class Seq2Seq:
             worst = iter(gaps.masked_fill(known == 0, 0.0).max(dim=1).values.cpu().tolist())
         return [[next(worst) for _ in some] for some in outputs]
 
-    def _padded(self, rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
-        """Rows as one tensor (n, longest), and a mask of what is not padding."""
-        import torch
-
-        width = max(len(row) for row in rows)
-        tokens = torch.tensor([[*row, *[pad] * (width - len(row))] for row in rows], device=self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        return tokens, (torch.arange(width, device=self.device) < lengths.unsqueeze(1)).long()
-
     def _decode(self, rows: list[list[int]], config: Any) -> list[list[Generated]]:
-        ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+        ends = as_list(config.eos_token_id)
         bodies, complete = [], []
         for row in rows:
             body = row[1:]  # after the start token
@@ -195,6 +185,11 @@ class Seq2Seq:
         ]
         count = config.num_return_sequences
         return [outputs[start : start + count] for start in range(0, len(outputs), count)]
+
+
+def as_list(ids: Any) -> list[int]:
+    """The ids that a configuration gives for one purpose: none, one, or several."""
+    return list(ids) if isinstance(ids, list | tuple) else [] if ids is None else [ids]
 
 
 def longest_of(config: Any, tokenizer: Any) -> int:

@@ -68,7 +68,7 @@ def find_model(name: str, allow_download: bool = False, option: str = "--model")
     """Find a model by folder, by hub name, or by the name of the package that carries it."""
     files = JsonFiles()
     folder, revision = find_folder(name, allow_download, option, files)
-    _check_weights(folder)
+    check_weights(folder)
     return ModelFolder(folder, model_digest(folder, files), revision)
 
 
@@ -135,7 +135,8 @@ def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, st
     return folder, folder.name
 
 
-def _check_weights(folder: Path) -> None:
+def check_weights(folder: Path) -> None:
+    """See that a folder has weights that can be loaded, not a pickle."""
     if any(folder.glob("*.safetensors")):
         return
     pickled = sorted(path.name for pattern in _PICKLED for path in folder.glob(pattern))
@@ -148,14 +149,22 @@ def _check_weights(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
+def _loading(folder: Path) -> Iterator[Any]:
+    """transformers, which is quiet meanwhile; whatever it raises means that the folder does not load."""
+    require("torch", "transformers", "tokenizers", "safetensors")
     import transformers
 
+    check_address_space(LEAST_FOR_MODELS)
     shown = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     try:
-        yield
+        yield transformers
+    except Exception as error:  # it raises many kinds
+        raise BadInputError(
+            f"{folder}: does not load as a model ({reason_of(error)}); check that it is the right kind, "
+            "or fetch it again"
+        ) from error
     finally:
         transformers.logging.set_verbosity(shown)
         transformers.logging.enable_progress_bar()
@@ -164,10 +173,7 @@ def _quietly() -> Iterator[None]:
 @alone
 def read_config(folder: Path) -> Any:
     """A model's configuration, without its weights."""
-    require("torch", "transformers", "safetensors")
-    import transformers
-
-    with _naming(folder), _quietly():
+    with _loading(folder) as transformers:
         return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
 
@@ -179,10 +185,7 @@ def architecture_of(config: Any) -> str:
 @alone
 def load_tokenizer(folder: Path) -> Any:
     """A model's tokenizer."""
-    require("torch", "transformers", "tokenizers")
-    import transformers
-
-    with _naming(folder), _quietly(), warnings.catch_warnings(), panics_as_errors():
+    with _loading(folder) as transformers, warnings.catch_warnings(), panics_as_errors():
         # Marian's would like a package for unusual punctuation; the settings record whether it is there.
         warnings.filterwarnings("ignore", message=".*sacremoses")
         tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -195,10 +198,7 @@ def load_tokenizer(folder: Path) -> Any:
 @alone
 def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
     """A model ready to answer."""
-    require("torch", "transformers", "safetensors")
-    import transformers
-
-    with _naming(folder), _quietly():
+    with _loading(folder) as transformers:
         model, report = getattr(transformers, kind).from_pretrained(
             folder,
             dtype=dtype,
@@ -208,25 +208,15 @@ def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> An
             output_loading_info=True,
             return_dict=True,  # whatever its configuration says: answers are asked for by name
         )
-    # A pooler is never used; any other missing weight would be random numbers.
+    # A pooler is never used, and one of random numbers is left out; any other would be random numbers, too.
     missing = [
         name for name in report["missing_keys"] if "pooler" not in name and not name.endswith(_COMPUTED)
     ]
+    if any(name.startswith("pooler.") for name in report["missing_keys"]):
+        model.pooler = None
     if missing:
         raise BadInputError(
             f"{folder}: lacks {len(missing)} of the weights that {type(model).__name__} needs, such as "
             f"{min(missing)}; it is damaged, or a model for another task"
         )
     return model.to(device).eval()
-
-
-@contextlib.contextmanager
-def _naming(folder: Path) -> Iterator[None]:
-    check_address_space(LEAST_FOR_MODELS)
-    try:
-        yield
-    except Exception as error:  # transformers raises many kinds; each means that these files do not load
-        raise BadInputError(
-            f"{folder}: does not load as a model ({reason_of(error)}); check that it is the right kind, "
-            "or fetch it again"
-        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import gc
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -169,6 +170,8 @@ class MemoryGuard:
 
     def run(self, function: Callable[[list[Item]], list[Result]], items: list[Item]) -> list[Result]:
         """`function(items)`, if need be in pieces."""
+        import torch
+
         try:
             return function(items)
         except (RuntimeError, MemoryError) as error:
@@ -181,7 +184,9 @@ class MemoryGuard:
                 ) from error
         # Outside the handler, which would keep the failed batch's tensors alive.
         self.splits += 1
-        _free()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
         half = len(items) // 2
         return self.run(function, items[:half]) + self.run(function, items[half:])
 
@@ -192,14 +197,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text
 
 
-def _free() -> None:
-    import gc
-
+def padded(
+    rows: Sequence[Sequence[int]], padding: int, device: Any = "cpu", left: bool = False
+) -> tuple[Any, Any]:
+    """Token ids as one tensor, int64 (n, longest), and a mask of the same shape of what is not padding."""
     import torch
 
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    width = max(1, max(map(len, rows)))
+    fills = ([padding] * (width - len(row)) for row in rows)
+    whole = [[*fill, *row] if left else [*row, *fill] for row, fill in zip(rows, fills, strict=True)]
+    missing = torch.tensor([width - len(row) for row in rows], device=device).unsqueeze(1)
+    places = torch.arange(width, device=device)
+    mask = places >= missing if left else places < width - missing
+    return torch.tensor(whole, device=device), mask.long()
 
 
 def named_cache(options: dict[str, Any]) -> dict[str, Any]:

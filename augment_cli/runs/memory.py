@@ -50,15 +50,13 @@ def augment_texts(
     run.check_texts(column.slice(0, _LOOKED_AT).to_pylist(), source.name if source else None)
     resources = run.resources(store)
     prepared = run.augmentation.prepare(run.parameters, resources)
-    tokens = None
+    code_points = run.code_points(column)
+    tokens = parses = None
     if resources.terms is not None:
         tokenizer = store.stage(stage_names(run.fit)[1]).settings["parameters"]["tokenizer"]
-        tokens = _tokens_of(column, tokenizer, resources.terms)
-        tokens = unprotected(tokens, run.code_points(column))
+        tokens = unprotected(_tokens_of(column, tokenizer, resources.terms), code_points)
     if row_ids is None:
         row_ids = np.arange(len(column))
-    code_points = run.code_points(column)
-    parses = None
     if source is not None:
         parsed = parse_texts(load_pipeline(source), column, row_ids)
         parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))

@@ -58,7 +58,7 @@ def composed(first: str, second: str) -> str:
     return "same" if first == second else "other"
 
 
-def _placed(edits: Sequence[Edit]) -> list[tuple[int, int]]:
+def placed(edits: Sequence[Edit]) -> list[tuple[int, int]]:
     """Where what edits put in stands in the text that they give."""
     spans, shift = [], 0
     for start, end, text in edits:
@@ -77,7 +77,7 @@ def of_two_turns(
     """The label of a row that both steps turn."""
     if "content" in turns:
         apart = all(
-            end < low or start > high for start, end, _ in second for low, high in _placed(first)
+            end < low or start > high for start, end, _ in second for low, high in placed(first)
         )  # else the second may put back what the first took
         return "other" if apart else "neither"
     polar = turns == ("polarity", "polarity")
@@ -86,7 +86,7 @@ def of_two_turns(
 
 def _restores(original: str, between: str, first: Sequence[Edit], second: Sequence[Edit]) -> bool:
     """Whether one step denies, and the other puts the complement right behind: `is open`, `is not closed`."""
-    in_first = [(*edit, *span, original) for edit, span in zip(first, _placed(first), strict=True)]
+    in_first = [(*edit, *span, original) for edit, span in zip(first, placed(first), strict=True)]
     in_second = [(*edit, edit[0], edit[1], between) for edit in second]
     for exchanged, denials in ((in_first, in_second), (in_second, in_first)):
         words = [edit for edit in exchanged if edit[5][edit[0] : edit[1]].lower() not in {"a", "an"}]
@@ -242,7 +242,8 @@ class AugmentationRun:
         descriptor = self.augmentation
         inputs = {"corpus": store.stage("corpus").digest}
         if "tfidf" in self.needs:
-            inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
+            stages = zip(("tfidf", "terms"), stage_names(self.fit), strict=True)
+            inputs |= {name: store.stage(stage).digest for name, stage in stages}
         if "forms" in self.needs:
             inputs["forms"] = store.stage(forms_name(self.fit)).digest
         if "parses" in self.needs:
@@ -254,10 +255,12 @@ class AugmentationRun:
                 "of": self.of,
                 "label": label_of_chain(store, self.of, descriptor, dataclasses.asdict(self.parameters)),
             }
+        protection = {"protected": self.protection, "protect": self.protect}
+        protection = {name: value for name, value in protection.items() if value}
         return Settings(
             descriptor.name,
             descriptor.version,
-            parameters | {"draw": self.draw} | self._protecting(),
+            parameters | {"draw": self.draw} | protection,
             seed=self.seed,
             inputs=inputs,
             resources=descriptor.uses(self.parameters, self.resources(store)),
@@ -269,10 +272,6 @@ class AugmentationRun:
         """Whether a stage with some stored parameters came of these."""
         own = {key: value for key, value in stored.items() if key not in _OF_ANY_RUN}
         return self.augmentation.resolve(self.parameters, self.resources(store)) == own
-
-    def _protecting(self) -> dict[str, Any]:
-        usual = {"protected": self.protection} if self.protection else {}
-        return usual | ({"protect": self.protect} if self.protect else {})
 
     def code_points(self, texts: pa.StringArray) -> CodePoints:
         """Texts as augmentations get them: with what no edit may cut into."""
@@ -290,9 +289,6 @@ class AugmentationRun:
     def warnings(self, store: Store) -> list[str]:
         """What a person should know before it runs, such as a window over most of the vocabulary."""
         return self.augmentation.warnings(self.parameters, self.resources(store))
-
-    def _fit_stages(self) -> list[tuple[str, str]]:
-        return list(zip(("tfidf", "terms"), stage_names(self.fit), strict=True))
 
 
 def make_run(name: str, **options: Any) -> AugmentationRun:

@@ -30,14 +30,22 @@ from augment_cli.languages import languages_of
 from augment_cli.runs.again import option_of
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.model_stage import ModelStage
-from augment_cli.runs.run import AugmentationRun, Edit, composed, of_two_turns, parts_to_look_at, turns_of
+from augment_cli.runs.run import (
+    AugmentationRun,
+    Edit,
+    composed,
+    of_two_turns,
+    parts_to_look_at,
+    placed,
+    turns_of,
+)
 from augment_cli.runs.tables import add_statistics, as_table, edited, empty_statistics, schema_of, unprotected
 from augment_cli.store.parquet import PARSES
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.syntax.language import Language
 from augment_cli.syntax.parses import STRING_COLUMNS, ParseRows, stage_name
-from augment_cli.text.spans import CodePoints, EditList, apply_edits
+from augment_cli.text.spans import EditList, apply_edits
 from augment_cli.tfidf.term_table import stage_names
 
 
@@ -101,29 +109,23 @@ def chained(store: Store, index: int, run: AugmentationRun) -> Iterator[pa.Table
 
 def joined(between: str, first: Sequence[Edit], second: Sequence[Edit]) -> list[Edit]:
     """Two steps of edits as one: the second's places are in the text that the first gave, `between`."""
-    # Each of the first with its place in that text, and how far places behind it have moved.
-    placed, shift = [], 0
-    for start, end, text in first:
-        placed.append((start + shift, start + shift + len(text), start, end))
-        shift += len(text) - (end - start)
-    found: list[Edit] = []
-    one, two = 0, 0
-    shift = 0
-    while one < len(placed) or two < len(second):
+    places, found = placed(first), list[Edit]()
+    one = two = shift = 0  # how far places behind an edit of the first have moved
+    while one < len(first) or two < len(second):
         # The next stretch of that text that any edit touches, and all that overlap or touch it.
-        begins = [placed[one][0]] if one < len(placed) else []
+        begins = [places[one][0]] if one < len(first) else []
         begins += [second[two][0]] if two < len(second) else []
         low = high = min(begins)
         ones, twos = one, two
         while True:
-            if one < len(placed) and placed[one][0] <= high:
-                high, one = max(high, placed[one][1]), one + 1
+            if one < len(first) and places[one][0] <= high:
+                high, one = max(high, places[one][1]), one + 1
             elif two < len(second) and second[two][0] <= high:
                 high, two = max(high, second[two][1]), two + 1
             else:
                 break
         start = low - shift
-        shift += sum((stop - begin) - (end - first_) for begin, stop, first_, end in placed[ones:one])
+        shift += sum(len(text) - (end - begin) for begin, end, text in first[ones:one])
         found.append((start, high - shift, _applied(between, low, high, second[twos:two])))
     return found
 
@@ -224,24 +226,11 @@ def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Row
         languages = languages_of(run.pipeline(store) or "")
         parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:], STRING_COLUMNS)
     for table in corpus:
-        texts = table["text"].combine_chunks()
-        yield _rows_of(table, run.code_points(texts), next(matrix), next(parses), languages)
-
-
-def _rows_of(
-    table: pa.Table,
-    code_points: CodePoints,
-    matrix: pa.Table | None,
-    parses: pa.Table | None,
-    languages: tuple[Language, ...],
-) -> Rows:
-    return Rows(
-        table["row_id"].to_numpy(),
-        table["text"].combine_chunks(),
-        code_points,
-        None if matrix is None else unprotected(_token_rows(matrix), code_points),
-        None if parses is None else ParseRows.from_table(parses, code_points, languages),
-    )
+        texts, weighed, parsed = table["text"].combine_chunks(), next(matrix), next(parses)
+        code_points = run.code_points(texts)
+        tokens = None if weighed is None else unprotected(_token_rows(weighed), code_points)
+        parse = None if parsed is None else ParseRows.from_table(parsed, code_points, languages)
+        yield Rows(table["row_id"].to_numpy(), texts, code_points, tokens, parse)
 
 
 def _token_rows(table: pa.Table) -> TokenRows:

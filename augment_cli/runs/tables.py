@@ -42,10 +42,7 @@ def edited(rows: Rows, outcome: Outcome, texts: pa.Array) -> pa.Table:
     touched = np.bincount(edits.rows, minlength=count) > 0
     reasons = np.where(touched, Reason.SAME_TEXT, outcome.reasons)
     if not differs[edits.rows].all():  # edits that cancel each other out do not count
-        keep = np.flatnonzero(differs[edits.rows])
-        edits = Edits(
-            edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.take(pa.array(keep))
-        )
+        edits = _kept(edits, differs[edits.rows])
     unchanged = pa.array(~differs)
     if not differs.all():
         texts = pc.if_else(unchanged, pa.scalar(None, pa.string()), texts)
@@ -84,12 +81,13 @@ def _without_cuts(rows: Rows, outcome: Outcome) -> Outcome:
     ends = [np.clip(first + edge, 0, len(inside) - 1) for edge in (edits.starts, edits.ends)]
     is_cut = np.zeros(len(rows), bool)
     is_cut[edits.rows[inside[ends[0]] | inside[ends[1]]]] = True
-    keep = ~is_cut[edits.rows]
-    kept = Edits(
-        edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.filter(pa.array(keep))
-    )
     reasons = np.where(is_cut, Reason.PROTECTED, outcome.reasons)
-    return dataclasses.replace(outcome, edits=kept, reasons=reasons)
+    return dataclasses.replace(outcome, edits=_kept(edits, ~is_cut[edits.rows]), reasons=reasons)
+
+
+def _kept(edits: Edits, keep: np.ndarray) -> Edits:
+    replacements = edits.replacements.filter(pa.array(keep))
+    return Edits(edits.rows[keep], edits.starts[keep], edits.ends[keep], replacements)
 
 
 def _check(augmentation: Augmentation, rows: Rows, outcome: Any) -> None:

@@ -25,7 +25,6 @@ from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural.loading import ModelFolder
 from augment_cli.neural.runtime import hand_back_memory, inference, keep_freed_memory, sparing_memory
 from augment_cli.store.journal import Journal, MissingPieceError, make_parts, one_by_one
-from augment_cli.store.parquet import describe
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.stages import (
@@ -38,6 +37,7 @@ from augment_cli.vectors.stages import (
     vectors_name,
     vectors_schema,
     wanted,
+    width_of,
 )
 from augment_cli.vectors.texts import check_text_stage, equal_rows, rows_by_part
 
@@ -99,14 +99,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)
     journal = Journal(store.work, work.stage, work.settings)
-    common = {
-        "store_path": store.path,
-        "stage": work.stage,
-        "of": work.of,
-        "model": work.model,
-        "parameters": work.parameters,
-        "settings": work.settings,
-    }
+    bare = dataclasses.replace(work, pieces={}, first=work.first[:0])
+    common = {"store_path": store.path, "stage": work.stage, "work": bare}
 
     def run(*arguments: Any, **options: Any) -> None:
         with sparing_memory() if is_static else contextlib.nullcontext():
@@ -164,9 +158,8 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> Pendin
 
 def _dimension(store: Store, work: Work, journal: Journal) -> int:
     """Numbers in a vector, from finished parts, else from finished pieces."""
-    for index in store.stage(work.stage).parts:
-        _, schema = describe(store.part_path(work.stage, index))
-        return int(schema.field("vector").type.list_size)
+    if store.stage(work.stage).parts:
+        return width_of(store, work.stage)
     for index in work.pieces:
         for piece in journal.finished(index):
             return from_bytes(journal.read(index, piece)["vector"]).shape[1]
@@ -177,18 +170,10 @@ def _dimension(store: Store, work: Work, journal: Journal) -> int:
 
 
 def encode_piece(
-    store_path: Path,
-    stage: str,
-    of: str,
-    index: int,
-    piece: int,
-    positions: np.ndarray,
-    model: ModelFolder,
-    parameters: EmbedParameters,
-    settings: Settings,
+    store_path: Path, stage: str, index: int, piece: int, positions: np.ndarray, work: Work
 ) -> tuple[int, int]:
     """Encode one piece of a part (in a worker) into the journal; returns the part and the piece's texts."""
-    store = Store.open(store_path)
+    store, of, model, parameters = Store.open(store_path), work.of, work.model, work.parameters
     texts = _texts_of(store.path, of, store.stage(of).digest, index).take(pa.array(positions)).to_pylist()
     halves = _encode_in_halves(texts, load(model, parameters), parameters)
     if not np.isfinite(halves).all():
@@ -198,7 +183,7 @@ def encode_piece(
         )
     if is_static_model(model):  # whose memory is mostly what one step after the other has freed
         hand_back_memory()
-    Journal(store.work, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
+    Journal(store.work, stage, work.settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
     return index, len(texts)
 
 

@@ -52,31 +52,26 @@ def _labels(folder: Path) -> dict[str, int]:
 
 
 @lru_cache(maxsize=2)
-def _load(model: ModelFolder, precision: str) -> tuple[Any, Any]:
-    weights = load_weights(model.path, "AutoModelForSequenceClassification", dtype_of(precision), "cpu")
+def _load(model: ModelFolder) -> tuple[Any, Any]:
+    weights = load_weights(model.path, "AutoModelForSequenceClassification", dtype_of("fp32"), "cpu")
     return load_tokenizer(model.path), weights
 
 
 def probabilities(
-    model: ModelFolder, precision: str, texts: Sequence[str], seconds: Sequence[str] | None = None
+    model: ModelFolder, texts: Sequence[str], seconds: Sequence[str] | None = None
 ) -> np.ndarray:
     """What a classifier gives each label, float32 (n, labels)."""
     import torch
 
-    answers = _logits(model, precision, texts, seconds)
-    return torch.softmax(torch.from_numpy(answers), dim=-1).numpy()
+    return torch.softmax(torch.from_numpy(_logits(model, texts, seconds)), dim=-1).numpy()
 
 
 def _logits(
-    model: ModelFolder,
-    precision: str,
-    texts: Sequence[str],
-    seconds: Sequence[str] | None,
-    longest: int | None = None,
+    model: ModelFolder, texts: Sequence[str], seconds: Sequence[str] | None, longest: int | None = None
 ) -> np.ndarray:
     from augment_cli.encoding.loading import longest_input
 
-    tokenizer, weights = _load(model, precision)
+    tokenizer, weights = _load(model)
     limit = min(longest_input(weights.config, tokenizer), longest or sys.maxsize)
     with tokenizing(model.path):
         encoded = tokenizer(
@@ -113,7 +108,7 @@ def reranker_activation(folder: Path) -> str:
 
 
 def relevance(
-    model: ModelFolder, precision: str, firsts: Sequence[str], seconds: Sequence[str], squeezed: bool = False
+    model: ModelFolder, firsts: Sequence[str], seconds: Sequence[str], squeezed: bool = False
 ) -> np.ndarray:
     """Scores of pairs by a cross-encoder, float32 (n,), as `CrossEncoder.predict` gives them."""
     import torch
@@ -123,5 +118,5 @@ def relevance(
     scores = np.zeros(len(firsts), np.float32)
     for low in range(0, len(firsts), _PAIRS_AT_ONCE):
         some = slice(low, low + _PAIRS_AT_ONCE)
-        scores[some] = _logits(model, precision, firsts[some], seconds[some], longest)[:, 0]
+        scores[some] = _logits(model, firsts[some], seconds[some], longest)[:, 0]
     return torch.sigmoid(torch.from_numpy(scores)).numpy() if is_sigmoid else scores

@@ -50,8 +50,7 @@ class LexicalIndex:
         """From a fit's stages; `row_ids` are the candidates, rising."""
         sparse = sparse_library()
         matrix_stage, terms_stage = stage_names(fit)
-        frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
-        kept = frequency <= max(1.0, max_df * store.rows)
+        kept = _kept_terms(store, terms_stage, max_df)
         # float32 and int32: 8 bytes an entry, some 120 a sentence; pointers of 64 bits would widen them.
         data, indices, lengths = [np.zeros(0, np.float32)], [np.zeros(0, np.int32)], []
         for index in range(len(store.parts)):
@@ -67,7 +66,7 @@ class LexicalIndex:
         pointers = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]))])
         if pointers[-1] <= np.iinfo(np.int32).max:
             pointers = pointers.astype(np.int32)
-        shape = (store.rows, len(frequency))
+        shape = (store.rows, len(kept))
         matrix = sparse.csr_array((np.concatenate(data), np.concatenate(indices), pointers), shape=shape)
         blocks = [matrix[some].T.tocsr() for some in _candidate_blocks(row_ids)]
         return cls(matrix, blocks, row_ids)
@@ -138,6 +137,13 @@ class LexicalIndex:
         return best
 
 
+def _kept_terms(store: Store, terms_stage: str, max_df: float) -> np.ndarray:
+    """Which terms at most a share `max_df` of the sentences hold, bool (V,)."""
+    frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
+    kept: np.ndarray = frequency <= max(1.0, max_df * store.rows)
+    return kept
+
+
 def _candidate_blocks(row_ids: np.ndarray) -> list[np.ndarray]:
     """The candidates of each block; one without any where there are none."""
     starts = range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
@@ -181,8 +187,7 @@ class TextWeigher:
         terms_stage = stage_names(fit)[1]
         self._terms = TermTable.read(store, terms_stage)
         self._tokenizer = get_tokenizer(store.stage(terms_stage).settings["parameters"]["tokenizer"])
-        frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
-        self._kept = frequency <= max(1.0, max_df * store.rows)
+        self._kept = _kept_terms(store, terms_stage, max_df)
 
     def __call__(self, texts: Any) -> Any:
         """Unit rows, scipy.sparse.csr_array (n, V), of a column of n texts without nulls."""

@@ -8,6 +8,7 @@ the positive say which may be taken.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -107,14 +108,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     if work.parameters.search == "graph":
         anchors = VectorStage.open(store, CORPUS_STAGE, work.vectors)
         build_graph(candidate_blocks(anchors, first), anchors.dimension, journal.folder)
-    common = {
-        "store_path": store.path,
-        "stage": work.stages[0],
-        "parameters": work.parameters,
-        "vectors": work.vectors,
-        "fit": work.fit,
-        "settings": work.settings[0],
-    }
+    bare = dataclasses.replace(work, pieces={})
+    common = {"store_path": store.path, "stage": work.stages[0], "work": bare}
     task = "augment_cli.vectors.mine:mine_piece"
     make = one_by_one(engine.run, task, lambda index, piece: common, progress)
     make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
@@ -149,28 +144,19 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
 # --- in a worker
 
 
-def mine_piece(
-    store_path: Path,
-    stage: str,
-    index: int,
-    piece: int,
-    parameters: MineParameters,
-    fit: str | None,
-    vectors: str | None,
-    settings: Settings,
-) -> tuple[int, int]:
+def mine_piece(store_path: Path, stage: str, index: int, piece: int, work: Work) -> tuple[int, int]:
     """Mine for a row group of a part into the journal; returns the part and the piece's rows."""
-    store = Store.open(store_path)
-    journal = Journal(store.work, stage, settings)
+    store, parameters = Store.open(store_path), work.parameters
+    journal = Journal(store.work, stage, work.settings[0])
     first = np.load(journal.folder / "first.npy", mmap_mode="r", allow_pickle=False)
     low = store.parts[index][0] + piece * ROW_GROUP_ROWS
     high = low + piece_sizes(store.parts[index][1], ROW_GROUP_ROWS)[piece]
     own = np.array(first[low:high])
     place = (index, piece, low, high)
     if parameters.by == "vectors":
-        found = _by_vectors(store, parameters, vectors, journal.folder, first, place)
+        found = _by_vectors(store, parameters, work.vectors, journal.folder, first, place)
     else:
-        found = _by_tfidf(store, parameters, fit, journal.folder, own, place)
+        found = _by_tfidf(store, parameters, work.fit, journal.folder, own, place)
     neighbours, positive_scores = found
     if parameters.rescore:
         neighbours, positive_scores = _rescored(store, parameters, index, piece, neighbours, positive_scores)
@@ -246,7 +232,7 @@ def _rescored(
     places = np.nonzero((neighbours.row_ids >= 0) & has_positive[:, None])
     texts = texts_of(store, pa.chunked_array([pa.array(neighbours.row_ids[places])])).to_pylist()
     scores = np.full(neighbours.scores.shape, -np.inf, np.float32)
-    scores[places] = relevance(model, "fp32", [anchors[row] for row in places[0]], texts, squeezed=True)
+    scores[places] = relevance(model, [anchors[row] for row in places[0]], texts, squeezed=True)
     order = np.argsort(-scores, axis=1, kind="stable")
     row_ids = np.where(np.isinf(scores), -1, neighbours.row_ids)
     scores, row_ids = (np.take_along_axis(values, order, 1) for values in (scores, row_ids))
@@ -254,9 +240,7 @@ def _rescored(
     if parameters.positive:
         own = store.read_part(parameters.positive, index, ["text"], [piece])["text"].to_pylist()
     rows, found = np.flatnonzero(has_positive), positive_scores.copy()
-    found[rows] = relevance(
-        model, "fp32", [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True
-    )
+    found[rows] = relevance(model, [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True)
     return Neighbours(scores, row_ids, neighbours.too_near), found
 
 

@@ -6,6 +6,7 @@ alone.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +30,7 @@ from augment_cli.store.parquet import ROW_GROUP_ROWS, describe, write_array
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable, stage_names
-from augment_cli.tokenization import Tokenizer, get_tokenizer
+from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import judging
 from augment_cli.vectors.search import candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
@@ -190,31 +191,16 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     journal.folder.mkdir(parents=True, exist_ok=True)
     if "nearest_cosine" in work.options.columns:
         write_array(journal.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0])
-    common = {
-        "store_path": store.path,
-        "stage": work.stage,
-        "of": work.of,
-        "options": work.options,
-        "models": work.models,
-        "settings": work.settings,
-    }
+    common = {"store_path": store.path, "stage": work.stage, "work": dataclasses.replace(work, pieces={})}
     task = "augment_cli.vectors.score:score_piece"
     make = one_by_one(engine.run, task, lambda index, piece: common, progress)
     make_parts(journal, work.pieces, make, lambda index: _join_part(store, work, journal, index))
     store.clean_work(work.stage)
 
 
-def score_piece(
-    store_path: Path,
-    stage: str,
-    of: str,
-    index: int,
-    piece: int,
-    options: ScoreOptions,
-    models: dict[str, ModelFolder],
-    settings: Settings,
-) -> tuple[int, int]:
+def score_piece(store_path: Path, stage: str, index: int, piece: int, work: Work) -> tuple[int, int]:
     """Score some rows of a part (in a worker) into the journal; returns the part and the piece's rows."""
+    of, options, models = work.of, work.options, work.models
     store, piece_rows = Store.open(store_path), _piece_rows(models)
     size = piece_sizes(store.parts[index][1], piece_rows)[piece]
     group, offset = divmod(piece * piece_rows, ROW_GROUP_ROWS)
@@ -227,22 +213,19 @@ def score_piece(
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     low = store.parts[index][0] + piece * piece_rows
     columns: dict[str, np.ndarray] = {"row_id": np.arange(low, low + size)}
-    journal = Journal(store.work, stage, settings)
+    journal = Journal(store.work, stage, work.settings)
     if options.needs_vectors:
         columns |= _of_vectors(store, options, of, (index, group, offset, low, size), journal.folder)
     if "length_ratio" in options.columns:
         columns["length_ratio"] = _lengths(texts) / np.maximum(_lengths(originals), 1)
     if "edited_share" in options.columns:
-        columns["edited_share"] = np.full(size, np.nan)
-        if has_edits:
-            columns["edited_share"] = _edited_share(texts, originals, rows["edits"].combine_chunks())
+        columns["edited_share"] = (
+            _edited_share(texts, originals, rows) if has_edits else np.full(size, np.nan)
+        )
     if "repeated_words" in options.columns:
         columns["repeated_words"] = _repeated_words(texts, originals)
     if "unknown_words" in options.columns:
-        table = stage_names(options.fit)[1]
-        tokenizer = get_tokenizer(store.stage(table).settings["parameters"]["tokenizer"])
-        terms = TermTable.read(store, table)
-        columns["unknown_words"] = _unknown_words(texts, originals, terms, tokenizer)
+        columns["unknown_words"] = _unknown_words(texts, originals, store, options.fit)
     if options.judge:
         verdicts = store.read_part(options.judge, index, [LABEL_COLUMN.name], [group])[LABEL_COLUMN.name]
         columns |= _verdict_columns(verdicts.slice(offset, size).combine_chunks())
@@ -286,14 +269,6 @@ def _of_vectors(
     return columns
 
 
-_LABELS: dict[str, Callable[[Path], list[str]]] = {
-    "nli": lambda folder: list(judging.entailment_labels(folder)),
-    "acceptability": lambda folder: ["acceptability"],
-    "cross_encoder": lambda folder: ["cross_encoder"],
-    "verifier": lambda folder: ["turned"],
-}
-
-
 @lru_cache(maxsize=1)
 def _verifier(model: ModelFolder) -> Any:
     from augment_cli.encoding.verifier import load_verifier
@@ -301,34 +276,36 @@ def _verifier(model: ModelFolder) -> Any:
     return load_verifier(model.path)
 
 
+# Of each kind of model the columns that it fills, with their places in its answers, and what answers: the
+# original is the premise, the text the hypothesis.
+_LABELS: dict[str, Callable[[Path], dict[str, int]]] = {
+    "nli": judging.entailment_labels,
+    "acceptability": judging.acceptability_labels,
+    "cross_encoder": lambda folder: {"cross_encoder": 0},
+    "verifier": lambda folder: {"turned": 0},
+}
+_ANSWERS: dict[str, Callable[[ModelFolder, list[str], list[str]], np.ndarray]] = {
+    "nli": judging.probabilities,
+    "acceptability": lambda model, originals, texts: judging.probabilities(model, texts),
+    "cross_encoder": lambda model, *pairs: judging.relevance(model, *pairs)[:, None],
+    "verifier": lambda model, *pairs: _verifier(model).turned(*pairs)[:, None],
+}
+
+
 def _judged(
     models: dict[str, ModelFolder], texts: pa.Array, originals: pa.Array, is_there: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Columns of the classifiers: the original is the premise, the text the hypothesis."""
-    if not models:
-        return {}
-    places = np.flatnonzero(is_there)
-    new = texts.take(pa.array(places)).to_pylist()
+    """Columns of the models."""
     columns: dict[str, np.ndarray] = {}
+    places = np.flatnonzero(is_there)
+    pairs = [column.take(pa.array(places)).to_pylist() for column in (originals, texts)]
     for kind, model in models.items():
-        premises = originals.take(pa.array(places)).to_pylist()
-        if kind == "cross_encoder":
-            columns[kind] = np.full(len(texts), np.nan)
-            columns[kind][places] = judging.relevance(model, "fp32", premises, new)
-            continue
-        if kind == "verifier":
-            columns["turned"] = np.full(len(texts), np.nan)
-            columns["turned"][places] = _verifier(model).turned(premises, new)
-            continue
-        find = judging.entailment_labels if kind == "nli" else judging.acceptability_labels
-        labels = find(model.path)
-        pair = (premises, new) if kind == "nli" else (new, None)
-        answers = (
-            judging.probabilities(model, "fp32", *pair) if new else np.zeros((0, 1 + max(labels.values())))
-        )
-        for label, number in labels.items():
-            columns[label] = np.full(len(texts), np.nan)
-            columns[label][places] = answers[:, number]
+        labels = _LABELS[kind](model.path)
+        columns |= {label: np.full(len(texts), np.nan) for label in labels}
+        if len(places):
+            answers = _ANSWERS[kind](model, *pairs)
+            for label, number in labels.items():
+                columns[label][places] = answers[:, number]
     return columns
 
 
@@ -343,14 +320,15 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
 # --- what texts alone say, and a judge's verdicts
 
 
-def _edited_share(texts: pa.Array, originals: pa.Array, edits: pa.ListArray) -> np.ndarray:
+def _edited_share(texts: pa.Array, originals: pa.Array, rows: pa.Table) -> np.ndarray:
     """Characters removed and put in, over the characters of both sentences; float64 (n,), 0 to 1."""
+    edits = rows["edits"].combine_chunks()
     counts = edits.value_lengths().to_numpy(zero_copy_only=False)
     flat = edits.flatten()
     removed = flat.field("end").to_numpy().astype(np.int64) - flat.field("start").to_numpy()
     new = pc.utf8_length(flat.field("replacement")).to_numpy()
-    rows = np.repeat(np.arange(len(counts)), counts)
-    changed = np.bincount(rows, weights=removed + new, minlength=len(counts))
+    places = np.repeat(np.arange(len(counts)), counts)
+    changed = np.bincount(places, weights=removed + new, minlength=len(counts))
     return changed / np.maximum(_lengths(texts) + _lengths(originals), 1)
 
 
@@ -367,10 +345,11 @@ def _repeated_words(texts: pa.Array, originals: pa.Array) -> np.ndarray:
     return np.maximum(repeated[0] - repeated[1], 0)
 
 
-def _unknown_words(
-    texts: pa.Array, originals: pa.Array, terms: TermTable, tokenizer: Tokenizer
-) -> np.ndarray:
+def _unknown_words(texts: pa.Array, originals: pa.Array, store: Store, fit: str | None) -> np.ndarray:
     """Words that the corpus does not hold, beyond the original's; float64 (n,), NaN without text."""
+    table = stage_names(fit)[1]
+    tokenizer = get_tokenizer(store.stage(table).settings["parameters"]["tokenizer"])
+    terms = TermTable.read(store, table)
     unknown = np.zeros((2, len(texts)))
     for place, column in enumerate((texts, originals)):
         tokens = tokenizer(pc.fill_null(column, ""))

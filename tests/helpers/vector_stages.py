@@ -6,6 +6,7 @@ import torch
 from augment_cli.engine.engine import Engine
 from augment_cli.session import Session
 from augment_cli.store.files import sha256_of_file
+from augment_cli.store.journal import Journal
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
@@ -32,6 +33,24 @@ def units(store, stage):
 
 class Died(BaseException):
     """The process is gone: nothing catches this."""
+
+
+_WRITE = Journal.write
+
+
+def die_after(monkeypatch, pieces):
+    """Let the process "die" before the piece after this many is kept, with −1 never; those that are kept."""
+    kept = []
+
+    def write(self, index, piece, table):
+        if len(kept) == pieces and piece != "plan":
+            raise Died
+        _WRITE(self, index, piece, table)
+        if piece != "plan":
+            kept.append((index, piece, table.num_rows))
+
+    monkeypatch.setattr(Journal, "write", write)
+    return kept
 
 
 def predicted(folder, pairs):

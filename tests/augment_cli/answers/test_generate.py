@@ -15,7 +15,6 @@ from augment_cli import api
 from augment_cli.answers import client
 from augment_cli.answers.client import Pace, TooManyFailures, seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
-from augment_cli.reports import report
 from augment_cli.reports.report import rows_in_work
 from augment_cli.reports.soundness import command_for, verify
 from augment_cli.store.store import Store
@@ -500,16 +499,6 @@ def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):
 def test_what_is_asked_for_must_make_sense(store, options, message):
     with pytest.raises(UsageError, match=message):
         api.generate(store, **options)
-
-
-def test_status_and_card_know_the_stages(store):
-    with serving(echo) as server:
-        ask(store, server)
-    api.read_answers(store)
-    opened = Store.open(store)
-    entries = {entry["stage"]: entry for entry in report.status(opened)}
-    assert entries["llm-paraphrase"]["changed"] == ROWS
-    assert all(entries[name]["differs"] is None for name in ("answers-paraphrase", "llm-paraphrase"))
 
 
 def test_a_server_is_given_the_schema_that_is_asked_for_and_it_is_a_setting(store):

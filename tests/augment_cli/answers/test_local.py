@@ -1,23 +1,20 @@
 """generate in this process: what small random models answer, whatever else is in the batch."""
 
 import json
-import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from augment_cli import api
-from augment_cli.answers import generate, local
+from augment_cli.answers import local
 from augment_cli.answers.templates import find_template
 from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import load_tokenizer, load_weights
 from augment_cli.neural.sampling import KeyedNoise
 from augment_cli.reports.soundness import command_for, verify
-from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.tiny_models import SENTENCES
 
@@ -48,37 +45,6 @@ def slowly(folder, kind, prompts, first, **options):
         own = whole[0][first if first is not None else ids.shape[1] :]
         found.append((tokenizer.decode(own, skip_special_tokens=True), ids.shape[1], len(own)))
     return found
-
-
-def test_a_sample_is_timed_without_loading_and_changes_no_answer(store, model, monkeypatch, tmp_path):
-    folder = str(model("llama"))
-    parameters = GenerateParameters(model=folder, engine="process", max_tokens=12, precision="fp32")
-    whole = tmp_path / "whole"
-    shutil.copytree(store, whole)
-    ask(whole, folder)
-    load, write = local.load_weights, local.LocalModel._write
-    now, asked = [0.0], []
-
-    def slow_load(*arguments):
-        now[0] += 100
-        return load(*arguments)
-
-    def slow_write(self, rows, ids, places):
-        now[0] += len(places)
-        asked.extend(rows[place] for place in places)
-        return write(self, rows, ids, places)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(local.LocalModel, "_write", slow_write)
-        patched.setattr(local, "load_weights", slow_load)
-        patched.setattr(generate, "time", SimpleNamespace(monotonic=lambda: now[0]))
-        with Session(store) as session:
-            stage, numbers = session.sample(parameters, 3)
-        ask(store, folder)
-    assert (stage, numbers["asked"], numbers["requests"]) == ("answers-paraphrase", 3, ROWS - 3)
-    assert numbers["seconds"] == numbers["seconds_left"] == 3
-    assert sorted(asked) == list(range(ROWS))
-    assert texts(store) == texts(whole)
 
 
 def as_chat(text, sentence):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError
 from augment_cli.models.digest import model_digest
 from tests.helpers.places import REPOSITORY
 
@@ -80,17 +80,6 @@ def test_a_bert_unlike_the_plain_one_gives_what_sentence_transformers_gives(
     np.testing.assert_allclose(load_encoder(folder).encode(sentences), theirs(folder, sentences), atol=2e-6)
 
 
-def test_pickled_weights_are_refused_by_name(plain_model, tmp_path):
-    folder = shutil.copytree(plain_model, tmp_path / "pickled")
-    (folder / "model.safetensors").unlink()
-    (folder / "pytorch_model.bin").write_bytes(b"never read")
-    with pytest.raises(MissingError, match=r"safetensors\.torch\.save_file"):
-        load_encoder(folder)
-    (folder / "pytorch_model.bin").unlink()
-    with pytest.raises(MissingError, match=r"model\.safetensors is missing"):
-        load_encoder(folder)
-
-
 @pytest.mark.parametrize(
     ("kept", "more", "words"),
     [
@@ -112,18 +101,6 @@ def test_modules_that_no_encoder_has(old_layout, tmp_path, kept, more, words):
         load_encoder(folder)
 
 
-def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_path):
-    folder = shutil.copytree(plain_model, tmp_path / "copy")
-    before = model_digest(plain_model)
-    (folder / "README.md").write_text("a card")
-    assert model_digest(folder) == before
-    for name in ("config.json", "model.safetensors", "tokenizer.json"):
-        changed = shutil.copytree(plain_model, tmp_path / name)
-        with (changed / name).open("ab") as file:
-            file.write(b" ")
-        assert model_digest(changed) != before
-
-
 def test_code_of_the_models_own_is_not_run(plain_model, tmp_path):
     folder = shutil.copytree(plain_model, tmp_path / "remote")
     config = json.loads((folder / "config.json").read_text())
@@ -142,7 +119,7 @@ def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_p
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("encoder.layer.1.output.dense.weight")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BadInputError, match=r"lacks the weights encoder\.layer\.1\.output\.dense\.weight"):
+    with pytest.raises(BadInputError, match=r"lacks 1 of .*, such as encoder"):
         load_encoder(folder)
 
 
@@ -227,6 +204,7 @@ sys.exit(None if found == [True] * 4 else str(found))
 """
 
 
+@pytest.mark.slow
 def test_threads_that_load_at_once_in_a_new_process(plain_model):
     """transformers is imported, and the type of new numbers set, for the whole process."""
     done = subprocess.run([sys.executable, "-c", _AT_ONCE, str(plain_model)], capture_output=True, text=True)

@@ -237,19 +237,6 @@ def test_a_text_is_moved_by_the_mean_of_its_ten_nearest():
         np.testing.assert_allclose(found, length_one(own + lookup.keys[order].mean(axis=0)), atol=1e-5)
 
 
-def test_what_is_alike_becomes_more_alike():
-    encoder = load_encoder(STATIC)
-    lookup = Lookup.fit([(encoder, 1.0)], TEXTS_OF_LOOKUP)
-    river = [f"The river and the boat number {number}." for number in (71, 72)]
-    other = ["The loan and the money number 73."]
-
-    def closeness(encode):
-        first, second, third = (length_one(vector) for vector in encode([*river, *other]))
-        return first @ second - first @ third
-
-    assert closeness(lookup.encode) > closeness(encoder.encode)
-
-
 def test_it_is_read_back_as_it_was_written(tmp_path):
     lookup = Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP)
     lookup.save(tmp_path / "lookup", [STATIC])
@@ -381,23 +368,6 @@ def test_word_tables_equal_a_loop_over_words(encoder, counts, sentences, pooling
     expected = np.stack([np.mean([weights[i] * table[i] for i in of_text], axis=0) for of_text in ids])
     # Directions of a whitening may come in another order or with the other sign: angles and lengths decide.
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, rtol=1e-3, atol=1e-3)
-
-
-def test_a_word_table_knows_no_order_and_an_empty_text_is_zero(encoder):
-    table = word_table(encoder, "table")
-    first, second, empty = table.encode(["dog eats cat", "cat eats dog", ""])
-    np.testing.assert_allclose(first, second, atol=1e-6)
-    assert not empty.any()
-
-
-def test_sentence_transformers_gives_the_same_from_a_saved_word_table(encoder, counts, sentences, tmp_path):
-    from sentence_transformers import SentenceTransformer
-
-    table = word_table(encoder, "zipf-idf:table", counts)
-    write_folder(table, tmp_path / "table")
-    library = SentenceTransformer(str(tmp_path / "table"), device="cpu")
-    theirs = library.encode(sentences, show_progress_bar=False)
-    np.testing.assert_allclose(theirs, table.encode(sentences), atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", ["idf:mean", "sif:mean", "idf:first-last"])

@@ -26,6 +26,7 @@ from augment_cli.store.store import Store
 from tests.helpers.made_stores import store_of
 from tests.helpers.tiny_models import SENTENCES
 from tests.helpers.undisturbed import appeared
+from tests.helpers.vector_stages import Died, die_after
 
 # Random weights write no English, so the guards on it are off.
 UNGUARDED = {"faithful": False, "surprise": 0.0, "candidates": 1}
@@ -60,25 +61,6 @@ def expected(run, tmp_path_factory):
     """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
     return digests(store_of(folder, SENTENCES, run, part_rows=25).path)
-
-
-class Died(BaseException):
-    """The process is gone: nothing catches this."""
-
-
-def die_after(monkeypatch, batches):
-    """Let the process "die" before the batch after this many is kept; returns the list of kept ones."""
-    kept, real = [], Journal.write
-
-    def write(self, index, number, table):
-        if len(kept) == batches and number != "plan":
-            raise Died
-        real(self, index, number, table)
-        if number != "plan":
-            kept.append((index, number, table.num_rows))
-
-    monkeypatch.setattr(Journal, "write", write)
-    return kept
 
 
 @pytest.mark.slow

@@ -186,10 +186,8 @@ def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(store, tmp_pa
 @pytest.mark.parametrize(
     ("typed", "stage"),
     [
-        ("una --radius 3 --background none --name plain", "plain"),
         ("una --radius 4 --draws 3 --seed 7 --name three", "three.2"),
         ("una --radius 4 --surface in-place --fit second --name of-second", "of-second"),
-        ("word-deletion --rate 0.3 --name fewer", "fewer"),
     ],
 )
 def test_a_command_that_makes_a_stage_again(store, command, typed, stage):
@@ -311,13 +309,6 @@ def test_what_cannot_be_chained_is_refused(chains):
             session.augment(make_run("paraphrase", of="opposite"))
     with pytest.raises(UsageError, match="names a stage of a store"):
         augment_cli.augment(LINES_OF_CHAINS, "negation", of="opposite")
-
-
-def test_the_command_line_has_the_option(chains, command):
-    done = command("negation", "--of", "opposite", "--store", chains.path, "--dry-run", "--json")
-    assert done.returncode == 0, done.stderr
-    states = {entry["stage"]: entry["state"] for entry in json.loads(done.stdout)}
-    assert states["negation-of-opposite"] == "done"
 
 
 TEXTS = st.text("ab ", min_size=0, max_size=12)

@@ -27,7 +27,6 @@ from augment_cli.vectors.combine import (
     confirmation,
     kept_weight,
     lexical_vectors,
-    nearest,
     side_by_side,
     smoothed,
 )
@@ -341,13 +340,6 @@ def test_blocks_do_not_show(monkeypatch):
     monkeypatch.setattr("augment_cli.encoding.transforms._BLOCK", 7)
     monkeypatch.setattr("augment_cli.encoding.transforms._PRODUCTS", 300)
     np.testing.assert_allclose(smoothed(vectors, 5, 2), whole, atol=1e-6)
-
-
-def test_the_nearest_others():
-    vectors = draw(20, 4).astype(np.float32)
-    products = vectors @ vectors.T - 1e9 * np.eye(20, dtype=np.float32)
-    expected = np.sort(np.argsort(-products, axis=1)[:, :6], axis=1)
-    assert (np.sort(nearest(vectors, 6), axis=1) == expected).all()
 
 
 @pytest.mark.parametrize("vectors", [np.zeros((3, 2)), np.ones((4, 2)), np.eye(1, 3), np.zeros((0, 2))])

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
-from augment_cli.encoding import static
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static import load_static
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.neural.runtime import sparing_memory
@@ -19,7 +17,6 @@ from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
 from augment_cli.vectors.mine_parameters import MineParameters, mine_settings
@@ -37,7 +34,7 @@ from augment_cli.vectors.stages import (
 )
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.tiny_models import SENTENCES
-from tests.helpers.vector_stages import FAST, Died, digests, make, units
+from tests.helpers.vector_stages import FAST, Died, die_after, digests, make, units
 
 
 def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, model):
@@ -80,36 +77,14 @@ def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch)
 
 @pytest.mark.parametrize("pieces", [0, 1, 5])
 def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded, monkeypatch, pieces):
-    written, real = [], Journal.write
-
-    def write(self, index, piece, table):
-        if len(written) == pieces:
-            raise Died
-        real(self, index, piece, table)
-        written.append((index, piece))
-
-    monkeypatch.setattr(Journal, "write", write)
+    first = die_after(monkeypatch, pieces)
     with pytest.raises(Died):
         make(path, encoder)
-    first = list(written)
-    pieces = -1
-    monkeypatch.setattr(Journal, "write", write)
+    second = die_after(monkeypatch, -1)
     store = make(path, encoder)
-    assert len(written) == len(set(written)) > len(first)
+    assert len(first) == pieces and second and not set(first) & set(second)
     assert digests(path, "vectors") == digests(embedded, "vectors")
     assert verify(store) == [] and not list((path / ".work").rglob("piece-*"))
-
-
-def test_the_graph_mines_what_the_exact_search_does_where_there_is_little_to_search(vectors_path):
-    with Session(vectors_path, Engine(1)) as session:
-        session.mine(MineParameters(by="vectors"), stage="mined-exact")
-        session.mine(MineParameters(by="vectors", search="graph"), stage="mined-graph")
-        exact, graph = (session.store.read(f"mined-{name}").to_pylist() for name in ("exact", "graph"))
-    for one, other in zip(exact, graph, strict=True):
-        assert (one["text"] is None) == (other["text"] is None)
-        assert one["text"] is None or one["score"] == pytest.approx(other["score"], abs=2e-3)
-    assert sum(one["text"] is not None for one in exact) > 30
-    assert "search" not in session.store.stage("mined-exact").settings["parameters"]
 
 
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
@@ -171,25 +146,6 @@ def test_word_vectors_are_an_encoder_too(path, tmp_path):
     )
 
 
-def test_a_static_piece_is_halved_as_it_is_looked_up(tmp_path, monkeypatch):
-    (tmp_path / "words.vec").write_text("the 1 1e9\nriver 1 0.1\ntown 0.3 2\n")
-    encoder, parameters = load_static(tmp_path / "words.vec"), EmbedParameters()
-    texts = ["the", "river town", "town", "", "river"]
-    whole = embed.encode(texts, encoder, parameters)
-    given, original = [], embed.encode
-
-    def watched(part, *more):
-        given.append(part)
-        return original(part, *more)
-
-    monkeypatch.setattr(static, "LOOK_UP_TEXTS", 2)
-    monkeypatch.setattr(embed, "encode", watched)
-    with np.errstate(over="ignore"):
-        expected = whole.astype(np.float16)
-    np.testing.assert_array_equal(embed._encode_in_halves(texts, encoder, parameters), expected)
-    assert given == [texts[:2], texts[2:4], texts[4:]] and np.isinf(expected).any()
-
-
 def test_a_first_part_of_nulls_alone(path, encoder):
     store = Store.open(path)
     with Session(path, Engine(1)) as session:
@@ -220,6 +176,8 @@ def test_what_cannot_be_embedded_is_refused(path, encoder, model, tmp_path):
         make(path, EmbedParameters(model=model("encoder"), precision="fp8"))
     with pytest.raises(UsageError, match="unknown pooling 'best'"):
         make(path, EmbedParameters(model=model("encoder"), pooling="best", **FAST))
+    with pytest.raises(UsageError, match=r"encoder.* stores no token weights, and embed counts none"):
+        make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
     (tmp_path / "big.vec").write_text("the 99999 1\nriver 1 2\n")
     with pytest.raises(BadInputError, match="not finite in half precision"):
         make(path, EmbedParameters(model=str(tmp_path / "big.vec")))
@@ -317,4 +275,4 @@ def test_what_was_embedded_and_mined_without_prompts_keeps_its_settings(embedded
         asked = embed_settings(store, "corpus", model, named(encoder, "query"))
         assert asked.parameters["prompt_name"] == "query"
         limits = MineParameters(by="vectors")
-        assert "query_vectors" not in mine_settings(store, limits, None, None, 0).parameters
+        assert not {"query_vectors", "search"} & mine_settings(store, limits, None, None, 0).parameters.keys()

@@ -16,13 +16,12 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
-from augment_cli.store.journal import Journal
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters
-from tests.helpers.vector_stages import FAST, Died, digests, make, predicted, units
+from tests.helpers.vector_stages import FAST, Died, die_after, digests, predicted, units
 
 
 def slow_scores(store):
@@ -301,23 +300,16 @@ def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
 def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
     whole = shutil.copytree(embedded, tmp_path / "whole")
     broken = shutil.copytree(embedded, tmp_path / "broken")
-    written, real = [], Journal.write
-
-    def write(self, index, piece, table):
-        if len(written) == 1:
-            raise Died
-        real(self, index, piece, table)
-        written.append((index, piece))
 
     def run(path):
         with Session(path, Engine(1)) as session:
             session.mine(MineParameters(by=by, search=search, negatives=2))
 
     run(whole)
-    monkeypatch.setattr(Journal, "write", write)
+    die_after(monkeypatch, 1)
     with pytest.raises(Died):
         run(broken)
-    monkeypatch.setattr(Journal, "write", real)
+    die_after(monkeypatch, -1)
     run(broken)
     for stage in (f"mined-{by}", f"mined-{by}.1"):
         assert digests(broken, stage) == digests(whole, stage)
@@ -452,13 +444,6 @@ def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
         done = {entry["stage"] for entry in entries if entry["state"] == "done"}
         assert done == set(stages) & {"corpus", "tfidf"}
     assert sorted(path.rglob("*")) == before
-
-
-def test_a_pooling_with_token_weights_says_what_to_do(path, model):
-    with pytest.raises(
-        UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
-    ):
-        make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
 
 
 def test_the_only_set_of_vectors_is_taken(path, model, tmp_path):
