@@ -39,7 +39,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
-from benchmarks.timing import add_line, read_lines
+from benchmarks.timing import add_line, markdown, read_lines
 from eval.measures.geometry import neighbourhoods_by_row, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
@@ -56,16 +56,9 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 DOMAINS = ("stackoverflow", "searchsnippets", "biomedical", "banking77", "clinc150")
 
 
-def corpus_of(
-    table: Table, rows: int, splits: Sequence[str] = ("train", "dev")
-) -> tuple[list[str], np.ndarray]:
+def corpus_of(table: Table, rows: int) -> tuple[list[str], np.ndarray]:
     """Texts of a domain's corpus and their labels, `rows` of them in a fixed mixed order."""
-    return _some(table, splits, 0, rows)
-
-
-def others_of(table: Table, rows: int, count: int) -> tuple[list[str], np.ndarray]:
-    """Texts that are not among the corpus's `rows`, and their labels."""
-    return _some(table, ["test"], rows, rows + count)
+    return _some(table, ["train", "dev"], 0, rows)
 
 
 def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[list[str], np.ndarray]:
@@ -81,7 +74,7 @@ def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[lis
 
 def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, seeds: int) -> dict[str, float]:
     """What an encoder scores on other texts of a domain and on STS-B test, in percent."""
-    texts, labels = others_of(table, rows, scored)
+    texts, labels = _some(table, ["test"], rows, rows + scored)  # none of the corpus
     vectors = encode(texts)
     measured = {"purity_10": float(neighbourhoods_by_row(vectors, labels, [10])["purity_10"].mean())}
     if table.task.protocol == "clustering":
@@ -151,10 +144,7 @@ def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: in
 
 def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
     """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
-    rows = [
-        "| model | domain | score | before | after − before | up in | STS-B test |",
-        "|---|---|---|---:|---:|---:|---:|",
-    ]
+    rows = []
     made = [line for line in lines if line["encoder"] == encoder]
     for model, domain in dict.fromkeys((line["model"], line["domain"]) for line in made):
         own = [line for line in lines if (line["model"], line["domain"]) == (model, domain)]
@@ -164,23 +154,19 @@ def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
         price = _spread(changes.pop("stsb"))
         for key, values in changes.items():
             up = f"{sum(value > 0 for value in values)} of {len(values)}"
-            cells = (model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
-            rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+            rows.append([model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price])
+    header = ["model", "domain", "score", "before", "after − before", "up in", "STS-B test"]
+    return markdown(header, rows, "lllrrrr")
 
 
 def untrained_table(lines: list[dict[str, Any]]) -> str:
     """The scores of what needs no training, in percent, as Markdown."""
-    rows = ["| domain | encoder | K-means or few-shot | purity | STS-B test |", "|---|---|---:|---:|---:|"]
+    rows = []
     for line in lines:
         main = line.get("accuracy", line.get("accuracy_10"))
-        cells = (
-            line["domain"],
-            line["encoder"],
-            *(f"{x:.2f}" for x in (main, line["purity_10"], line["stsb"])),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+        scores = (f"{score:.2f}" for score in (main, line["purity_10"], line["stsb"]))
+        rows.append([line["domain"], line["encoder"], *scores])
+    return markdown(["domain", "encoder", "K-means or few-shot", "purity", "STS-B test"], rows, "llrrr")
 
 
 def _spread(values: list[float]) -> str:

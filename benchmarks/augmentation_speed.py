@@ -124,8 +124,8 @@ def peer_seconds(python: str, treebank: str | None, texts: list[str]) -> dict[st
     """CPU seconds of each call of the other libraries over some sentences."""
     command = [python, "-W", "ignore", "-m", "benchmarks.augmentation_speed", "--serve"]
     command += ["--treebank", treebank] if treebank else []
-    done = subprocess.run(command, input=json.dumps(texts), check=True, stdout=subprocess.PIPE, text=True)
-    seconds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    printed = subprocess.check_output(command, input=json.dumps(texts), text=True)
+    seconds: dict[str, float] = json.loads(printed.splitlines()[-1])
     return seconds
 
 

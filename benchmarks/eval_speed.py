@@ -23,7 +23,7 @@ from augment_cli.encoding.encoder import Precision
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
 from benchmarks.timing import in_turns, markdown, ratio
-from eval.contract.protocol import rejoin
+from eval.contract import rejoin
 from eval.measures.geometry import correlation, cosine
 from eval.tasks.table import load_registry, pairs_of, read_table
 

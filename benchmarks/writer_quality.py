@@ -79,8 +79,7 @@ def score(options: argparse.Namespace, stage: str, seed: int) -> float:
 
 def _call(program: str, *words: object) -> str:
     """What a program prints; what it says beside goes to people."""
-    command = [sys.executable, "-m", program, *map(str, words)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.check_output([sys.executable, "-m", program, *map(str, words)], text=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_line
 from augment_cli.store.store import Store
 from eval import protocols
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.options import ScoreOptions
 from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result

@@ -18,7 +18,7 @@ from scipy.stats import ttest_1samp
 
 from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
 from benchmarks.reproduce.units import SCORED, TRAINING
-from benchmarks.timing import read_lines
+from benchmarks.timing import markdown, read_lines
 from eval.results.tables import published_rows
 
 if TYPE_CHECKING:
@@ -255,5 +255,4 @@ def paper_table(profile: Profile, entries: Iterable[Entry]) -> str:
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> str:
-    first, *rest = (f"| {' | '.join(cells)} |" for cells in table)
-    return "\n".join([first, "|---" * len(table[0]) + "|", *rest])
+    return markdown(table[0], table[1:], "l" * len(table[0]))

@@ -24,7 +24,7 @@ from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.units import MOST_COUNTED, TRAINING, Result, Results, Unit, counts_tokens
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.measures.geometry import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task

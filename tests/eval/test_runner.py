@@ -16,7 +16,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError
 from eval import leaks, runner
 from eval.command import main
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.protocols.retrieval import score
 from eval.scoring import _Bars, split_label
 from eval.tasks.beir import read_beir
@@ -26,7 +26,6 @@ from tests.helpers.small_encoders import with_prompts
 from tests.helpers.stored_results import REGISTRY
 
 
-@pytest.mark.slow
 def test_constant_and_broken_encoders_are_scored_by_every_protocol_without_an_exception(world):
     registry = load_registry(world / "tasks.toml")
     tables, _ = read_tables(list(registry.values()), world / "data")

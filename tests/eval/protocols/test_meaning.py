@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import MissingError
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.protocols.meaning import PROTOCOL, auc, half_of_auc, score
 from eval.tasks.meaning import _FILES, meaning_table
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
 from eval.command import main
-from eval.contract.task_score import TaskScore
+from eval.contract import TaskScore
 from eval.results import compare, plots, tables
 from eval.results.files import results_of_one
 from eval.results.page import END, HEADING, as_page
