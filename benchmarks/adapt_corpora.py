@@ -4,11 +4,10 @@
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --corpora news,banking77
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --encoder FOLDER --model own
 
-Texts with labels are scored as in `benchmarks.adapt_domains`, on others than those of the corpus. Where the
-data have pairs instead (duplicate questions, captions of one image), scored is how often the nearest of 2,000
-other pairs' second halves is a first half's own. Plain text has neither; there STS-B test alone tells whether
-anything was lost. Printed is a JSON line for each corpus, and at the end the table of
-benchmarks/results/adaptation.md.
+Texts with labels are scored as in `benchmarks.adapt_domains`, on others than those of the corpus. Of pairs
+(duplicate questions, captions of one image) it is how often the nearest of 2,000 other pairs' second halves
+is a first half's own. Of plain text STS-B test alone tells whether anything was lost. Printed is a JSON line
+for each corpus, and at the end the table of benchmarks/results/adaptation.md.
 """
 
 from __future__ import annotations

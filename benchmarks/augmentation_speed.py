@@ -6,11 +6,10 @@
         --treebank ../shared/data/treebank/en_ewt-ud-train.conllu.gz
 
 The peers need WordNet where NLTK looks (`nltk_data/corpora/wordnet`: WordNet 3.0's files and `lexnames`), and
-nlpaug's synonyms need NLTK's perceptron tagger, whose weights are a download of their own; where they are
-not at hand, `--treebank` trains the same tagger on a treebank, which costs the same per token.
-
-One process each, over the same sentences; CPU seconds are counted. Ours makes the whole table of a stage:
-text, reason, edits, columns. Without `--peers` only ours run; `benchmarks.rules_speed` has all others.
+nlpaug's synonyms need NLTK's perceptron tagger; where its weights are not at hand, `--treebank` trains the
+same tagger on a treebank, which costs the same per token. One process each, over the same sentences; CPU
+seconds are counted. Ours makes the whole table of a stage: text, reason, edits, columns. Without `--peers`
+only ours run; `benchmarks.rules_speed` has all others.
 """
 
 from __future__ import annotations

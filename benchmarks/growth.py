@@ -3,19 +3,16 @@
     python -m benchmarks.growth --data ../shared/data --work growth --rows 10000 100000 1000000 10000000
 
 Each size is a corpus of its own in `--work`, gzipped, and a store. The first million are the sentences of the
-data folder; what goes beyond is made of them, the first half of the words of one and the second half of
-another's: hardly a sentence is twice in it. Its vocabulary does not grow with it, as a real one would.
-Each command is a process of its own; its memory and that of its workers are sampled (resident set sizes
-summed, so that shared pages count for each). `--commands` names others, of which the first reads the corpus:
+data folder; what goes beyond is made of halves of two of them, so that its vocabulary does not grow as a real
+one would. Each command is a process of its own; its memory and that of its workers are sampled (resident set
+sizes summed, so that shared pages count for each). `--commands` names others, of which the first reads the
+corpus:
 
     python -m benchmarks.growth --data ../shared/data --work growth --rows 1000000 --commands una verify
-    python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
 
-`--reference 5000` prints beside it what a plain-Python UNA and scikit-learn's
-counting with NLTK's tokens do with that many sentences in one process.
-
-`train` is one epoch of the shipped static encoder over every sentence with the positives of `crop`, which it
-needs before it: `--commands ingest crop train`.
+`--reference 5000` prints beside it what a plain-Python UNA and scikit-learn's counting with NLTK's tokens do
+with that many sentences in one process. `train` is one epoch of the shipped static encoder over every
+sentence with the positives of `crop`, which it needs before it: `--commands ingest crop train`.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     python -m benchmarks.judge_quality --model NAME --work runs/judge
     python -m benchmarks.judge_quality --model FOLDER --engine process --work runs/judge --template mine.toml
 
-Originals and outputs of `data/judged/*.jsonl` whose verdict says something of the meaning become the pairs of
-a store, and the judge is asked about each, for its likeliest answer. Printed is a table: for each
-augmentation with such verdicts, and for all, how many pairs, how many without a verdict of the judge,
-agreement with its 95 % interval, and Cohen's kappa. A command that was stopped goes on where it was.
+Originals and outputs whose verdict says something of the meaning become the pairs of a store, and the judge
+is asked about each, for its likeliest answer. Printed are, for each augmentation and for all, the pairs,
+those without a verdict of the judge, agreement with its 95 % interval, and Cohen's kappa. A command that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
