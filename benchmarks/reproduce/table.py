@@ -183,12 +183,8 @@ def gain(values: Sequence[float]) -> str:
 
 def one_rate_table(grid: Grid, found: Measures, profile: Profile) -> list[list[str]]:
     """The comparisons of which one row was trained at the other's learning rate, too."""
-    rates = {
-        row: change.removeprefix("learning_rate=")
-        for row, changes in profile.of_row.items()
-        for change in changes
-        if change.startswith("learning_rate=")
-    }
+    settings = {row: dict(one.split("=", 1) for one in changes) for row, changes in profile.of_row.items()}
+    rates = {row: values.get("learning_rate", "") for row, values in settings.items()}
     table = [["better", "than", "rate of both", "gain, Student"]]
     for one in grid.comparisons:
         for row in (one.better, one.worse):

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import BadInputError
 from augment_cli.errors.visible import in_markdown, visible_line
 from eval import protocols
 from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
@@ -56,15 +55,11 @@ class ScoreTable:
 def published_rows(suite: str, path: Path = PUBLISHED) -> list[Row]:
     """The papers' rows of a suite."""
     rows = []
-    try:
-        for entry in tomllib.loads(path.read_text("utf-8"))["row"]:
-            if entry["suite"] != suite:
-                continue
+    for entry in tomllib.loads(path.read_text("utf-8"))["row"]:
+        if entry["suite"] == suite:
             deviations = entry.get("deviations", {})
             cells = {name: (value, deviations.get(name, math.nan)) for name, value in entry["scores"].items()}
             rows.append(Row(entry["model"], entry["source"], cells, _misprint(entry)))
-    except (KeyError, tomllib.TOMLDecodeError) as error:
-        raise BadInputError(f"{path} is damaged ({error}); restore it from the repository") from error
     return rows
 
 

@@ -51,11 +51,6 @@ def test_nested_cross_validation_predicts_every_row_once():
     assert strengths == [0.25, 0.25]
 
 
-def test_unknown_classifiers_are_named():
-    with pytest.raises(UsageError, match="choose one of logistic-regression, senteval-torch"):
-        classification.get("svm")
-
-
 def test_training_stops_once_the_dev_score_no_longer_rises(monkeypatch):
     steps = []
 

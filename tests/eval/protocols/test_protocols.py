@@ -3,8 +3,6 @@
 import gzip
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -33,7 +31,6 @@ from eval.tasks.beir import read_beir
 from eval.tasks.table import Pairs, Table, load_registry
 from tests.helpers.beir_folders import DOCUMENTS, QUERIES, write_beir
 from tests.helpers.blobs import blobs
-from tests.helpers.places import REPOSITORY
 from tests.helpers.stored_results import REGISTRY
 
 
@@ -49,17 +46,6 @@ def test_an_unknown_protocol_is_named_beside_those_that_exist():
         BadInputError, match="there is no protocol 'nearest-words'; protocols are clustering, "
     ):
         protocols.get("nearest-words")
-
-
-def test_reading_the_declarations_loads_neither_torch_nor_scikit_learn():
-    code = (
-        "import sys; from eval import protocols; protocols.settings(); "
-        "print([name for name in ('torch', 'sklearn', 'transformers') if name in sys.modules])"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert printed.stdout.strip() == "[]"
 
 
 def test_clear_groups_are_found_by_every_seed():
@@ -496,13 +482,3 @@ def test_sets_and_tasks_are_scored_together(world, plain_model, tmp_path, capsys
     run(plain_model, *known, *toy, "--no-plots", "--json")
     (model,) = json.loads(capsys.readouterr().out)
     assert list(model["scores"]) == ["sts", "toy"]
-
-
-def test_nothing_to_score_is_explained(plain_model, capsys):
-    with pytest.raises(SystemExit) as stop:
-        run(plain_model)
-    assert stop.value.code == 2
-    assert (
-        "give --data DIR, --labelled FILE, --beir FOLDER, --minimal-pairs or several"
-        in capsys.readouterr().err
-    )

@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed
 
 from data.builds.pipeline import silver, teacher
-from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, correct, lemma_script
+from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, lemma_script
 from data.builds.pipeline.shipping import ship
 from data.builds.pipeline.student import adapt_tokenizer, relearn
 from data.builds.pipeline.treebank import Sentence, group, make_doc, parse_sentence, read_conllu
@@ -61,18 +61,6 @@ def test_multi_word_range_becomes_words_without_space_between():
     assert [token.dep_ for token in doc] == ["nsubj", "aux", "advmod", "ROOT", "punct"]
     assert str(doc[2].morph) == "Polarity=Neg"
     assert doc[0].pos_ == "NOUN" and doc[0].tag_ == "NNS"
-
-
-def test_range_without_space_after():
-    rows = conllu(
-        "(can't)",
-        "1 ( ( PUNCT -LRB- _ 2 punct SpaceAfter=No",
-        "2-3 can't _ _ _ _ _ _ SpaceAfter=No",
-        "2 ca can AUX MD _ 0 root _",
-        "3 n't not PART RB _ 2 advmod _",
-        "4 ) ) PUNCT -RRB- _ 2 punct _",
-    )
-    assert parse_sentence(rows).spaces == [False, False, False, False]
 
 
 def test_sentences_of_one_document_are_joined_by_a_space():
@@ -208,13 +196,6 @@ def test_sample_is_even_and_repeatable(tmp_path):
     assert lines == silver.sample_lines(paths, 31, seed=5)
     assert len(set(lines)) == 31
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
-
-
-def test_lower_changes_words_alone():
-    sentence = chain([Sentence("A Bee", words=["A", "Bee"], spaces=[True, False])])[0]
-    lowered = silver.lower(sentence)
-    assert (lowered.words, lowered.text) == (["a", "bee"], "a bee")
-    assert lowered.lemmas == ["A", "Bee"]
 
 
 class Letters:
@@ -377,11 +358,6 @@ def lexicon():
 )
 def test_lemma(lexicon, word, tag, guess, lemma):
     assert lexicon.lemma(word, tag, guess) == lemma
-
-
-def test_correct_sets_all_lemmas(lexicon):
-    doc = Doc(spacy.blank("en").vocab, words=["dogs", "based"], tags=["NNS", "VBN"], lemmas=["x", "bas"])
-    assert [token.lemma_ for token in correct(doc, lexicon)] == ["dog", "base"]
 
 
 WORDS_OF_LEMMAS = {"dogs": "dog", "cats": "cat", "ran": "run", "flies": "fly", "here": "here"}
