@@ -19,11 +19,10 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -52,14 +51,14 @@ def main() -> None:
     seconds: dict[str, list[float]] = {"sentence-transformers": [], "fp32": [], "bf16": []}
     least = dict.fromkeys(seconds, 1.0)
     path = str(find_encoder(options.model).path)
-    context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(1, context) as their_process:
+    with tempfile.TemporaryDirectory() as folder, process(path, options.cores) as their_process:
         with Session(Path(folder) / "texts", Engine(1)) as session:
             session.ingest([options.corpus], IngestOptions(limit=options.rows))
             texts = session.store.read("corpus", ["text"])["text"].to_pylist()
         for round_number in range(options.rounds + 1):  # the first, on few texts, only warms up
             some = texts if round_number else texts[:WARM_UP]
-            took, vectors = their_process.submit(theirs, path, options.cores, some).result()
+            their_process.send(some)
+            took, vectors = their_process.recv()
             expected = unit(vectors)[0]
             spent = {"sentence-transformers": took}
             for way in ("fp32", "bf16"):
@@ -80,20 +79,33 @@ def clock_of(cores: int) -> Callable[[], float]:
     return time.process_time if cores == 1 else time.perf_counter
 
 
-@cache
-def their_model(path: str, threads: int) -> Any:
+@contextmanager
+def process(path: str, threads: int) -> Iterator[Connection]:
+    """A process that encodes with sentence-transformers what it is sent."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    child = context.Process(target=their_side, args=(there, path, threads), daemon=True)
+    child.start()
+    there.close()
+    try:
+        yield here
+    finally:
+        child.terminate()
+        child.join()
+
+
+def their_side(connection: Connection, path: str, threads: int) -> None:
+    """Receives texts, and sends seconds and vectors."""
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(threads)
-    return SentenceTransformer(path, device="cpu")
-
-
-def theirs(path: str, threads: int, texts: list[str]) -> tuple[float, np.ndarray]:
-    """Seconds of sentence-transformers in this process, once it is loaded, and its vectors."""
-    model, clock = their_model(path, threads), clock_of(threads)
-    start = clock()
-    vectors = model.encode(texts, show_progress_bar=False)
-    return clock() - start, vectors
+    clock = clock_of(threads)
+    model = SentenceTransformer(path, device="cpu")
+    while True:
+        texts = connection.recv()
+        start = clock()
+        vectors = model.encode(texts, show_progress_bar=False)
+        connection.send((clock() - start, vectors))
 
 
 def stage(folder: Path, options: argparse.Namespace, precision: str, rows: int) -> tuple[float, np.ndarray]:
