@@ -138,10 +138,10 @@ def load_grid(path: Path = GRID) -> Grid:
     columns = table.get("columns", {})
     asked = {name for profile in profiles.values() for name in (*profile.only, *profile.of_row)}
     asked |= {name for one in comparisons for name in (one.better, one.worse)}
-    unknown = asked - rows.keys() - {name for made in variants.values() for name in made}
-    unknown |= {name for one in comparisons for name in one.on} - columns.keys()
-    if unknown:
-        raise UsageError(f"{path}: names rows or columns that are not there: {', '.join(sorted(unknown))}")
+    absent = asked - rows.keys() - {name for made in variants.values() for name in made}
+    absent |= {name for one in comparisons for name in one.on} - columns.keys()
+    if absent:
+        raise UsageError(f"{path}: names rows or columns that are not there: {', '.join(sorted(absent))}")
     stages = {
         name: tuple(tuple(shlex.split(command)) for command in ([one] if isinstance(one, str) else one))
         for name, one in table.get("stages", {}).items()

@@ -128,7 +128,7 @@ def test_rules_are_saved_with_the_pipeline(tmp_path, adapted):
 
 def tree(words: Sequence[str], heads: Sequence[int], **columns: Any) -> Sentence:
     """A sentence with a space between its words; what is not given is all alike."""
-    alike = {"lemmas": list(words), "pos": ["NOUN"] * len(words), "tags": ["NN"] * len(words)}
+    alike: dict[str, Any] = {"lemmas": list(words), "pos": ["NOUN"] * len(words), "tags": ["NN"] * len(words)}
     alike |= {"morphs": [""] * len(words), "spaces": [True] * (len(words) - 1) + [False]}
     deps = ["ROOT" if head == place else "dep" for place, head in enumerate(heads)]
     return Sentence(" ".join(words), list(words), heads=list(heads), deps=deps, **(alike | columns))
