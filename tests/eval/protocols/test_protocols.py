@@ -426,6 +426,8 @@ def test_scores_are_means_over_the_judged_queries(tmp_path):
     assert actual.scores == pytest.approx({name: np.mean([one[name] for one in each]) for name in each[0]})
     assert actual.items["ndcg_at_10"] == pytest.approx([one["ndcg_at_10"] for one in each])
     assert actual.main == actual.scores["ndcg_at_10"] and 0 < actual.main < 1
+    broken = score(table, lambda texts: np.full((len(texts), 2), np.nan))
+    assert math.isnan(broken.main) and "NaN" in broken.notes[0]
 
 
 def test_the_setting_ranks_a_document_with_the_query_s_id(tmp_path):

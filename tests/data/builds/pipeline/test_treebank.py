@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed
 
 from data.builds.pipeline import silver, teacher
-from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, lemma_script
+from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, correct, lemma_script
 from data.builds.pipeline.shipping import ship
 from data.builds.pipeline.student import adapt_tokenizer, relearn
 from data.builds.pipeline.treebank import Sentence, group, make_doc, parse_sentence, read_conllu
@@ -198,6 +198,11 @@ def test_sample_is_even_and_repeatable(tmp_path):
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
 
 
+def test_lower_changes_words_alone():
+    lowered = silver.lower(tree(["A", "Bee"], [0, 0]))
+    assert (lowered.words, lowered.text, lowered.lemmas) == (["a", "bee"], "a bee", ["A", "Bee"])
+
+
 class Letters:
     """A tokenizer whose pieces are letters, with the attributes of the real one."""
 
@@ -358,6 +363,11 @@ def lexicon():
 )
 def test_lemma(lexicon, word, tag, guess, lemma):
     assert lexicon.lemma(word, tag, guess) == lemma
+
+
+def test_correct_sets_all_lemmas(lexicon):
+    doc = Doc(spacy.blank("en").vocab, words=["dogs", "based"], tags=["NNS", "VBN"], lemmas=["x", "bas"])
+    assert [token.lemma_ for token in correct(doc, lexicon)] == ["dog", "base"]
 
 
 WORDS_OF_LEMMAS = {"dogs": "dog", "cats": "cat", "ran": "run", "flies": "fly", "here": "here"}
