@@ -4,11 +4,10 @@
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --corpora news,banking77
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --encoder FOLDER --model own
 
-Texts with labels are scored as in `benchmarks.adapt_domains`, on others than those of the corpus. Where the
-data have pairs instead (duplicate questions, captions of one image), scored is how often the nearest of 2,000
-other pairs' second halves is a first half's own. Plain text has neither; there STS-B test alone tells whether
-anything was lost. Printed is a JSON line for each corpus, and at the end the table of
-benchmarks/results/adaptation.md.
+Texts with labels are scored as in `benchmarks.adapt_domains`, on others than those of the corpus. Of pairs
+(duplicate questions, captions of one image) it is how often the nearest of 2,000 other pairs' second halves
+is a first half's own. Of plain text STS-B test alone tells whether anything was lost. Printed is a JSON line
+for each corpus, and at the end the table of benchmarks/results/adaptation.md.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import polars as pl
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from benchmarks.adapt_domains import Encode, adapt, common_options, corpus_of, scores
-from benchmarks.timing import add_line, read_lines
+from benchmarks.timing import add_line, markdown, read_lines
 from eval.measures.geometry import finds_own
 from eval.protocols.sts import stsb
 from eval.tasks.table import load_registry, read_table
@@ -142,16 +141,13 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def corpora_table(lines: list[dict[str, Any]]) -> str:
     """What adaptation gains on each corpus, in points, as Markdown."""
-    rows = [
-        f"| model | corpus | texts | kept | verdict | {' | '.join(MEASURES.values())} | STS-B test |",
-        "|---|---|---:|---:|---|---:|---:|---:|",
-    ]
+    rows = []
     for line in lines:
         gains = [_gain(line, key) for key in (*MEASURES, "stsb")]
         kept = f"{line['kept']:.1f}"
-        cells = (line["model"], line["corpus"], f"{line['rows']:,}", kept, line["outcome"], *gains)
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+        rows.append([line["model"], line["corpus"], f"{line['rows']:,}", kept, line["outcome"], *gains])
+    header = ["model", "corpus", "texts", "kept", "verdict", *MEASURES.values(), "STS-B test"]
+    return markdown(header, rows, "llrrlrrr")
 
 
 def _gain(line: dict[str, Any], key: str) -> str:

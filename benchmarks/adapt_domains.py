@@ -2,20 +2,12 @@
 
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --domains clinc150
-    python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --untrained
 
-A domain's corpus is `--rows` texts of its evaluation set, without labels: where it has parts, of the training
-and dev parts. Any set of single texts with labels will do (`--domains agnews,mr,cr`). Each domain is adapted
-once for each seed. Scored are `--scored` other texts: K-means accuracy (clustering) or accuracy from ten
-examples a class of the corpus, the purity of the ten nearest, and STS-B test. A finished run is not made
-again, as `python -m train` goes on where it stopped, nor is an encoder scored again that has its line in
-`--results`. Printed is a JSON line for each encoder, and at the end the tables of
-benchmarks/results/adaptation.md.
-
-With `--untrained` it scores what needs no training instead: the shipped static encoder, model2vec's
-distillation of the encoder with its defaults, a lookup of both encoders, and both encoders' vectors of length
-1 side by side, the second at full and at half weight; all of length 1, as the few-shot classifier does better
-on longer ones.
+A domain's corpus is `--rows` texts of its evaluation set, without labels; any set of single texts with labels
+will do (`--domains agnews,mr,cr`). Scored are `--scored` other texts: K-means accuracy (clustering) or
+accuracy from ten examples a class of the corpus, the purity of the ten nearest, and STS-B test. A finished
+run is not made again, nor is an encoder scored again that has its line in `--results`. Printed is a JSON line
+for each encoder, and at the end the tables of benchmarks/results/adaptation.md.
 """
 
 from __future__ import annotations
@@ -25,12 +17,10 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from model2vec.distill import distill
 
 from augment_cli import api
 from augment_cli.encoding.encoder import Encoder
@@ -39,8 +29,8 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
-from benchmarks.timing import add_line, read_lines
-from eval.measures.geometry import neighbourhoods_by_row, unit
+from benchmarks.timing import add_line, markdown, read_lines
+from eval.measures.geometry import neighbourhoods_by_row
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.table import Table, load_registry, read_table
@@ -56,16 +46,9 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 DOMAINS = ("stackoverflow", "searchsnippets", "biomedical", "banking77", "clinc150")
 
 
-def corpus_of(
-    table: Table, rows: int, splits: Sequence[str] = ("train", "dev")
-) -> tuple[list[str], np.ndarray]:
+def corpus_of(table: Table, rows: int) -> tuple[list[str], np.ndarray]:
     """Texts of a domain's corpus and their labels, `rows` of them in a fixed mixed order."""
-    return _some(table, splits, 0, rows)
-
-
-def others_of(table: Table, rows: int, count: int) -> tuple[list[str], np.ndarray]:
-    """Texts that are not among the corpus's `rows`, and their labels."""
-    return _some(table, ["test"], rows, rows + count)
+    return _some(table, ["train", "dev"], 0, rows)
 
 
 def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[list[str], np.ndarray]:
@@ -81,7 +64,7 @@ def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[lis
 
 def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, seeds: int) -> dict[str, float]:
     """What an encoder scores on other texts of a domain and on STS-B test, in percent."""
-    texts, labels = others_of(table, rows, scored)
+    texts, labels = _some(table, ["test"], rows, rows + scored)  # none of the corpus
     vectors = encode(texts)
     measured = {"purity_10": float(neighbourhoods_by_row(vectors, labels, [10])["purity_10"].mean())}
     if table.task.protocol == "clustering":
@@ -96,42 +79,22 @@ def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, see
 
 def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, Callable[[], Encode]]:
     """What is scored in a domain, by the name it has in the results; made when it is called."""
-    start = partial(load_encoder, options.encoder, precision=options.precision)
     texts = corpus_of(table, options.rows)[0]
-    adapted = partial(adapt, table.task.name, texts, options, seed)
-    looked_up = partial(look_up, texts, not is_static(find_encoder(options.encoder).path))
-    if not options.untrained:
-        return {
-            "start": lambda: start().encode,
-            "best": lambda: load_encoder(str(adapted() / "best")).encode,
-            "lookup of best": lambda: looked_up(load_encoder(str(adapted() / "best"))),
-        }
 
-    def model2vec() -> Encode:
-        folder = options.work / "model2vec"
-        if not folder.is_dir():
-            distill(str(find_encoder(options.encoder).path)).save_pretrained(folder)
-        encode = load_encoder(str(folder)).encode
-        return lambda others: unit(encode(others))
-
-    def beside(weight: float) -> Encode:
-        first, second = start().encode, load_encoder(str(STATIC)).encode
-        return lambda others: unit(np.hstack([unit(first(others)), weight * unit(second(others))]))
+    def best() -> Encoder:
+        return load_encoder(str(adapt(table.task.name, texts, options, seed) / "best"))
 
     return {
-        "start": lambda: start().encode,
-        "static": lambda: load_encoder(str(STATIC)).encode,
-        "lookup": lambda: looked_up(start()),
-        "model2vec": model2vec,
-        "beside static": lambda: beside(1.0),
-        "beside static, half": lambda: beside(0.5),
+        "start": lambda: load_encoder(options.encoder).encode,
+        "best": lambda: best().encode,
+        "lookup of best": lambda: look_up(texts, best(), options.encoder),
     }
 
 
-def look_up(texts: Sequence[str], helped: bool, encoder: Encoder) -> Encode:
+def look_up(texts: Sequence[str], encoder: Encoder, start: str) -> Encode:
     """A lookup in the corpus, with the static encoder beside one that has layers."""
-    parts = [(encoder, 1.0)] + [(load_encoder(str(STATIC)), 0.5)] * helped
-    return Lookup.fit(parts, texts).encode
+    has_layers = not is_static(find_encoder(start).path)
+    return Lookup.fit([(encoder, 1.0)] + [(load_encoder(str(STATIC)), 0.5)] * has_layers, texts).encode
 
 
 def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: int) -> Path:
@@ -151,10 +114,7 @@ def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: in
 
 def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
     """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
-    rows = [
-        "| model | domain | score | before | after − before | up in | STS-B test |",
-        "|---|---|---|---:|---:|---:|---:|",
-    ]
+    rows = []
     made = [line for line in lines if line["encoder"] == encoder]
     for model, domain in dict.fromkeys((line["model"], line["domain"]) for line in made):
         own = [line for line in lines if (line["model"], line["domain"]) == (model, domain)]
@@ -164,23 +124,9 @@ def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
         price = _spread(changes.pop("stsb"))
         for key, values in changes.items():
             up = f"{sum(value > 0 for value in values)} of {len(values)}"
-            cells = (model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price)
-            rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-def untrained_table(lines: list[dict[str, Any]]) -> str:
-    """The scores of what needs no training, in percent, as Markdown."""
-    rows = ["| domain | encoder | K-means or few-shot | purity | STS-B test |", "|---|---|---:|---:|---:|"]
-    for line in lines:
-        main = line.get("accuracy", line.get("accuracy_10"))
-        cells = (
-            line["domain"],
-            line["encoder"],
-            *(f"{x:.2f}" for x in (main, line["purity_10"], line["stsb"])),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+            rows.append([model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price])
+    header = ["model", "domain", "score", "before", "after − before", "up in", "STS-B test"]
+    return markdown(header, rows, "lllrrrr")
 
 
 def _spread(values: list[float]) -> str:
@@ -207,8 +153,6 @@ def main() -> None:
     parser = common_options(__doc__)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42,0,1")
-    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the scoring")
-    parser.add_argument("--untrained", action="store_true", help="score what needs no training instead")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
@@ -223,9 +167,6 @@ def main() -> None:
                     continue
                 measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
                 add_line(results, lines, key | measured)
-    if options.untrained:
-        print(untrained_table(lines))
-        return
     print(difference_table(lines))
     print("\nlooked up in the corpus:\n" + difference_table(lines, "lookup of best"))
 

@@ -6,11 +6,10 @@
         --treebank ../shared/data/treebank/en_ewt-ud-train.conllu.gz
 
 The peers need WordNet where NLTK looks (`nltk_data/corpora/wordnet`: WordNet 3.0's files and `lexnames`), and
-nlpaug's synonyms need NLTK's perceptron tagger, whose weights are a download of their own; where they are
-not at hand, `--treebank` trains the same tagger on a treebank, which costs the same per token.
-
-One process each, over the same sentences; CPU seconds are counted. Ours makes the whole table of a stage:
-text, reason, edits, columns. Without `--peers` only ours run; `benchmarks.rules_speed` has all others.
+nlpaug's synonyms need NLTK's perceptron tagger; where its weights are not at hand, `--treebank` trains the
+same tagger on a treebank, which costs the same per token. One process each, over the same sentences; CPU
+seconds are counted. Ours makes the whole table of a stage: text, reason, edits, columns. Without `--peers`
+only ours run; `benchmarks.rules_speed` has all others.
 """
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ def peer_seconds(python: str, treebank: str | None, texts: list[str]) -> dict[st
     """CPU seconds of each call of the other libraries over some sentences."""
     command = [python, "-W", "ignore", "-m", "benchmarks.augmentation_speed", "--serve"]
     command += ["--treebank", treebank] if treebank else []
-    done = subprocess.run(command, input=json.dumps(texts), check=True, stdout=subprocess.PIPE, text=True)
-    seconds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    printed = subprocess.check_output(command, input=json.dumps(texts), text=True)
+    seconds: dict[str, float] = json.loads(printed.splitlines()[-1])
     return seconds
 
 

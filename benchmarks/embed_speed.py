@@ -4,13 +4,11 @@
     python -m benchmarks.embed_speed --corpus ../shared/data/corpus/wiki_en-00.txt.gz --rows 10000 --cores 2
 
 Each round encodes all texts in turns: `SentenceTransformer.encode` with its own batch size, and the stage
-`vectors` in fp32 and in bf16, made in a new store each time (texts hashed, sorted, tokenised, encoded,
-pieces and parts written and read back). Theirs runs in a process of its own, as somebody calls it: this
-toolkit tells the C library to keep freed memory, which would be to their advantage. Models are loaded and
-warm before the clock starts. Printed are CPU seconds (which other work on the machine moves less than
-seconds on the clock), the ratio to theirs in the same round, and how near the vectors are to theirs. With
-`--cores 2` theirs has two threads and the stage two workers, which load the model themselves while the
-clock runs, and seconds are those on the clock: a machine with nothing else to do is needed.
+`vectors` in fp32 and in bf16, in a new store each time, parts written and read back. Theirs runs in a process
+of its own, as somebody calls it: this toolkit tells the C library to keep freed memory. Models are loaded and
+warm before the clock starts. Printed are CPU seconds, the ratio to theirs in the same round, and how near the
+vectors are to theirs. With `--cores 2` theirs has two threads and the stage two workers, which load the model
+themselves, and seconds are those on the clock: a machine with nothing else to do is needed.
 """
 
 from __future__ import annotations
@@ -68,13 +66,9 @@ def main() -> None:
                 least[way] = min(least[way], float(np.einsum("ij,ij->i", expected, vectors).min()))
             for way, one in spent.items() if round_number else ():
                 seconds[way].append(one)
+    base = seconds["sentence-transformers"]
     rows = [
-        [
-            way,
-            f"{statistics.median(took):.1f}",
-            f"{ratio(seconds['sentence-transformers'], took):.2f}",
-            f"{least[way]:.5f}",
-        ]
+        [way, f"{statistics.median(took):.1f}", f"{ratio(base, took):.2f}", f"{least[way]:.5f}"]
         for way, took in seconds.items()
     ]
     print(markdown(["way", "CPU s" if options.cores == 1 else "s", "times as fast", "cosine at least"], rows))

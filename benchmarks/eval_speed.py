@@ -4,9 +4,8 @@
 
 Each round scores STS12-15 and the STS-B test split with the same weights three ways, in turns: both columns
 of each set through `SentenceTransformer.encode` (its defaults), and through our own encoder in fp32 and in
-bf16 (each distinct sentence of all sets once, tokenising included). Printed are seconds, the ratio to
-sentence-transformers of the same round, and the Spearman correlations, so that what bf16 costs is seen
-beside what it saves.
+bf16 (each distinct sentence once, tokenising included). Printed are seconds, the ratio to theirs of the same
+round, and the Spearman correlations.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from augment_cli.encoding.encoder import Precision
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
 from benchmarks.timing import in_turns, markdown, ratio
-from eval.contract.protocol import rejoin
+from eval.contract import rejoin
 from eval.measures.geometry import correlation, cosine
 from eval.tasks.table import load_registry, pairs_of, read_table
 

@@ -3,11 +3,10 @@
     python -m benchmarks.gpu_quarter --out quarter.json [--seconds 840]
 
 Needs no network and no data: the sample corpus, random weights of bert-base's shape, the shipped tokenizer.
-First trainings from the same weights without dropout, whose losses and gradients must be those of the same
-steps on the CPU in fp32; then the speed and the memory of a step in each number format, with and without
-compiling, at batches from 64 to 1,024, the large ones by gradient caching. The file is written after each
-part, and no part begins when the time is over. On a machine without a GPU the same runs on the CPU (add
---layers 2 --width 64 --batches 16,32 to see it work).
+First trainings without dropout, whose losses and gradients must be those of the same steps on the CPU in
+fp32; then the speed and the memory of a step in each number format, with and without compiling, the large
+batches by gradient caching. The file is written after each part, and no part begins when the time is over. On
+a machine without a GPU the same runs on the CPU (add --layers 2 --width 64 --batches 16,32 to see it work).
 """
 
 from __future__ import annotations

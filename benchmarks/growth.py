@@ -3,28 +3,22 @@
     python -m benchmarks.growth --data ../shared/data --work growth --rows 10000 100000 1000000 10000000
 
 Each size is a corpus of its own in `--work`, gzipped, and a store. The first million are the sentences of the
-data folder; what goes beyond is made of them, the first half of the words of one and the second half of
-another's: hardly a sentence is twice in it. Its vocabulary does not grow with it, as a real one would.
-Each command is a process of its own; its memory and that of its workers are sampled (resident set sizes
-summed, so that shared pages count for each). `--commands` names others, of which the first reads the corpus:
+data folder; what goes beyond is made of halves of two of them, so that its vocabulary does not grow as a real
+one would. Each command is a process of its own; its memory and that of its workers are sampled (resident set
+sizes summed, so that shared pages count for each). `--commands` names others, of which the first reads the
+corpus:
 
     python -m benchmarks.growth --data ../shared/data --work growth --rows 1000000 --commands una verify
-    python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
 
-`--reference 5000` prints beside it what a plain-Python UNA and scikit-learn's
-counting with NLTK's tokens do with that many sentences in one process.
-
-The same command resumes after a stop, as it keeps what was measured in `--work` until a size is done: parsing
-ten million sentences takes hours, so it runs in pieces of ten parts, whose seconds are summed. Those that a
-piece had taken when it was stopped are not counted. `train` is one epoch of the shipped static encoder over
-every sentence with the positives of `crop`, which it needs before it: `--commands ingest crop train`.
+`--reference 5000` prints beside it what a plain-Python UNA and scikit-learn's counting with NLTK's tokens do
+with that many sentences in one process. `train` is one epoch of the shipped static encoder over every
+sentence with the positives of `crop`, which it needs before it: `--commands ingest crop train`.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import math
 import random
 import shlex
@@ -41,15 +35,12 @@ import psutil
 from nltk.tokenize import word_tokenize
 from sklearn.feature_extraction.text import CountVectorizer
 
-from augment_cli.store.store import Store
 from benchmarks.timing import markdown, read_sentences
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
 ALONE = ("ingest", "status", "verify", "card", "train")  # these take no --jobs
 STATIC = "data/models/static"
 EPOCH = ("positives=crop", "labels=kind", "epochs=1", "evaluate_every=1000000")
-IN_PIECES = ("parse",)  # these take hours: one process for every few parts of the corpus
-_PARTS = 10  # of a piece
 _STEP = 104_729  # a prime: each further million meets other second halves
 
 
@@ -63,10 +54,9 @@ class ReferenceFit:
 
     def __init__(self, documents: Sequence[list[str]]) -> None:
         self.documents = len(documents)
-        self.document_frequency: dict[str, int] = {}  # keeps first-seen order
+        self.document_frequency: Counter[str] = Counter()  # keeps first-seen order
         for tokens in documents:
-            for term in dict.fromkeys(tokens):
-                self.document_frequency[term] = self.document_frequency.get(term, 0) + 1
+            self.document_frequency.update(list(dict.fromkeys(tokens)))
         self.idf = {term: -math.log(df / self.documents) for term, df in self.document_frequency.items()}
         self.max_score = dict.fromkeys(self.document_frequency, 0.0)
         for tokens in documents:
@@ -147,30 +137,10 @@ def write_corpus(path: Path, data: Path, rows: int) -> None:
     temporary.replace(path)
 
 
-def pieces(name: str, store: Path) -> list[list[str]]:
-    """The further words of each run of a command; one run of all parts but for those of `IN_PIECES`."""
-    if name not in IN_PIECES:
-        return [[]]
-    parts = len(Store.open(store).parts)
-    return [["--parts", f"{start}-{min(start + _PARTS, parts) - 1}"] for start in range(0, parts, _PARTS)]
-
-
 def epoch(out: Path) -> list[str]:
     """The further words of a training: one pass over the whole store."""
     settings = [word for setting in EPOCH for word in ("--set", setting)]
     return ["--encoder", STATIC, "--out", str(out), *settings]
-
-
-def measure(words: list[str], log: Path) -> tuple[float, int]:
-    """Seconds and bytes of a run, from the log if it is there."""
-    done = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
-    for one in done:
-        if one["words"] == words:
-            return one["seconds"], one["bytes"]
-    seconds, most = watched(words[1:], "train") if words[0] == "train" else watched(words)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"words": words, "seconds": seconds, "bytes": most}) + "\n")
-    return seconds, most
 
 
 class MemoryWatch(threading.Thread):
@@ -223,9 +193,7 @@ def rate(run: Callable[[list[str]], object], sentences: list[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument(
-        "--work", type=Path, required=True, help="folder for corpora and stores, 10 GB for 10^7"
-    )
+    parser.add_argument("--work", type=Path, required=True, help="for corpora and stores, 10 GB for 10^7")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000])
     parser.add_argument("--commands", nargs="+", default=list(COMMANDS))
     parser.add_argument("--jobs", type=int, default=2)
@@ -236,18 +204,16 @@ def main() -> None:
     for rows in options.rows:
         corpus, store = options.work / f"{rows}.txt.gz", options.work / f"store-{rows}"
         write_corpus(corpus, options.data, rows)
-        run, log = options.work / f"run-{rows}", options.work / f"measured-{rows}.jsonl"
+        run = options.work / f"run-{rows}"
         taken = []
         for name in options.commands:
             words = [name, *(["static"] if name == "train" else []), "--store", str(store)]
             words += ["--corpus", str(corpus)] if name == options.commands[0] else []
             words += epoch(run) if name == "train" else []
             words += ["--jobs", str(options.jobs)] if name not in ALONE else []
-            runs = [measure([*words, *more], log) for more in pieces(name, store)]
-            taken.append((sum(seconds for seconds, _ in runs), max(most for _, most in runs)))
+            taken.append(watched(words[1:], "train") if name == "train" else watched(words))
         shutil.rmtree(store)
         shutil.rmtree(run, ignore_errors=True)
-        log.unlink()
         most = max(most for _, most in taken) / 2**20
         table.append([f"{rows:,}", *(f"{seconds:.1f} s" for seconds, _ in taken), f"{most:,.0f} MiB"])
     print(markdown(["sentences", *options.commands, "most memory"], table))

@@ -3,10 +3,10 @@
     python -m benchmarks.judge_quality --model NAME --work runs/judge
     python -m benchmarks.judge_quality --model FOLDER --engine process --work runs/judge --template mine.toml
 
-Originals and outputs of `data/judged/*.jsonl` whose verdict says something of the meaning become the pairs of
-a store, and the judge is asked about each, for its likeliest answer. Printed is a table: for each
-augmentation with such verdicts, and for all, how many pairs, how many without a verdict of the judge,
-agreement with its 95 % interval, and Cohen's kappa. A command that was stopped goes on where it was.
+Originals and outputs whose verdict says something of the meaning become the pairs of a store, and the judge
+is asked about each, for its likeliest answer. Printed are, for each augmentation and for all, the pairs,
+those without a verdict of the judge, agreement with its 95 % interval, and Cohen's kappa. A command that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from augment_cli import api
 from augment_cli.contract.generate_parameters import ENGINES, RESPONSE_FORMATS, GenerateParameters
 from augment_cli.reports.verdicts import Judgement, agreement, meaning_said, read
 from augment_cli.store.store import Store
+from benchmarks.timing import markdown
 
 _USUAL = GenerateParameters()
 JUDGED = Path(__file__).parents[1] / "data/judged"
@@ -70,10 +71,7 @@ def judged_store(work: Path, judgements: Sequence[Judgement], template: str, cho
 
 def table(store: Store, judgements: Sequence[Judgement]) -> str:
     """A row for each augmentation that people judged by its meaning, and one for all."""
-    lines = [
-        "| augmentation | pairs | no verdict | agreement | 95 % | kappa |",
-        "|---|---:|---:|---:|---|---:|",
-    ]
+    rows = []
     makers = sorted({one.maker for one in judgements})
     for name in (*makers, None):
         some = [one for one in judgements if name in (None, one.maker)]
@@ -88,8 +86,9 @@ def table(store: Store, judgements: Sequence[Judgement]) -> str:
             low, high = found["accuracy_low"], found["accuracy_high"]
             cells += [f"{found['accuracy']:.0%}", f"{low:.0%} – {high:.0%}"]
             cells.append("" if found["kappa"] is None else f"{found['kappa']:.2f}")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append(cells)
+    header = ["augmentation", "pairs", "no verdict", "agreement", "95 %", "kappa"]
+    return markdown(header, rows, "lrrrlr")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
     python -m benchmarks.mine_speed --corpus '../shared/data/corpus/wiki_en-0*.gz' --rows 100000
 
 A store is made in a temporary folder: ingest and fit first, timed apart, then `mine --by tfidf`. With
-`--jobs 1` all of it runs in this process, so that CPU seconds and memory are the whole; on a machine that
-others use too they say more than seconds on the clock.
+`--jobs 1` all of it runs in this process, so that CPU seconds and memory are the whole.
 """
 
 from __future__ import annotations

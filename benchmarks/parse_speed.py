@@ -4,12 +4,11 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks.parse_speed --alone
 
 Each repetition takes other sentences through all, one after the other: `nlp.pipe(texts)` with spaCy's own
-batch size in one process, `parse_texts` in one process, `nlp.pipe(texts, n_process=2)`, and the stage with
-two workers, from the corpus on disk to committed parts; `--alone` leaves the last two out. How many sentences
-come out differently is counted. The components that are not needed are left out in all of them. Loading is
-not counted in the first three; workers keep their pipeline from a run before the first repetition.
-Words are spaCy's tokens. Beside the rate stand words by CPU second (all processes), which suffers less where
-the machine is not idle: twice the stage's rate by plain `nlp.pipe`'s is what two free cores would give.
+batch size, `parse_texts`, `nlp.pipe(texts, n_process=2)`, and the stage with two workers, from the corpus on
+disk to committed parts; `--alone` leaves the last two out. How many sentences come out differently is
+counted. The components that are not needed are left out in all of them, and loading is not counted. Words are
+spaCy's tokens. Beside the rate stand words by CPU second (all processes), which suffers less where the
+machine is busy.
 """
 
 from __future__ import annotations
@@ -33,16 +32,15 @@ from augment_cli.parsing.tables import parse_texts
 from augment_cli.session import Session
 from benchmarks.timing import markdown, read_sentences
 
+FIELDS = {"starts": "idx", "lemmas": "lemma_", "pos": "pos_", "tags": "tag_", "deps": "dep_"}
+
 
 def cpu_seconds() -> float:
     """User and system time of this process and its children, the ended ones included."""
     own = psutil.Process()
-    times = own.cpu_times()
-    total = times.user + times.system + times.children_user + times.children_system
-    for child in own.children(recursive=True):
-        child_times = child.cpu_times()
-        total += child_times.user + child_times.system
-    return total
+    times = [own.cpu_times(), *(child.cpu_times() for child in own.children(recursive=True))]
+    ended = times[0].children_user + times[0].children_system
+    return ended + sum(one.user + one.system for one in times)
 
 
 def prepare(folder: Path, texts: list[str]) -> Path:
@@ -71,15 +69,9 @@ def compare(plain: Language, nlp: Language, texts: list[str]) -> tuple[int, int]
     words = different = 0
     for row, doc in zip(rows, plain.pipe(texts), strict=True):
         words += len(doc)
-        lists = {
-            "starts": [token.idx for token in doc],
-            "lemmas": [token.lemma_ for token in doc],
-            "pos": [token.pos_ for token in doc],
-            "tags": [token.tag_ for token in doc],
-            "morphs": [str(token.morph) for token in doc],
-            "deps": [token.dep_ for token in doc],
-            "heads": [token.head.i for token in doc],
-        }
+        lists = {name: [getattr(token, field) for token in doc] for name, field in FIELDS.items()}
+        lists["morphs"] = [str(token.morph) for token in doc]
+        lists["heads"] = [token.head.i for token in doc]
         different += any(row[name] != values for name, values in lists.items())
     return words, different
 
@@ -128,14 +120,10 @@ def main() -> None:
                 with Session(store, Engine(1)) as session:
                     size += sum(part.bytes for part in session.store.stage("parses").parts.values())
     print(f"{source.name} {source.version}, {rows:,} sentences, {words:,} words")
+    rates = {name: [spent["nlp.pipe"] / spent[name] for spent in (wall, cpu)] for name in wall}
     table = [
-        [name]
-        + [
-            cell
-            for took in (wall, cpu)
-            for cell in (f"{words / took[name]:,.0f}", f"{took['nlp.pipe'] / took[name]:.2f}")
-        ]
-        for name in wall
+        [name, f"{words / wall[name]:,.0f}", f"{times:.2f}", f"{words / cpu[name]:,.0f}", f"{of_cpu:.2f}"]
+        for name, (times, of_cpu) in rates.items()
     ]
     print(markdown(["", "words/s", "times nlp.pipe", "words/CPU s", "times nlp.pipe"], table))
     print(f"{different:,} of {rows:,} sentences differ; {size / rows:.0f} bytes a sentence")

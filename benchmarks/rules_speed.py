@@ -3,11 +3,10 @@
     augment-cli parse --corpus sentences.txt --store my-store
     OMP_NUM_THREADS=1 python -m benchmarks.rules_speed --store my-store [--rows 100000] [--rounds 3]
 
-For each augmentation by rules or word lists, in every mode (or those that `--only` names): read the row
-groups of texts, and of parses where it takes them, apply the rule, build texts, edits and columns as they are
-written. The best of some rounds counts, in seconds of the processor (one thread), so that other work on the
-machine counts little; the rules take turns within a round. Printed are sentences a second and the share of
-changed sentences, by rule; with `--rows` of the whole corpus, that is its coverage. Nothing is written.
+For each augmentation by rules or word lists, in every mode: read the row groups of texts, and of parses where
+it takes them, apply the rule, build texts, edits and columns as they are written. The best of some rounds
+counts, in seconds of the processor (one thread); the rules take turns within a round. Printed are sentences a
+second and the share of changed sentences, by rule. Nothing is written.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,12 +45,10 @@ def measure(store: Store, run: AugmentationRun, rows: int) -> tuple[int, Counter
     """One pass over at least that many rows, in whole row groups: their number, and those rules changed."""
     prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     done, tables = 0, []
-    for index in sorted(store.stage("parses").parts):
-        for batch in rows_of_part(store, index, run):
-            tables.append(as_table(run.augmentation, batch, prepared(batch)))
-            done += len(batch)
-            if done >= rows:
-                break
+    parts = sorted(store.stage("parses").parts)
+    for batch in chain.from_iterable(rows_of_part(store, index, run) for index in parts):
+        tables.append(as_table(run.augmentation, batch, prepared(batch)))
+        done += len(batch)
         if done >= rows:
             break
     changed = pa.concat_tables(tables).filter(pc.field("text").is_valid())

@@ -35,10 +35,11 @@ def ratio(base: Sequence[float], own: Sequence[float]) -> float:
     return statistics.median(one / other for one, other in zip(base, own, strict=True))
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; numbers stand to the right."""
-    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
-    return "\n".join([lines[0], f"|---|{'---:|' * (len(header) - 1)}", *lines[1:]])
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], aligned: str = "") -> str:
+    """A table; numbers stand to the right, or as `aligned` has it, a letter (l or r) for each column."""
+    rule = "".join({"l": "---|", "r": "---:|"}[one] for one in aligned or "l" + "r" * (len(header) - 1))
+    first, *lines = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    return "\n".join([first, f"|{rule}", *lines])
 
 
 def read_sentences(pattern: str, count: int) -> Iterator[str]:

@@ -2,10 +2,9 @@
 
     POLARS_MAX_THREADS=1 python -m benchmarks.tokenization --corpus '../shared/data/corpus/wiki_en-*.txt.gz'
 
-One process reads the sentences and gives every batch, in turn, to the fast tokeniser (`treebank`), to
-the exact one (`nltk`: NLTK with offsets) and, for a tenth of them, to NLTK alone (terms without
-offsets), so that all three meet the same load of the machine. A row counts as identical where all its
-terms and offsets are. Classes of differing rows are told apart by the first terms that differ.
+One process gives every batch, in turn, to the fast tokeniser (`treebank`), to the exact one (`nltk`: NLTK
+with offsets) and, for a tenth of them, to NLTK alone (terms without offsets). A row counts as identical where
+all its terms and offsets are. Classes of differing rows are told apart by the first terms that differ.
 """
 
 from __future__ import annotations

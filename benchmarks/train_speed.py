@@ -3,12 +3,11 @@
     python -m benchmarks.train_speed --data DATA [--rounds 2] [--ranks 2] [--pooling cls]
 
 Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's InfoNCE loss on the same
-Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast, SimCSE's pooling `cls` or another. Every
-run is a process of its own and the runs alternate, so that a noisy machine is noisy for all. The clock starts
-after the first steps, so that loading and warming up do not count. The library runs in one process, once with
-its default threads and once with one thread (where a neighbour keeps a core busy, the default collapses);
-ratios are to its better fp32 speed. This trainer runs as `make train RANKS=2` does: two processes of one
-thread under torchrun (`--ranks 1` for one process).
+Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the
+runs alternate, so that a noisy machine is noisy for all. The clock starts after the first steps. The library
+runs in one process, once with its default threads and once with one thread (where a neighbour keeps a core
+busy, the default collapses); ratios are to its better fp32 speed. This trainer runs as `make train RANKS=2`
+does: two processes of one thread under torchrun (`--ranks 1` for one process).
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@
     python -m benchmarks.writer_quality --model NAME --data ../shared/data --work runs/writer
     python -m benchmarks.writer_quality --model NAME --data DIR --work runs/writer --encoder runs/bed/encoder
 
-The sentences are the first `--rows` of at most 80 characters of Wikipedia, as in `make reproduce`, and
-so are the steps; `--encoder` takes the encoder that `make bed` makes. The model writes a
-paraphrase of each. From the same start three kinds of positives are taught, each with each seed: the
-sentence itself (SimCSE), `rephrase`, and the model's; a sentence without a positive is its own. Printed is
-the share of sentences that each changes, and the mean of the seven STS test sets with the least and the
-largest over seeds. What is finished is not made again.
+The sentences are the first `--rows` of at most 80 characters of Wikipedia, as in `make reproduce`;
+`--encoder` takes the encoder that `make bed` makes. From the same start three kinds of positives are taught,
+each with each seed: the sentence itself (SimCSE), `rephrase`, and the model's. Printed is the share of
+sentences that each changes, and the mean of the STS test sets with the least and the largest over seeds. What
+is finished is not made again.
 """
 
 from __future__ import annotations
@@ -79,8 +78,7 @@ def score(options: argparse.Namespace, stage: str, seed: int) -> float:
 
 def _call(program: str, *words: object) -> str:
     """What a program prints; what it says beside goes to people."""
-    command = [sys.executable, "-m", program, *map(str, words)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.check_output([sys.executable, "-m", program, *map(str, words)], text=True)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
-from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data
+from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data, say_unlike
 from eval.results import tables
-from eval.results.files import ModelResults, unlike_settings
+from eval.results.files import ModelResults
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
 from eval.tasks.meaning import meaning_table, minimal_pairs_table
@@ -100,8 +100,7 @@ def _say_difference(before: ModelResults, after: ModelResults, titles: Mapping[s
     """Say on stderr how far the second encoder is from the first."""
     from eval.results.compare import compare, in_words  # loads scipy's statistics
 
-    if unlike := unlike_settings(before, after):
-        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
+    say_unlike(before, after)
     found = [one for one in compare(after, before) if one.task in titles]
     print(visible(in_words(found, after.label, before.label, titles)), file=sys.stderr)
 
@@ -116,11 +115,7 @@ def _read_tasks(options: ScoreOptions) -> tuple[dict[str, Task], list[Table]]:
     registry, data_tables = load_registry(options.registry), list[Table]()
     if options.data is not None:
         registry, data_tables = read_data(
-            options.registry,
-            options.tasks,
-            options.data,
-            any_data=options.any_data,
-            skip_missing=options.skip_missing,
+            options.registry, options.tasks, options.data, options.any_data, options.skip_missing
         )
     sets: list[Table] = [*read_beir_folders(options.beir or [], list(registry))]
     if options.minimal_pairs:

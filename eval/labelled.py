@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode
+from eval.contract import Encode, Options, Progress
 from eval.results.compare import compare
 from eval.results.files import ModelResults, read_results, write_encoder, write_result
 from eval.runner import score_task

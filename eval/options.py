@@ -17,7 +17,7 @@ from rich.table import Table as ScreenTable
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from eval.contract.arguments import option
 from eval.results import tables
-from eval.results.files import ModelResults, without_nan
+from eval.results.files import ModelResults, unlike_settings, without_nan
 from eval.tasks.table import REGISTRY, Table, Task, choose_tasks, load_registry, read_tables
 
 Data = Annotated[Path, typer.Option("--data", help="the data folder")]
@@ -98,20 +98,21 @@ class ScoreOptions:
 
 
 def read_data(
-    registry: Path, tasks: str, data: Path, *, any_data: bool, skip_missing: bool
+    registry: Path, tasks: str, data: Path, any_data: bool, skip_missing: bool
 ) -> tuple[dict[str, Task], list[Table]]:
     """The registry and the files of the tasks that were asked for; says which are left out."""
     known = load_registry(registry)
     chosen = choose_tasks(known, tasks.split(","))
     data_tables, messages = read_tables(chosen, data, any_data=any_data, skip_missing=skip_missing)
-    say_left_out(messages)
+    for message in messages:
+        print(f"skipped: {visible(message)}", file=sys.stderr)
     return known, data_tables
 
 
-def say_left_out(messages: Sequence[str]) -> None:
-    """Say what is not scored, and why."""
-    for message in messages:
-        print(f"skipped: {visible(message)}", file=sys.stderr)
+def say_unlike(before: ModelResults, after: ModelResults) -> None:
+    """Say what two encoders were scored with unlike, if anything."""
+    if unlike := unlike_settings(before, after):
+        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
 
 
 def cell(text: str) -> str:

@@ -9,9 +9,7 @@ import numpy as np
 from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder
 from eval import protocols
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table
 
 

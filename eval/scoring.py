@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import sys
@@ -9,19 +10,16 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichBars
-
 from augment_cli.encoding.encoder import Encoder, weights_digest
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import POOLINGS, SUFFIXES, load_static, word_table
 from augment_cli.encoding.words_apart import count_store
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_line
+from augment_cli.process.reporter import Bars
 from augment_cli.store.store import Store
 from eval import protocols
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.options import ScoreOptions
 from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
@@ -31,14 +29,6 @@ from eval.tasks.beir import QUERY_ROWS, RetrievalTable
 from eval.tasks.table import Table, Task
 
 _PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
-_LONG = 10.0  # seconds to go, from which on a log gets to know them
-_BAR = (
-    TextColumn("{task.description}", markup=False),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TextColumn("{task.fields[rate]}"),
-    TimeRemainingColumn(),
-)
 
 
 def score_model(
@@ -77,14 +67,14 @@ def score_model(
         cache=None if options.no_cache else options.cache or options.out / "cache",
         values=values,
     )
-    # On a terminal bars show rate and time to go; a log gets a line for each step.
-    with RichBars(*_BAR, console=Console(stderr=True), transient=True) as bars:
+    with contextlib.ExitStack() as shown:
         if options.query_prompt_name:
-            run = dataclasses.replace(run, queries=_queries(encoder, data_tables, run, options, bars, label))
-        vectors = Vectors(encoder, data_tables, run, _Bars(bars, label))
+            queries = _queries(encoder, data_tables, run, options, _Shown(shown, label))
+            run = dataclasses.replace(run, queries=queries)
+        vectors = Vectors(encoder, data_tables, run, _Shown(shown, label))
         for table in data_tables:
             began = time.perf_counter()
-            score = score_task(table, vectors, run, _Bars(bars, table.task.title))
+            score = score_task(table, vectors, run, _Shown(shown, table.task.title))
             seconds = time.perf_counter() - began  # without encoding
             write_result(folder, table, score, seconds)
             title, metric = table.task.title, table.task.metric
@@ -96,21 +86,16 @@ def score_model(
 
 
 def _queries(
-    encoder: Encoder,
-    data_tables: Sequence[Table],
-    run: Options,
-    options: ScoreOptions,
-    bars: RichBars,
-    label: str,
+    encoder: Encoder, data_tables: Sequence[Table], run: Options, options: ScoreOptions, progress: _Shown
 ) -> Vectors:
     """The queries of retrieval behind a prompt of their own."""
     found = [table for table in data_tables if isinstance(table, RetrievalTable)]
     if not found or options.whiten:
         why = "goes without --whiten" if found else "is for retrieval, and no task is one; add --beir FOLDER"
         raise UsageError(f"--query-prompt-name {options.query_prompt_name}: {why}")
-    prompt = encoder.prompts.text(options.query_prompt_name or "", label)
+    prompt = encoder.prompts.text(options.query_prompt_name or "", progress.label)
     asking = dataclasses.replace(encoder, prompt=prompt)
-    return Vectors(asking, found, run, _Bars(bars, label), lambda table: table.texts(QUERY_ROWS))
+    return Vectors(asking, found, run, progress, lambda table: table.texts(QUERY_ROWS))
 
 
 def _load(path: str, precision: str, options: ScoreOptions) -> Encoder:
@@ -149,36 +134,21 @@ def split_label(model: str) -> tuple[str, str]:
     )
 
 
-class _Bars(Progress):
-    """Progress of one model, shown by rich."""
+class _Shown(Progress):
+    """Progress on stderr, one thing at a time: the next takes the place of what is shown."""
 
-    def __init__(self, bars: RichBars, label: str) -> None:
-        self.bars, self.label = bars, label
-        for finished in bars.task_ids:  # one line at a time
-            bars.remove_task(finished)
-        self.bar = bars.add_task(visible_line(label), total=None, rate="")
+    def __init__(self, shown: contextlib.ExitStack, label: str) -> None:
+        self.shown, self.label = shown, label
 
     def start(self, what: str, total: int) -> None:
         """Begin to count something."""
-        if not self.bars.console.is_terminal:
-            _say(f"{self.label}: {total:,} {what}")
-        self.what, self.total, self.done, self.first, self.said = what, total, 0, 0, False
-        shown = visible_line(f"{self.label}: {what}")
-        self.bars.update(self.bar, description=shown, total=total, completed=0)
+        self.shown.close()
+        name = visible_line(f"{self.label}: {what}")
+        self.count = self.shown.enter_context(Bars().progress(name, total))
 
     def advance(self, count: int) -> None:
         """Count some of it as done."""
-        self.bars.advance(self.bar, count)
-        self.done += count
-        if not self.first:  # it has loaded libraries, too
-            self.first, self.began = self.done, time.perf_counter()
-        elif not self.said:
-            each = (time.perf_counter() - self.began) / (self.done - self.first)
-            self.said, left = True, each * (self.total - self.done)
-            if left > _LONG and not self.bars.console.is_terminal:
-                _say(f"{self.label}: {self.done:,} of {self.total:,} {self.what}, ETA {left / 60:.1f} min")
-        speed = self.bars.tasks[-1].speed
-        self.bars.update(self.bar, rate=f"{speed:,.0f}/s" if speed else "")
+        self.count(count)
 
 
 def say_precision(results: Sequence[ModelResults]) -> None:

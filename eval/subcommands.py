@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,9 +21,10 @@ from eval.options import (
     console,
     print_tables,
     read_data,
+    say_unlike,
 )
 from eval.results import tables
-from eval.results.files import RESAMPLES, find_results, results_of_one, unlike_settings, without_nan
+from eval.results.files import RESAMPLES, find_results, results_of_one, without_nan
 from eval.tasks.table import REGISTRY, choose_tasks, load_registry
 
 _PRINTED = {"markdown": tables.as_markdown, "latex": tables.as_latex, "csv": tables.as_csv}
@@ -94,8 +94,7 @@ def compare(
         rows = [vars(item) | {"difference": item.difference} for item in comparisons]
         print(visible_json(without_nan(rows), indent=2))
         return
-    if unlike := unlike_settings(before, after):
-        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
+    say_unlike(before, after)
     labels = (cell(before.label), cell(after.label))
     screen = ScreenTable("task", "statistic", *labels, "difference", "95 % interval", "p")
     for item in comparisons:
@@ -115,8 +114,7 @@ def card(
     from eval.results.page import section, write_section
 
     start, trained = (results_of_one(folder) for folder in (before, after))
-    if unlike := unlike_settings(start[0], trained[0]):
-        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
+    say_unlike(start[0], trained[0])
     comparisons = compare(trained, start, resamples=resamples, seed=seed)
     text = section(comparisons, start[0].label, trained[0].label)
     print(f"{visible(write_section(model, visible(text), comparisons))}: has the scores before and after now")
@@ -135,7 +133,7 @@ def leaks(
     """Which evaluation sentences occur in the training data?"""
     from eval.leaks import find_leaks, training_sentences
 
-    _, data_tables = read_data(registry, tasks, data, any_data=any_data, skip_missing=True)
+    _, data_tables = read_data(registry, tasks, data, any_data, skip_missing=True)
     found = find_leaks(data_tables, training_sentences(source, stages.split(",")))
     if as_json:
         print(visible_json([vars(leak) for leak in found], indent=2))

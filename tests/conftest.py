@@ -59,7 +59,7 @@ pytest_plugins = [
     "tests.helpers.commands",
     "tests.helpers.made_stores",
     "tests.helpers.golden_folders",
-    "tests.helpers.parsing_fixtures",
+    "tests.helpers.tiny_pipeline",
     "tests.helpers.small_models",
     "tests.helpers.tiny_encoders",
 ]

@@ -33,7 +33,7 @@ from benchmarks.reproduce.table import averages, comparison_table, differences, 
 from benchmarks.reproduce.table import gain as gain_of
 from benchmarks.timing import read_lines
 from docs import reference
-from tests.helpers.commands import command_named
+from tests.helpers.commands import command_named, typed
 from tests.helpers.pages import DOCS, PAGES
 from tests.helpers.places import REPOSITORY
 from train import components
@@ -526,23 +526,9 @@ FEW = [word for setting in SETTINGS for word in ("--set", setting)]
 
 
 def train(recipe, encoder, store, *changes):
-    from train.cli import main
-
-    places = [
-        "--store",
-        store,
-        "--encoder",
-        REPOSITORY / "data/models" / encoder,
-        "--out",
-        f"{store}-{len(changes)}",
-    ]
-    before, sys.argv = sys.argv, ["train", recipe, *map(str, places), *FEW, *changes]
-    try:
-        main()
-    except SystemExit as ended:
-        assert not ended.code
-    finally:
-        sys.argv = before
+    places = ["--store", store, "--encoder", REPOSITORY / "data/models" / encoder]
+    done = typed("train", recipe, *places, "--out", f"{store}-{len(changes)}", *FEW, *changes)
+    assert done.returncode == 0, done.stderr
 
 
 RUNS: dict[str, Callable[..., Any]] = {

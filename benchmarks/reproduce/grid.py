@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.store.files import read_toml
 
 GRID = Path(__file__).with_name("grid.toml")
 PAPERS = Path(__file__).with_name("papers.toml")
@@ -138,10 +138,10 @@ def load_grid(path: Path = GRID) -> Grid:
     columns = table.get("columns", {})
     asked = {name for profile in profiles.values() for name in (*profile.only, *profile.of_row)}
     asked |= {name for one in comparisons for name in (one.better, one.worse)}
-    if unknown := sorted(asked - rows.keys() - {name for made in variants.values() for name in made}):
-        raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
-    if unknown := sorted({name for one in comparisons for name in one.on} - columns.keys()):
-        raise UsageError(f"{path}: names columns that are not there: {', '.join(unknown)}")
+    absent = asked - rows.keys() - {name for made in variants.values() for name in made}
+    absent |= {name for one in comparisons for name in one.on} - columns.keys()
+    if absent:
+        raise UsageError(f"{path}: names rows or columns that are not there: {', '.join(sorted(absent))}")
     stages = {
         name: tuple(tuple(shlex.split(command)) for command in ([one] if isinstance(one, str) else one))
         for name, one in table.get("stages", {}).items()
@@ -152,11 +152,9 @@ def load_grid(path: Path = GRID) -> Grid:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path)
     except FileNotFoundError as error:
         raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
 
 
 def _variants(profile: Profile, rows: Mapping[str, Row]) -> dict[str, Row]:

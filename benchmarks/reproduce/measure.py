@@ -45,17 +45,12 @@ class Pace:
 
     def seconds(self, unit: Unit, rows: int) -> tuple[float, float]:
         """How long training on some rows, and scoring, take."""
-        scored = SCORED_ROWS / self._fastest() if unit.recipe is None else SCORED_ROWS / self(unit)
-        if unit.recipe is None:
-            return 0.0, scored
+        if unit.recipe is None:  # as fast as the fastest so far, since nothing else is known
+            return 0.0, SCORED_ROWS / max(self._known.values(), default=1e3)
         recipe = unit.recipe
         steps = recipe.steps or recipe.epochs * -(-rows // recipe.batch)
         dev = DEV_ROWS * (1 + -(-steps // recipe.evaluate_every)) if recipe.evaluate_every else 0
-        return (steps * recipe.batch + dev) / self(unit), scored
-
-    def _fastest(self) -> float:
-        """Of what is measured so far: of an encoder that is not trained nothing else is known."""
-        return max(self._known.values(), default=1e3)
+        return (steps * recipe.batch + dev) / self(unit), SCORED_ROWS / self(unit)
 
 
 def _short(recipe: Recipe, on_cpu: bool) -> Recipe:

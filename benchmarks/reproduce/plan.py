@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,10 +113,8 @@ def show(entries: Sequence[Entry], jobs: int = 1, waits_for: str = "") -> str:
             words.append(f"first makes {', '.join(make)}")
         words += list(dict.fromkeys(f"{e.state}: {e.reason}" for e in own if e.reason))
         lines.append(f"{name:<26} {'; '.join(words)}")
-    counts = [
-        f"{sum(e.state == state for e in entries)} {state}"
-        for state in ("done", "missing", "skipped", "failed")
-    ]
+    states = Counter(entry.state for entry in entries)
+    counts = [f"{states[state]} {state}" for state in ("done", "missing", "skipped", "failed")]
     hours = f"about {sum(entry.seconds for entry in entries) / jobs / 3600:.1f} hours"
     if any(entry.missing and not entry.seconds for entry in entries):
         hours = "hours that `make reproduce-plan` measures"
@@ -155,7 +154,7 @@ def compared(unit: Unit, recorded: Iterable[Entry], scores: dict[str, Any]) -> t
     if unit.recipe and len(of_row) == 1:
         where = f"±{_WITHOUT_SEEDS}, which two seeds of one row may differ by (one seed recorded)"
     said = f"{unit.row.name} {unit.seed}: recorded {once:.2f}, again {value:.2f}, "
-    if same(before.scores, scores):
+    if before.scores | {"seconds": 0} == scores | {"seconds": 0}:  # how long they took is no score
         return True, f"{said}identical in all digits"
     how = ""
     if before.made.get("encoder") == unit.encoder:
@@ -166,20 +165,12 @@ def compared(unit: Unit, recorded: Iterable[Entry], scores: dict[str, Any]) -> t
     return inside, f"{said}{how}{'within' if inside else 'OUTSIDE'} {where}"
 
 
-def same(recorded: dict[str, Any], again: dict[str, Any]) -> bool:
-    """Whether all scores agree in every digit; how long they took is no score."""
-    one, other = ({key: v for key, v in scores.items() if key != "seconds"} for scores in (recorded, again))
-    return one == other
-
-
 def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: str = "") -> str:
     """What a repetition makes first, what it trains, and about how long that takes, as recorded."""
     chosen = recorded_of(entries, seeds)
     read = dict.fromkeys(name for entry in chosen for name in entry.unit.stages)
-    first = [
-        *([f"the bed {bed}"] if bed else []),
-        *(f"the stage {name}" for name in read if not stages.has(name)),
-    ]
+    first = [f"the bed {bed}"] if bed else []
+    first += [f"the stage {name}" for name in read if not stages.has(name)]
     results = [result for entry in chosen for result in entry.results.values()]
     minutes = max(sum(result.scores.get("seconds", 0.0) for result in results) / 60, 1)
     names = ", ".join(f"{entry.unit.row.name} {entry.unit.seed}" for entry in chosen)

@@ -63,11 +63,9 @@ class Stages:
         """Sentences of the corpus; the lines of its files, at most, where it is not yet read."""
         if self._store is not None:
             return self._store.rows
-        paths = [path for one in self.profile.corpus for path in _found(self.data / one)]
         lines = 0
-        for path in paths:
-            opened = gzip.open if path.suffix == ".gz" else open
-            with opened(path, "rb") as file:
+        for path in (path for one in self.profile.corpus for path in _found(self.data / one)):
+            with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
                 lines += sum(1 for _ in file)
         return min(lines, self.profile.rows or lines)
 
@@ -75,27 +73,13 @@ class Stages:
         """The arguments of each `augment-cli` that makes a stage; the last one writes the stage itself."""
         if name == CORPUS:
             limit = ["--limit", str(self.profile.rows)] if self.profile.rows else []
-            files = [
-                part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
-            ]
-            return [
-                ["ingest", *files, *self.profile.ingest, *self._allowed, *limit, "--store", str(self.folder)]
-            ]
+            words = [*_files(self.data, self.profile.corpus), *self.profile.ingest, *self._allowed, *limit]
+            return [["ingest", *words, "--store", str(self.folder)]]
         listed = [list(words) for words in self.grid.stages.get(name, ((name,),))]
         if listed[-1][0] != name:
             listed[-1] += ["--name", name]
-        return [
-            [
-                *words,
-                "--store",
-                str(self.folder),
-                "--jobs",
-                str(self.jobs),
-                *self._allowed,
-                *self._fetched(words),
-            ]
-            for words in listed
-        ]
+        common = ["--store", str(self.folder), "--jobs", str(self.jobs), *self._allowed]
+        return [[*words, *common, *self._fetched(words)] for words in listed]
 
     def _fetched(self, words: list[str]) -> list[str]:
         """What a command that runs a model says where its model may be fetched."""
@@ -148,10 +132,9 @@ class Stages:
     def term_commands(self) -> list[list[str]]:
         """The commands that weigh the corpus by the terms of a larger one, which gets a store of its own."""
         large = str(self.counted)
-        files = [part for pattern in self.profile.terms for part in ("--corpus", str(self.data / pattern))]
         jobs = ["--jobs", str(self.jobs)]
         return [
-            ["ingest", *files, "--store", large],
+            ["ingest", *_files(self.data, self.profile.terms), "--store", large],
             ["fit", "--store", large, *jobs],
             ["fit", "--terms-of", large, "--store", str(self.folder), *jobs, *self._allowed],
         ]
@@ -187,6 +170,11 @@ class Stages:
                 f"{self.folder}: the corpus gave {self._store.rows:,} sentences of {self.profile.rows:,}; "
                 f"name more files in profile.{self.profile.name}.corpus of the grid"
             )
+
+
+def _files(data: Path, patterns: Iterable[str]) -> list[str]:
+    """What `ingest` is told of the files of a corpus."""
+    return [word for pattern in patterns for word in ("--corpus", str(data / pattern))]
 
 
 def _found(path: Path) -> list[Path]:

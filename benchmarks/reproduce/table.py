@@ -18,7 +18,7 @@ from scipy.stats import ttest_1samp
 
 from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
 from benchmarks.reproduce.units import SCORED, TRAINING
-from benchmarks.timing import read_lines
+from benchmarks.timing import markdown, read_lines
 from eval.results.tables import published_rows
 
 if TYPE_CHECKING:
@@ -183,12 +183,8 @@ def gain(values: Sequence[float]) -> str:
 
 def one_rate_table(grid: Grid, found: Measures, profile: Profile) -> list[list[str]]:
     """The comparisons of which one row was trained at the other's learning rate, too."""
-    rates = {
-        row: change.removeprefix("learning_rate=")
-        for row, changes in profile.of_row.items()
-        for change in changes
-        if change.startswith("learning_rate=")
-    }
+    settings = {row: dict(one.split("=", 1) for one in changes) for row, changes in profile.of_row.items()}
+    rates = {row: values.get("learning_rate", "") for row, values in settings.items()}
     table = [["better", "than", "rate of both", "gain, Student"]]
     for one in grid.comparisons:
         for row in (one.better, one.worse):
@@ -255,5 +251,4 @@ def paper_table(profile: Profile, entries: Iterable[Entry]) -> str:
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> str:
-    first, *rest = (f"| {' | '.join(cells)} |" for cells in table)
-    return "\n".join([first, "|---" * len(table[0]) + "|", *rest])
+    return markdown(table[0], table[1:], "l" * len(table[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,8 @@ class Result:
 
     def agrees(self, data: dict[str, str | None]) -> bool:
         """Whether it comes from these stages; a stage that is None is not made here and cannot contradict."""
-        return self.data.keys() == data.keys() and all(
-            digest is None or self.data[name] == digest for name, digest in data.items()
-        )
+        known = {name: digest for name, digest in data.items() if digest is not None}
+        return self.data.keys() == data.keys() and known.items() <= self.data.items()
 
 
 class Results:
@@ -77,13 +77,9 @@ class Results:
         with hold_lock(work / f"{self.path.name}.lock", wait=True):
             self.read()
             self._results[result.key, result.evaluation] = result
-            lines = [_line(one) for one in sorted(self._results.values(), key=_place)]
+            place = attrgetter("row", "seed", "evaluation", "key")
+            lines = [_line(one) for one in sorted(self._results.values(), key=place)]
             write_atomically(self.path, "".join(lines).encode(), work)
-
-
-def _place(result: Result) -> tuple[str, int, str, str]:
-    """What the file is sorted by."""
-    return result.row, result.seed, result.evaluation, result.key
 
 
 def _line(result: Result) -> str:

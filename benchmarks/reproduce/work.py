@@ -24,7 +24,7 @@ from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.units import MOST_COUNTED, TRAINING, Result, Results, Unit, counts_tokens
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.measures.geometry import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task
@@ -147,11 +147,9 @@ def _score(job: Job) -> dict[str, Any]:
     if "similarity" in (items := of_task[DEV].items):
         own = _own(job.data)
         scores[OWN] = correlation(items["similarity"][own], items["gold"][own])[0]
-    scores |= {
-        f"{name}:alignment": score.scores["alignment"]
-        for name, score in of_task.items()
-        if "alignment" in score.scores
-    }
+    for name, score in of_task.items():
+        if "alignment" in score.scores:
+            scores[f"{name}:alignment"] = score.scores["alignment"]
     seconds = round(time.perf_counter() - began, 1)
     return {name: round(float(score), 6) for name, score in scores.items()} | {"seconds": seconds}
 

@@ -28,6 +28,12 @@ def write(path: Path, columns: dict[str, pa.Array], **options: Any) -> None:
     print(f"{path.name}: {len(table):,} rows, {path.stat().st_size:,} bytes")
 
 
+def columns(rows: Iterable[tuple[Any, ...]], **types: pa.DataType) -> dict[str, pa.Array]:
+    """Rows as columns of these names and types."""
+    found = zip(types.items(), zip(*rows, strict=True), strict=True)
+    return {name: pa.array(values, kind) for (name, kind), values in found}
+
+
 def size_of(folder: Path, limit: int) -> str:
     """How large a folder is, in words; ends the build where it is larger than a limit in bytes."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

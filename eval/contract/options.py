@@ -8,53 +8,30 @@ from pathlib import Path
 
 import numpy as np
 
+Encode = Callable[[Sequence[str]], np.ndarray]  # n strings in, vectors of shape (n, d) out
+
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a protocol, which the command offers as an option `--NAME`.
+    """A setting of a protocol, which the command offers as an option `--NAME`."""
 
-    Attributes
-    ----------
-    name : str
-        The option without its dashes.
-    default : str or bool
-        Its value where none is given; False makes the option a switch.
-    help : str
-        What `--help` says.
-    recorded : bool
-        Whether encoder.json, the name of the results' folder (where it is not the default) and the rows of
-        tables state it, so that scores under different values lie side by side.
-    """
-
-    name: str
-    default: str | bool
-    help: str
+    name: str  # the option without its dashes
+    default: str | bool  # False makes the option a switch
+    help: str  # what `--help` says
+    # Whether encoder.json, the name of the results' folder (where it is not the default) and the rows of
+    # tables state it, so that scores under different values lie side by side.
     recorded: bool = True
 
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a run that are not the encoder's.
+    """Settings of a run that are not the encoder's."""
 
-    Attributes
-    ----------
-    whiten : bool
-        Whiten each task's embeddings, fitted on that task's own sentences.
-    jobs : int
-        Processes for nested cross-validation and the seeds of K-means; no score depends on it.
-    cache : pathlib.Path or None
-        Folder of the embedding cache; None keeps nothing.
-    values : mapping of str to (str or bool)
-        Values of the protocols' settings by name; one that is missing has its default.
-    queries : callable or None
-        Encodes queries, where they are put behind another prompt than what is searched.
-    """
-
-    whiten: bool = False
-    jobs: int = 1
-    cache: Path | None = None
-    values: Mapping[str, str | bool] = field(default_factory=dict)
-    queries: Callable[[Sequence[str]], np.ndarray] | None = None
+    whiten: bool = False  # whiten each task's embeddings, fitted on that task's own sentences
+    jobs: int = 1  # processes for nested cross-validation and the seeds of K-means; no score depends on it
+    cache: Path | None = None  # folder of the embedding cache; None keeps nothing
+    values: Mapping[str, str | bool] = field(default_factory=dict)  # of protocols' settings, by name
+    queries: Encode | None = None  # where queries are put behind another prompt than what is searched
 
     def value(self, setting: Setting) -> str | bool:
         """The value of a protocol's setting."""

@@ -1,20 +1,51 @@
-"""What a protocol declares about itself: the texts it reads, how it scores them, how tables print that."""
+"""What a protocol declares about itself, and the score that it returns."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from eval.contract.options import Options, Progress, Setting
-from eval.contract.task_score import TaskScore
+from eval.contract.options import Encode, Options, Progress, Setting
 from eval.tasks.table import Table, Task
 
-Encode = Callable[[Sequence[str]], np.ndarray]  # n strings in, vectors of shape (n, d) out
-Score = Callable[[Table, Encode, Options, Progress], TaskScore]
 Cells = dict[str, tuple[float, float]]  # label: (score, deviation), NaN where there is no deviation
+
+
+@dataclass
+class TaskScore:
+    """The scores of one encoder on one task."""
+
+    # The main score as a fraction (0 to 1, or -1 to 1 for correlations), or raw where the protocol's scores
+    # are no percentages; NaN where it is not defined.
+    main: float
+    scores: dict[str, float]  # every score by name, the main one included
+    runs: list[float] = field(default_factory=list)  # the main score of each seed, split or fold
+    # Values per example, for the paired bootstrap and the plots: `similarity` and `gold`, or `correct`.
+    items: dict[str, np.ndarray] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # what the protocol was run with
+    notes: list[str] = field(default_factory=list)  # everything out of the ordinary, in words
+
+
+def undefined(metric: str, reason: str, settings: dict[str, Any] | None = None) -> TaskScore:
+    """The score of a task that cannot be scored: NaN for the metric, with the reason as its note."""
+    return TaskScore(math.nan, {metric: math.nan}, settings=settings or {}, notes=[reason])
+
+
+def flaw(*vectors: np.ndarray) -> str:
+    """Why embeddings (n, d) cannot be scored at all; empty where they can."""
+    return "" if all(np.isfinite(one).all() for one in vectors) else "some embeddings are NaN or infinite"
+
+
+def caution(vectors: np.ndarray) -> list[str]:
+    """What a reader should know about embeddings (n, d) that can be scored, as notes."""
+    if len(vectors) > 1 and not np.ptp(vectors, axis=0).any():
+        return ["all embeddings are equal (constant encoder)"]
+    return []
 
 
 def every_split(task: Task) -> Sequence[str]:
@@ -27,11 +58,6 @@ def scored_split(task: Task) -> Sequence[str]:
     return (task.split,)
 
 
-def as_it_is(text: str) -> str:
-    """A text as its file has it."""
-    return text
-
-
 def rejoin(text: str) -> str:
     """Whitespace-split and re-joined by single spaces, as SentEval hands sentences to an encoder."""
     return " ".join(text.split())
@@ -39,43 +65,22 @@ def rejoin(text: str) -> str:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How one kind of task is scored; `PROTOCOL` in a file of `eval/protocols`.
+    """How one kind of task is scored; `PROTOCOL` in a file of `eval/protocols`."""
 
-    Attributes
-    ----------
-    score : callable
-        Of (table, encode, options, progress), returns a `TaskScore`. The table's texts have gone through
-        `prepare`; `encode` knows those of `splits` and may be called with any of them.
-    splits : callable
-        Of a task, returns the splits whose sentences are encoded: `every_split` or `scored_split`.
-    prepare : callable
-        How a text is handed to the encoder: `as_it_is` or `rejoin`.
-    percent : bool
-        Whether the main score is a fraction, which tables print times 100 and plots show; otherwise tables
-        print it raw.
-    deviates : bool
-        Whether tables print a deviation beside the score. That of seeds says something, that of the folds of
-        one cross-validation does not.
-    rows : callable, optional
-        Of the scores by name, returns (score, deviation) by label; tables then have a row for each label, as
-        the paper prints them, instead of one row with the main score.
-    settings : tuple of Setting
-        What the protocol can be told on the command line.
-    suffix : str
-        Set after a task's title in the name of its result, so that two protocols on one set differ.
-    mteb_scores : mapping of str to str
-        Names that mteb has for scores, each with ours.
-    """
-
-    score: Score
-    splits: Callable[[Task], Sequence[str]] = every_split
-    prepare: Callable[[str], str] = as_it_is
+    # The table's texts have gone through `prepare`; the encoder knows those of `splits` and no others.
+    score: Callable[[Table, Encode, Options, Progress], TaskScore]
+    splits: Callable[[Task], Sequence[str]] = every_split  # whose sentences are encoded; or `scored_split`
+    prepare: Callable[[str], str] | None = None  # how a text is handed to the encoder, such as `rejoin`
+    # Whether the main score is a fraction, which tables print times 100 and plots show, or printed raw.
     percent: bool = True
-    deviates: bool = True
+    deviates: bool = True  # whether the deviation of its runs says something; that of folds does not
+    # Of the scores by name, (score, deviation) by label: tables then have a row for each label, as the paper
+    # prints them, instead of one row with the main score.
     rows: Callable[[Mapping[str, float]], Cells] | None = None
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[Setting, ...] = ()  # what the protocol can be told on the command line
+    # Set after a task's title in the name of its result, so that two protocols on one set differ.
     suffix: str = ""
-    mteb_scores: Mapping[str, str] = field(default_factory=dict)
+    mteb_scores: Mapping[str, str] = field(default_factory=dict)  # mteb's names of scores, each with ours
 
     @property
     def scale(self) -> int:
@@ -84,7 +89,7 @@ class Protocol:
 
     def prepared(self, table: Table) -> Table:
         """The table with its texts as they are handed to the encoder."""
-        if self.prepare is as_it_is:
+        if self.prepare is None:
             return table
         texts = {name: [*map(self.prepare, table.columns[name])] for name in table.task.text_columns}
         return dataclasses.replace(table, columns=table.columns | texts)

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import compress
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -68,21 +68,13 @@ def singular_values(vectors: np.ndarray) -> np.ndarray:
 def effective_rank(vectors: np.ndarray) -> float:
     """exp of the entropy of σ / Σσ over the singular values σ (Roy & Vetterli 2007)."""
     # Returns in [1, min(n, d)]; NaN for a matrix of zeros.
-    return _effective_rank(singular_values(vectors))
-
-
-def _effective_rank(values: np.ndarray) -> float:
-    if not values.sum():
-        return math.nan
-    share = values / values.sum()
-    share = share[share > 0]
-    return float(np.exp(-(share * np.log(share)).sum()))
+    values = singular_values(vectors)
+    return float(np.exp(scipy.stats.entropy(values))) if values.any() else math.nan
 
 
 def effective_condition(vectors: np.ndarray) -> float:
     """σ₁ / σ_r with r = floor(effective rank); at least 1, NaN for a matrix of zeros."""
-    values = singular_values(vectors)
-    rank = _effective_rank(values)
+    rank, values = effective_rank(vectors), singular_values(vectors)
     return math.nan if math.isnan(rank) else float(values[0] / values[int(rank + 1e-9) - 1])
 
 
@@ -156,27 +148,14 @@ def neighbourhoods_by_row(
     return found
 
 
-def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
-    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
-    return {
-        "alignment": alignment(first, second),
-        "uniformity": uniformity(vectors),
-        "anisotropy": anisotropy(vectors),
-        "effective_rank": effective_rank(vectors),
-    }
-
-
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
     """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices."""
-    names = list(spaces)
     measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap, "alignment": alignment}
-    if gromov:
-        measures["gh"] = gromov_hausdorff
+    measures |= {"gh": gromov_hausdorff} if gromov else {}
     return {
         f"{measure}_{a}_{b}": function(spaces[a], spaces[b])
         for measure, function in measures.items()
-        for index, a in enumerate(names)
-        for b in names[index + 1 :]
+        for a, b in combinations(spaces, 2)
     }
 
 

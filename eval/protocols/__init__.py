@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
-from eval.contract.options import Setting
-from eval.contract.protocol import Protocol
+from eval.contract import Protocol, Setting
 
 
 @cache

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table
 
 SEEDS = tuple(range(10))
@@ -33,24 +31,25 @@ def score(
     gold = np.asarray(labels)
     classes = len(np.unique(gold))
     settings = {"clusters": classes, "n_init": 10, "seeds": list(seeds)}
-    reason = flaw(vectors)
-    if not reason and classes < 2:
-        reason = "there is one class only"
-    if reason:
+    if reason := flaw(vectors) or ("there is one class only" if classes < 2 else ""):
         return undefined("accuracy", reason, settings)
     notes = caution(vectors)
-    columns: dict[str, list[float]] = {"accuracy": [], "nmi": [], "ari": [], "v_measure": []}
     seconds = 2e-8 * np.size(vectors) * classes * len(seeds)
     runs = parallel(jobs, seconds, return_as="generator")(
         delayed(cluster)(np.asarray(vectors), classes, seed) for seed in seeds
     )
+    measures = {
+        "accuracy": hungarian_accuracy,
+        "nmi": normalized_mutual_info_score,
+        "ari": adjusted_rand_score,
+        "v_measure": v_measure_score,
+    }
+    columns: dict[str, list[float]] = {name: [] for name in measures}
     for seed, (clusters, degenerate) in zip(seeds, runs, strict=True):
         if degenerate:
             notes.append(f"seed {seed}: fewer distinct embeddings than classes")
-        columns["accuracy"].append(hungarian_accuracy(gold, clusters))
-        columns["nmi"].append(float(normalized_mutual_info_score(gold, clusters)))
-        columns["ari"].append(float(adjusted_rand_score(gold, clusters)))
-        columns["v_measure"].append(float(v_measure_score(gold, clusters)))
+        for name, measure in measures.items():
+            columns[name].append(float(measure(gold, clusters)))
         if progress:
             progress(1)
     scores = {name: float(np.mean(values)) for name, values in columns.items()}
@@ -60,13 +59,8 @@ def score(
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     split = table.task.split
     progress.start("seeds", len(SEEDS))
-    return score(
-        encode(table.texts(split)),
-        table.labels(split),
-        seeds=SEEDS,
-        jobs=options.jobs,
-        progress=progress.advance,
-    )
+    vectors, labels = encode(table.texts(split)), table.labels(split)
+    return score(vectors, labels, seeds=SEEDS, jobs=options.jobs, progress=progress.advance)
 
 
 PROTOCOL = Protocol(score=_score, suffix="KMeans")

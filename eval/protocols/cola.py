@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table
 
 if TYPE_CHECKING:
@@ -24,8 +22,7 @@ def score(train: Split, dev: Split) -> TaskScore:
     from sklearn.metrics import matthews_corrcoef
 
     settings = {"classifier": "logistic-regression", "C": 1.0, "max_iter": MAX_ITERATIONS}
-    reason = flaw(np.concatenate([train[0], dev[0]]))
-    if not reason and len(np.unique(train[1])) < 2:
+    if not (reason := flaw(train[0], dev[0])) and len(np.unique(train[1])) < 2:
         reason = "the training part has one class only"
     if reason:
         return undefined("accuracy", reason, settings)

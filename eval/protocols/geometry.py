@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import (
+    Encode,
+    Options,
+    Progress,
+    Protocol,
+    TaskScore,
+    caution,
+    flaw,
+    rejoin,
+    scored_split,
+    undefined,
+)
 from eval.measures import geometry
 from eval.tasks.table import Table, pairs_of
 
@@ -16,11 +25,15 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
     pairs = pairs_of(table)
     first, second = encode(pairs.first), encode(pairs.second)
     everything = encode(list(dict.fromkeys(table.every_text(scored_split(table.task)))))
-    reason = flaw(everything)
-    if reason:
+    if reason := flaw(everything):
         return undefined(metric, reason)
     positive = pairs.gold > POSITIVE_ABOVE
-    scores = geometry.of_pairs(everything, first[positive], second[positive])
+    scores = {
+        "alignment": geometry.alignment(first[positive], second[positive]),
+        "uniformity": geometry.uniformity(everything),
+        "anisotropy": geometry.anisotropy(everything),
+        "effective_rank": geometry.effective_rank(everything),
+    }
     return TaskScore(scores[metric], scores, notes=caution(everything))
 
 

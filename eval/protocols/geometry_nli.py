@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from eval.contract.options import Options, Progress, Setting
-from eval.contract.protocol import Encode, Protocol, scored_split
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import (
+    Encode,
+    Options,
+    Progress,
+    Protocol,
+    Setting,
+    TaskScore,
+    caution,
+    flaw,
+    scored_split,
+    undefined,
+)
 from eval.measures import geometry
 from eval.tasks.table import Table
 
@@ -34,8 +43,7 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
     rows = triples(table)[: GROMOV_ROWS if gromov else None]
     columns = zip(*rows, strict=True)
     spaces = {name: encode(list(column)) for name, column in zip(SPACES, columns, strict=True)}
-    reason = next(filter(None, (flaw(space) for space in spaces.values())), "")
-    if reason:
+    if reason := flaw(*spaces.values()):
         return undefined(metric, reason)
     scores = geometry.of_spaces(spaces, gromov=gromov)
     return TaskScore(scores[metric], scores, settings={"rows": len(rows)}, notes=caution(spaces["A"]))

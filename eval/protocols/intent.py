@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Cells, Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table
 
 SHOTS = (5, 10, 20)
@@ -25,9 +23,7 @@ def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray,
     # Returns rows to train on, rows to validate on, and the classes with fewer than 2·shots rows,
     # which give the larger half (at most `shots`) to training and the rest to validation.
     generator = np.random.default_rng([shots, number])
-    train: list[int] = []
-    validation: list[int] = []
-    short: list[str] = []
+    train, validation, short = list[int](), list[int](), list[str]()
     for label in np.unique(labels):
         rows = generator.permutation(np.flatnonzero(labels == label))
         taken = min(shots, math.ceil(len(rows) / 2))
@@ -70,20 +66,15 @@ def score(
         vectors, labels = vectors[kept], labels[kept]
         test_vectors, gold = test_vectors[kept_test], gold[kept_test]
         notes.append(f"{len(dropped)} classes with fewer than {minimum_class} examples dropped")
-    reason = flaw(vectors) or flaw(test_vectors)
+    reason = flaw(vectors, test_vectors)
     if not reason and len(np.unique(labels)) < 2:
         reason = "there is one class only"
-    if not reason and not len(gold):
-        reason = "the test part is empty"
-    if reason:
-        return undefined("accuracy", reason, settings)
-    unseen = sorted(set(gold) - set(labels))
-    if unseen:
-        known = np.isin(gold, labels)
-        notes.append(
-            f"{(~known).sum()} test rows have labels unseen in training, counted as errors: "
-            f"{', '.join(unseen[:5])}"
-        )
+    if reason or not len(gold):
+        return undefined("accuracy", reason or "the test part is empty", settings)
+    if unseen := sorted(set(gold) - set(labels)):
+        rows = np.isin(gold, unseen).sum()
+        named = ", ".join(unseen[:5])
+        notes.append(f"{rows} test rows have labels unseen in training, counted as errors: {named}")
     settings["classes"] = len(np.unique(labels))
     scores: dict[str, float] = {}
     items: dict[str, np.ndarray] = {}

@@ -15,9 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Cells, Encode, Protocol, scored_split
-from eval.contract.task_score import TaskScore, flaw, undefined
+from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, flaw, scored_split, undefined
 from eval.measures.geometry import cosine
 from eval.tasks.meaning import SAME
 from eval.tasks.table import Table

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Cells, Encode, Protocol, scored_split
-from eval.contract.task_score import TaskScore, flaw, undefined
+from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, flaw, scored_split, undefined
 from eval.measures.geometry import cosine
 from eval.tasks.meaning import KINDS
 from eval.tasks.table import Table
@@ -21,9 +19,8 @@ from eval.tasks.table import Table
 
 def score(sentences: np.ndarray, same: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> TaskScore:
     """Score triples."""
-    for vectors in (sentences, same, changed):
-        if reason := flaw(vectors):
-            return undefined("accuracy", reason)
+    if reason := flaw(sentences, same, changed):
+        return undefined("accuracy", reason)
     margins = cosine(sentences, same) - cosine(sentences, changed)
     right = margins > 0
     scores = {"accuracy": float(right.mean()), "margin": float(margins.mean())}

@@ -12,9 +12,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol, scored_split
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import (
+    Encode,
+    Options,
+    Progress,
+    Protocol,
+    TaskScore,
+    caution,
+    flaw,
+    scored_split,
+    undefined,
+)
 from eval.measures.geometry import cosine
 from eval.tasks.table import Table
 
@@ -28,8 +36,7 @@ def score(
     """Score ordering."""
     # premises: as text, of which equal ones are one premise, and as embeddings.
     texts, vectors = premises
-    reason = flaw(vectors) or flaw(hypotheses)
-    if reason:
+    if reason := flaw(vectors, hypotheses):
         return undefined("accuracy", reason)
     dots = (np.asarray(vectors, dtype=np.float64) * hypotheses).sum(axis=1)
     cosines = cosine(vectors, hypotheses)
@@ -60,12 +67,8 @@ def score(
     if groups is not None:
         rounds = np.array([names[row] for row in first])
         scores |= {f"accuracy_{name}": float(right[rounds == name].mean()) for name in np.unique(rounds)}
-    return TaskScore(
-        scores["accuracy"],
-        scores,
-        items={"correct": right},
-        notes=caution(np.concatenate([vectors, hypotheses])),
-    )
+    notes = caution(np.concatenate([vectors, hypotheses]))
+    return TaskScore(scores["accuracy"], scores, items={"correct": right}, notes=notes)
 
 
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.measures import geometry
 from eval.tasks.table import Table
 
@@ -14,8 +12,7 @@ NEIGHBOURS = (1, 10, 100)
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     task = table.task
     vectors = encode(table.texts(task.split))
-    reason = flaw(vectors)
-    if reason:
+    if reason := flaw(vectors):
         return undefined(task.metric, reason)
     counts = [count for count in NEIGHBOURS if count < len(vectors)]
     rows = geometry.neighbourhoods_by_row(vectors, table.labels(task.split), counts)

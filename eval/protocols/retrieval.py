@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.contract.options import Options, Progress, Setting
-from eval.contract.protocol import Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, Protocol, Setting, TaskScore, caution, flaw, undefined
+from eval.measures.geometry import unit
 from eval.tasks.beir import DOCUMENT_ROWS, QUERY_ROWS, RetrievalTable
 from eval.tasks.table import Table
 
@@ -19,12 +18,6 @@ _BLOCK = 2**26  # cosines held at once
 OWN = Setting(
     "rank-own", False, "rank a document whose id is the query's, which BEIR leaves out", recorded=False
 )
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors (n, d) scaled to length 1 in float32; a zero vector stays zero."""
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 def trec_order(identifiers: Sequence[str]) -> np.ndarray:
@@ -59,7 +52,7 @@ def rankings(
     order = trec_order(document_names)
     names = [document_names[place] for place in order]
     places = {name: place for place, name in enumerate(names)}
-    left, right = unit(queries), unit(documents)[order]
+    left, right = (unit(vectors).astype(np.float32) for vectors in (queries, documents[order]))
     ranked = []
     rows = max(1, _BLOCK // max(1, len(names)))
     for low in range(0, len(left), rows):
@@ -98,7 +91,7 @@ def score(
     """Rank all documents for each judged query, and average what the rankings are worth."""
     settings = {"depth": DEPTH, "similarity": "cosine", "own": own}
     documents, queries = encode(table.texts(DOCUMENT_ROWS)), (queries_by or encode)(table.texts(QUERY_ROWS))
-    if reason := flaw(documents) or flaw(queries):
+    if reason := flaw(documents, queries):
         return undefined(table.task.metric, reason, settings)
     names = table.select("id", QUERY_ROWS)
     ranked = rankings(queries, documents, names, table.select("id", DOCUMENT_ROWS), own=own)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from augment_cli.errors import BadInputError, MissingError
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
-from eval.contract.task_score import TaskScore
+from eval.contract import Encode, Options, Progress, Protocol, TaskScore, rejoin, scored_split
 from eval.measures.geometry import correlation, cosine
 from eval.tasks.table import Pairs, Table, gunzip, pairs_of
 
@@ -22,51 +20,40 @@ _OTHER_KEYS = (KeyError, TypeError, AttributeError)
 _NOT_THE_BENCHMARK = (OSError, EOFError, ValueError, *_OTHER_KEYS, zlib.error, csv.Error)
 
 
-@dataclass(frozen=True)
-class STSScore:
-    """Correlations of cosine similarity with gold, each in [-1, 1] or NaN where it is not defined."""
+class STSScore(NamedTuple):
+    """What a trainer needs to know of an encoder on STS pairs."""
 
-    spearman: float  # over all pairs at once ("all")
-    pearson: float
-    mean_spearman: float  # mean over the subsets, plain and weighted by their number of pairs
-    weighted_spearman: float
-    mean_pearson: float
-    weighted_pearson: float
-    subsets: dict[str, tuple[int, float, float]]  # (pairs, Spearman, Pearson) per subset
+    spearman: float  # in [-1, 1], or NaN where it is not defined
     similarity: np.ndarray  # the cosine of each pair, shape (pairs,)
     gold: np.ndarray  # what people said of it, shape (pairs,)
-    note: str = ""  # why a correlation is not defined; empty otherwise
-
-    @property
-    def correlations(self) -> dict[str, float]:
-        """The six correlations by name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, float)}
 
 
-def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
-    """Score an encoder on sentence pairs."""
-    count = len(pairs.gold)
-    vectors = encode([*pairs.first, *pairs.second])
-    similarity = cosine(vectors[:count], vectors[count:])
+def similarities(encode: Encode, pairs: Pairs) -> np.ndarray:
+    """The cosine of each pair, shape (pairs,)."""
+    return cosine(*np.split(encode([*pairs.first, *pairs.second]), 2))
+
+
+def score_pairs(similarity: np.ndarray, pairs: Pairs) -> TaskScore:
+    """Correlations over all pairs at once ("all"), in each subset, and their means over subsets."""
     spearman, pearson, note = correlation(similarity, pairs.gold)
     names = np.array(pairs.subsets)
     subsets = {}
     for name in dict.fromkeys(pairs.subsets):
         chosen = names == name
-        subsets[name] = (int(chosen.sum()), *correlation(similarity[chosen], pairs.gold[chosen])[:2])
-    sizes, spearmans, pearsons = (np.array(column) for column in zip(*subsets.values(), strict=True))
-    return STSScore(
-        spearman=spearman,
-        pearson=pearson,
-        mean_spearman=float(spearmans.mean()),
-        weighted_spearman=float(np.average(spearmans, weights=sizes)),
-        mean_pearson=float(pearsons.mean()),
-        weighted_pearson=float(np.average(pearsons, weights=sizes)),
-        subsets=subsets,
-        similarity=similarity,
-        gold=pairs.gold,
-        note=note,
-    )
+        subsets[name] = (*correlation(similarity[chosen], pairs.gold[chosen])[:2], float(chosen.sum()))
+    spearmans, pearsons, sizes = (np.array(column) for column in zip(*subsets.values(), strict=True))
+    scores = {
+        "spearman": spearman,
+        "pearson": pearson,
+        "mean_spearman": float(spearmans.mean()),
+        "weighted_spearman": float(np.average(spearmans, weights=sizes)),
+        "mean_pearson": float(pearsons.mean()),
+        "weighted_pearson": float(np.average(pearsons, weights=sizes)),
+    }
+    for name, values in subsets.items():
+        scores |= dict(zip((f"spearman_{name}", f"pearson_{name}", f"pairs_{name}"), values, strict=True))
+    items = {"similarity": similarity, "gold": pairs.gold}
+    return TaskScore(spearman, scores, items=items, notes=[note] if note else [])
 
 
 def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
@@ -92,17 +79,13 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
         ) from error
     if not rows:
         raise BadInputError(f"{path} has no rows of the split {split!r}; choose train, dev or test")
-    return score_pairs(encode, pairs)
+    similarity = similarities(encode, pairs)
+    return STSScore(correlation(similarity, pairs.gold)[0], similarity, pairs.gold)
 
 
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     pairs = pairs_of(table)
-    score = score_pairs(encode, pairs)
-    scores = score.correlations
-    for name, (count, spearman, pearson) in score.subsets.items():
-        scores |= {f"spearman_{name}": spearman, f"pearson_{name}": pearson, f"pairs_{name}": float(count)}
-    items = {"similarity": score.similarity, "gold": pairs.gold}
-    return TaskScore(score.spearman, scores, items=items, notes=[score.note] if score.note else [])
+    return score_pairs(similarities(encode, pairs), pairs)
 
 
 PROTOCOL = Protocol(

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eval.contract.options import Options, Progress, Setting
-from eval.contract.protocol import Encode, Protocol, rejoin
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import (
+    Encode,
+    Options,
+    Progress,
+    Protocol,
+    Setting,
+    TaskScore,
+    caution,
+    flaw,
+    rejoin,
+    undefined,
+)
 from eval.tasks.table import Table
 
 if TYPE_CHECKING:
@@ -56,8 +65,7 @@ def score(
         accuracy = float(np.mean(runs))
     else:
         test, gold = splits["test"]
-        unseen = sorted(set(gold) - set(labels))
-        if unseen:
+        if unseen := sorted(set(gold) - set(labels)):
             notes.append(f"labels unseen in training, counted as errors: {', '.join(map(str, unseen))}")
         dev = splits.get("dev")
         if dev:

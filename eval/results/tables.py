@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import BadInputError
 from augment_cli.errors.visible import in_markdown, visible_line
 from eval import protocols
 from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
 from eval.tasks import labelled
-from eval.tasks.beir import retrieval_task
-from eval.tasks.table import Task
+from eval.tasks.table import Task, own_task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
+_OWN_KINDS = labelled.KINDS | {"retrieval": "retrieval"}  # of tasks over one's own files, by protocol
 # Suites whose tasks have no mean: they are of different kinds, or no paper averages them.
 _NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli", "labelled"})
 
@@ -56,15 +55,11 @@ class ScoreTable:
 def published_rows(suite: str, path: Path = PUBLISHED) -> list[Row]:
     """The papers' rows of a suite."""
     rows = []
-    try:
-        for entry in tomllib.loads(path.read_text("utf-8"))["row"]:
-            if entry["suite"] != suite:
-                continue
+    for entry in tomllib.loads(path.read_text("utf-8"))["row"]:
+        if entry["suite"] == suite:
             deviations = entry.get("deviations", {})
             cells = {name: (value, deviations.get(name, math.nan)) for name, value in entry["scores"].items()}
             rows.append(Row(entry["model"], entry["source"], cells, _misprint(entry)))
-    except (KeyError, tomllib.TOMLDecodeError) as error:
-        raise BadInputError(f"{path} is damaged ({error}); restore it from the repository") from error
     return rows
 
 
@@ -146,10 +141,8 @@ def with_own_sets(registry: dict[str, Task], results: Sequence[ModelResults]) ->
     """The registry, and a task for each set among results that is one's own, and so in no registry."""
     known = dict(registry)
     for stored in (stored for result in results for stored in result.tasks.values()):
-        if stored.protocol == "retrieval":
-            known.setdefault(stored.task, retrieval_task(stored.task, stored.title, {}))
-        elif stored.protocol in labelled.PROTOCOLS:
-            known.setdefault(stored.task, labelled.labelled_task(stored.task, stored.title, stored.protocol))
+        if kind := _OWN_KINDS.get(stored.protocol):
+            known.setdefault(stored.task, own_task(kind, name=stored.task, title=stored.title))
     return known
 
 
@@ -224,9 +217,9 @@ def as_latex(tables: Iterable[ScoreTable]) -> str:
             if row.results and theirs and body:
                 body.append("\\midrule")
             theirs = not row.results
-            body.append(" & ".join(map(_latex, line)) + " \\\\")
+            body.append(_latex(line))
         top = [f"% {table.suite}", f"\\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}", "\\toprule"]
-        top += [" & ".join(map(_latex, header)) + " \\\\", "\\midrule"]
+        top += [_latex(header), "\\midrule"]
         parts.append("\n".join([*top, *body, "\\bottomrule", "\\end{tabular}"]))
     return "\n\n".join(parts)
 
@@ -237,8 +230,8 @@ _LATEX = str.maketrans(
 )
 
 
-def _latex(text: str) -> str:
-    return text.translate(_LATEX)
+def _latex(cells: Sequence[str]) -> str:
+    return " & ".join(cell.translate(_LATEX) for cell in cells) + " \\\\"
 
 
 def as_csv(tables: Iterable[ScoreTable]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.visible import is_unicode, visible_line
-from eval.tasks.table import Table, Task
+from eval.tasks.table import Table, own_task
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 # The two splits of the table; the result's is the qrels' file, `test`.
@@ -29,23 +29,6 @@ class RetrievalTable(Table):
     # relevant
     relevance: dict[str, dict[str, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what is out of the ordinary in the files
-
-
-def retrieval_task(name: str, title: str, counts: dict[str, int], file: str = "") -> Task:
-    """The task of a folder in BEIR's layout."""
-    return Task(
-        name=name,
-        title=title,
-        protocol="retrieval",
-        file=file,
-        columns=("split", "id", "text"),
-        counts=counts,
-        split="test",
-        metric="ndcg_at_10",
-        text_columns=("text",),
-        label_column="id",
-        suites=("retrieval",),
-    )
 
 
 def read_beir(folder: Path) -> RetrievalTable:
@@ -76,14 +59,9 @@ def read_beir(folder: Path) -> RetrievalTable:
         "id": [*documents, *queries],
         "text": [*documents.values(), *queries.values()],
     }
-    return RetrievalTable(
-        retrieval_task(re.sub(r"[^\w.+-]+", "-", name), name, counts, str(folder)),
-        columns,
-        _digest(paths),
-        False,
-        relevance,
-        tuple(notes),
-    )
+    called = re.sub(r"[^\w.+-]+", "-", name)
+    task = own_task("retrieval", name=called, title=name, counts=counts, file=str(folder))
+    return RetrievalTable(task, columns, _digest(paths), False, relevance, tuple(notes))
 
 
 def read_beir_folders(folders: Sequence[Path], taken: Sequence[str]) -> list[RetrievalTable]:

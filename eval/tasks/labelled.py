@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 from collections import Counter
@@ -12,15 +13,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from augment_cli.errors import BadInputError, UsageError, UserError
-from eval.tasks.table import Table, Task
+from eval.tasks.table import Table, own_task
 
-# What is measured, by protocol: the end of the task's name, its main score, and how its title ends.
-_MEASURES = {
-    "clustering": ("clustering", "accuracy", "K-means"),
-    "purity": ("purity", "purity_10", "purity of the ten nearest"),
-    "intent": ("few-shot", "accuracy", "few-shot"),
-}
-PROTOCOLS = frozenset(_MEASURES)
+KINDS = {"clustering": "clustering", "purity": "purity", "intent": "few-shot"}  # of tasks, by protocol
 _ENOUGH = 12  # texts; the ten nearest others are looked at
 _MOST_TEXTS = 100_000  # each is compared with each
 _MOST_CLASSES = 10_000  # K-means compares each text with each class, and the classes with the clusters
@@ -37,28 +32,12 @@ def read_labelled(
     digest = hashlib.sha256("\n".join(map("\t".join, zip(labels, texts, strict=True))).encode()).hexdigest()
     halves = ["train" if learned else "test" for learned in _learned_from(labels)]
     tables = []
-    for protocol, (suffix, _, title) in _MEASURES.items():
+    for protocol, kind in KINDS.items():
         splits = halves if protocol == "intent" else ["all"] * len(texts)
-        task = labelled_task(f"{name}-{suffix}", f"{name}, {title}", protocol, dict(Counter(splits)))
+        task = own_task(kind, name=f"{name}-{kind}", counts=dict(Counter(splits)))
+        task = dataclasses.replace(task, title=f"{name}, {task.title}")
         tables.append(Table(task, {"split": splits, "label": labels, "text": texts}, digest, True))
     return tables, notes
-
-
-def labelled_task(name: str, title: str, protocol: str, counts: dict[str, int] | None = None) -> Task:
-    """The task of such texts for one of `PROTOCOLS`; `counts` has the rows of each split."""
-    return Task(
-        name=name,
-        title=title,
-        protocol=protocol,
-        file="",
-        columns=("split", "label", "text"),
-        counts=counts or {},
-        split="test" if protocol == "intent" else "all",
-        metric=_MEASURES[protocol][1],
-        text_columns=("text",),
-        label_column="label",
-        suites=("labelled",),
-    )
 
 
 def _check(found: str, labels: list[str], label_column: str, notes: Sequence[str]) -> None:

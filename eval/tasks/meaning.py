@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import MissingError
-from eval.tasks.table import Table, Task, gunzip
+from eval.tasks.table import Table, gunzip, own_task
 
 FILE = Path(__file__).with_name("minimal_pairs.tsv")
 KINDS = ("negation", "antonym", "number", "role switch", "entity", "time and order", "quantifier", "modality")
@@ -22,27 +22,14 @@ def minimal_pairs_table() -> Table:
     # the augmentations, and each read by a second, who mended one in eight. No row comes from a corpus.
     data = FILE.read_bytes()
     rows = list(csv.reader(data.decode("utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
-    columns = {name: list(values) for name, values in zip(rows[0], zip(*rows[1:], strict=True), strict=True)}
+    columns = dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True))
     columns["split"] = ["test"] * (len(rows) - 1)
-    task = Task(
-        name="minimal-pairs",
-        title="Minimal pairs",
-        protocol="minimal-pairs",
-        file=FILE.name,
-        columns=("split", *rows[0]),
-        counts={"test": len(rows) - 1},
-        split="test",
-        metric="accuracy",
-        text_columns=("sentence", "same", "changed"),
-        label_column="kind",
-        suites=("minimal-pairs",),
-    )
+    task = own_task("minimal-pairs", counts={"test": len(rows) - 1})
     return Table(task, columns, hashlib.sha256(data).hexdigest(), True)
 
 
 SAME, TURNED = "same", "turned"
 _MOST = 1_000  # rows of a set, drawn once and for all
-_COLUMNS = ("split", "set", "group", "kind", "sentence1", "sentence2")
 _FILES = {
     "semantoneg": "meaning/semantoneg.tsv.gz",
     "refuted": "meaning/refuted.tsv.gz",
@@ -74,20 +61,8 @@ def meaning_table(data: Path) -> Table:
     for number, (kind, sentence, same, changed) in enumerate(triples):
         for what, other in ((SAME, same), (TURNED, changed)):
             rows.append(("test", f"triples {kind}", str(number), what, sentence, other))
-    columns = {name: list(values) for name, values in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
-    task = Task(
-        name="meaning",
-        title="Meaning",
-        protocol="meaning",
-        file="",
-        columns=_COLUMNS,
-        counts={"test": len(rows)},
-        split="test",
-        metric="auc",
-        text_columns=("sentence1", "sentence2"),
-        label_column="kind",
-        suites=("meaning",),
-    )
+    task = own_task("meaning", counts={"test": len(rows)})
+    columns = dict(zip(task.columns, map(list, zip(*rows, strict=True)), strict=True))
     return Table(task, columns, digest.hexdigest(), True)
 
 

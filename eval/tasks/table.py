@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.store.files import read_toml
 
 REGISTRY = Path(__file__).with_name("tasks.toml")
+OWN = Path(__file__).with_name("own.toml")  # of files that are in no data folder
 _MOST_BYTES = 1 << 30  # of a set; the largest that papers score on has 200 MB
 NO_GOLD = ("", "nan", "NaN")  # how files write that nobody scored a row
 
@@ -84,6 +86,11 @@ def load_registry(path: Path = REGISTRY) -> dict[str, Task]:
                 "correct its spelling"
             )
     return tasks
+
+
+def own_task(kind: str, **known: Any) -> Task:
+    """A task of `own.toml`, with what is known of it now."""
+    return dataclasses.replace(load_registry(OWN)[kind], **known)
 
 
 def choose_tasks(registry: dict[str, Task], names: Iterable[str]) -> list[Task]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Encode, Protocol
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table
 
 

@@ -25,7 +25,7 @@ from benchmarks import growth, judge_quality, writer_quality
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
-from benchmarks.growth import measure, pieces, recombined, write_corpus
+from benchmarks.growth import recombined
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
 from benchmarks.timing import read_lines
@@ -74,52 +74,26 @@ def test_what_goes_beyond_the_sentences_is_made_of_their_halves():
     assert starts == ["a", "e", "j", "a", "e", "j", "a", "e"]
 
 
-def test_a_command_that_was_measured_is_not_run_again(tmp_path):
+def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
     (tmp_path / "corpus").mkdir()
     with gzip.open(tmp_path / "corpus" / "wiki_en-00.txt.gz", "wt") as file:
         file.writelines(f"Sentence number {number} is here.\n" for number in range(40))
-    write_corpus(tmp_path / "40.txt.gz", tmp_path, 40)
-    store, log = tmp_path / "store", tmp_path / "measured.jsonl"
-    ingest = ["ingest", "--corpus", str(tmp_path / "40.txt.gz"), "--store", str(store)]
-    measured = measure(ingest, log)
-    assert pieces("parse", store) == [["--parts", "0-0"]]
-    assert pieces("pi", store) == [[]]
-    (line,) = log.read_text("utf-8").splitlines()
-    assert json.loads(line)["words"] == ingest
-    (tmp_path / "40.txt.gz").unlink()  # it could not be read a second time
-    assert measure(ingest, log) == pytest.approx(measured)
+    work, ran, watched = tmp_path / "work", [], growth.watched
 
+    def record(words, module="augment_cli"):
+        ran.append([module, *words])
+        return watched(words) if words[0] == "ingest" else (2.0, 3 * 2**30)
 
-def test_an_epoch_is_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
-    ran = []
-
-    def record(words, log):
-        ran.append(words)
-        (tmp_path / "store-7").mkdir(exist_ok=True)
-        log.touch()
-        return 2.0, 3 * 2**20
-
-    monkeypatch.setattr(growth, "measure", record)
-    monkeypatch.setattr(growth, "write_corpus", lambda path, data, rows: None)
-    words = [
-        "--data",
-        "data",
-        "--work",
-        str(tmp_path),
-        "--rows",
-        "7",
-        "--commands",
-        "ingest",
-        "crop",
-        "train",
-    ]
-    monkeypatch.setattr("sys.argv", ["growth", *words])
+    monkeypatch.setattr(growth, "watched", record)
+    commands = ["--rows", "40", "--commands", "ingest", "crop", "train"]
+    monkeypatch.setattr("sys.argv", ["growth", "--data", str(tmp_path), "--work", str(work), *commands])
     growth.main()
-    store = ["--store", str(tmp_path / "store-7")]
-    assert ran[1] == ["crop", *store, "--jobs", "2"]
+    store = ["--store", str(work / "store-40")]
+    assert ran[0] == ["augment_cli", "ingest", *store, "--corpus", str(work / "40.txt.gz")]
+    assert ran[1] == ["augment_cli", "crop", *store, "--jobs", "2"]
     assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
-    assert "| 7 | 2.0 s | 2.0 s | 2.0 s | 3 MiB |" in capsys.readouterr().out
-    assert not [*tmp_path.iterdir()]
+    assert "| 2.0 s | 2.0 s | 3,072 MiB |" in capsys.readouterr().out
+    assert [path.name for path in work.iterdir()] == ["40.txt.gz"]
 
 
 def test_the_table_is_what_agreement_counts(tmp_path, monkeypatch, capsys):

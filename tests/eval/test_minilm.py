@@ -9,7 +9,7 @@ import torch
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.protocols.sts import stsb
 from eval.tasks.table import choose_tasks, load_registry, read_tables
 

@@ -6,25 +6,13 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
+from tests.helpers.commands import in_a_process as command
 from tests.helpers.undisturbed import check_after_failure, contents, run_all
-
-
-def command(*arguments, cwd, before=None):
-    return subprocess.run(
-        [sys.executable, "-m", "augment_cli", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        preexec_fn=before,
-        check=False,
-        timeout=120,
-    )
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 import random
 import re
@@ -16,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ import pytest
 from augment_cli.store.files import sha256_of_file
 from tests.helpers.attack_cases import Case
 from tests.helpers.attack_ways import WAYS
-from tests.helpers.commands import ENVIRONMENT, Result
+from tests.helpers.commands import ENVIRONMENT, Result, typed
 from tests.helpers.file_faults import Faults, injected
 from tests.helpers.places import REPOSITORY
 
@@ -222,55 +222,18 @@ def _target(home: Path, at: str, draws: random.Random) -> Path:
 
 def run(words: list[str], home: Path) -> Result:
     """A command in this process: `train …`, `eval …`, or anything of augment-cli."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in "12")
-    before, stdin, argv = Path.cwd(), sys.stdin, sys.argv
-    code: Any = 0
-    os.chdir(home)
+    typed_words = words if words[0] in ("train", "eval") else ["augment-cli", *words]
     try:
-        sys.stdin = io.TextIOWrapper(io.BytesIO())
         with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
+            contextlib.chdir(home),
             _limited(_PATIENCE),
             mock.patch.object(os, "sched_getaffinity", lambda process: {0}),  # no worker processes
         ):
-            try:
-                _main(words)
-            except SystemExit as stop:
-                code = stop.code
-            except TooLong:
-                print("Traceback: it never ended", file=err)
-                code = 1
-            except Exception as error:  # what the interpreter would print
-                import traceback
-
-                print("Traceback", traceback.format_exc(), error, file=err)
-                code = 1
-    finally:
-        sys.stdin, sys.argv = stdin, argv
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
-        os.chdir(before)
-    if isinstance(code, str):
-        print(code, file=err)
-        code = 1
-    streams = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]
-    return Result(int(code or 0), *streams)
-
-
-def _main(words: list[str]) -> None:
-    if words[0] == "train":
-        from train.cli import main as train
-
-        train(words[1:])
-    elif words[0] == "eval":
-        from eval.command import main as evaluate
-
-        evaluate(words[1:])
-    else:
-        from augment_cli.cli import main
-
-        sys.argv = ["augment-cli", *words]
-        main()
+            return typed(*typed_words)
+    except TooLong:
+        return Result(1, "", "Traceback: it never ended")
+    except Exception:  # what the interpreter would print
+        return Result(1, "", traceback.format_exc())
 
 
 class TooLong(BaseException):

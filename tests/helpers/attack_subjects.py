@@ -181,22 +181,6 @@ def _scored(home: Path) -> None:
     shutil.rmtree(home / "results")
 
 
-_MAKERS = {
-    "inputs": _inputs,
-    "store": _store,
-    "growing": _growing,
-    "published": _published,
-    "encoder": _encoder,
-    "generic": _generic,
-    "static": _static,
-    "sequence": _sequence,
-    "masked": _masked,
-    "pipeline": _pipeline,
-    "training": _training,
-    "scored": _scored,
-}
-
-
 @pytest.fixture(scope="session")
 def subject(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """`subject("store")`: its folder, made at the first call."""
@@ -207,7 +191,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if not home.exists():
             home.mkdir()
             (home / ".subject").touch()
-            _MAKERS[name](home)
+            globals()[f"_{name}"](home)
         return home
 
     return folder

@@ -1,11 +1,13 @@
 """Run the command: in this process where that is enough, in one of its own where it is not."""
 
 import contextlib
+import importlib
 import io
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,10 @@ import pytest
 import typer
 
 from augment_cli import cli
-from augment_cli.cli import main
 
 LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
+MAINS = {"augment-cli": "augment_cli.cli", "train": "train.cli", "eval": "eval.command"}
+MAINS |= {"benchmarks.reproduce": "benchmarks.reproduce.command"}
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
 
 
@@ -37,6 +40,40 @@ def command_named(name: str) -> Any:
     return command
 
 
+def typed(program: str, *words: object, stdin: str = "") -> Result:
+    """A program of ours in this process, as typed."""
+    main = importlib.import_module(MAINS.get(program, program)).main
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    streams = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+    with pytest.MonkeyPatch.context() as patch, streams[0], streams[1]:
+        patch.setattr(sys, "argv", [program, *map(str, words)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
+    return Result(code, out.getvalue(), err.getvalue())
+
+
+def in_a_process(
+    *words: object, cwd: Path, before: Callable[[], object] | None = None, **environment: str
+) -> subprocess.CompletedProcess:
+    """`augment-cli` in a process of its own, in which `before` is called first."""
+    return subprocess.run(
+        [sys.executable, "-m", "augment_cli", *map(str, words)],
+        cwd=cwd,
+        env=ENVIRONMENT | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=before,
+        check=False,
+    )
+
+
 @pytest.fixture
 def command(tmp_path, monkeypatch):
     """`command("una", "--json", cwd=…)` as typed in an empty folder."""
@@ -44,17 +81,7 @@ def command(tmp_path, monkeypatch):
     def run(*arguments: object, cwd: Path = tmp_path, stdin: str = "") -> Result:
         monkeypatch.chdir(cwd)
         monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setattr(sys, "argv", ["augment-cli", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        out, err, code = io.StringIO(), io.StringIO(), 0
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-            except SystemExit as stop:
-                code = int(stop.code or 0)
-            finally:
-                signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
-        return Result(code, out.getvalue(), err.getvalue())
+        return typed("augment-cli", *arguments, stdin=stdin)
 
     return run
 
@@ -69,31 +96,13 @@ def small(tmp_path):
 @pytest.fixture
 def process():
     """The same in a process of its own."""
-
-    def run(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [sys.executable, "-m", "augment_cli", *map(str, arguments)],
-            cwd=cwd,
-            env=ENVIRONMENT | environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run
+    return in_a_process
 
 
 @pytest.fixture(scope="session")
 def sample_folder(tmp_path_factory):
     """A folder with `./store`: the sample with UNA, made by the command."""
     folder = tmp_path_factory.mktemp("sample")
-    subprocess.run(
-        [sys.executable, "-m", "augment_cli", "una", "--beta", "0.5", "--radius", "1%"],
-        cwd=folder,
-        env=ENVIRONMENT,
-        check=True,
-        capture_output=True,
-    )
+    done = in_a_process("una", "--beta", "0.5", "--radius", "1%", cwd=folder)
+    assert done.returncode == 0, done.stderr
     return folder

@@ -89,22 +89,10 @@ class _FaultyFile:
 @contextlib.contextmanager
 def injected(faults: Faults) -> Iterator[Faults]:
     """Count and fail the operations of this process inside the `with` block."""
-    saved = {
-        (place, name): getattr(place, name)
-        for place, name in (
-            (os, "replace"),
-            (os, "rename"),
-            (os, "fsync"),
-            (os, "mkdir"),
-            (os, "unlink"),
-            (os, "rmdir"),
-            (os, "open"),
-            (fcntl, "flock"),
-            (pathlib.Path, "open"),
-            (builtins, "open"),
-            (io, "open"),
-        )
-    }
+    counted_of_os = ("replace", "rename", "fsync", "mkdir", "unlink", "rmdir")
+    places: list[tuple[Any, str]] = [(os, name) for name in (*counted_of_os, "open")]
+    places += [(fcntl, "flock"), (pathlib.Path, "open"), (builtins, "open"), (io, "open")]
+    saved = {(place, name): getattr(place, name) for place, name in places}
 
     def counted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def operation(*arguments: Any, **options: Any) -> Any:
@@ -131,7 +119,7 @@ def injected(faults: Faults) -> Iterator[Faults]:
         return saved[(builtins, "open")](path, mode, *arguments, **options)
 
     try:
-        for name in ("replace", "rename", "fsync", "mkdir", "unlink", "rmdir"):
+        for name in counted_of_os:
             setattr(os, name, counted(name, saved[(os, name)]))
         fcntl.flock = counted("flock", saved[(fcntl, "flock")])
         pathlib.Path.open = path_open  # type: ignore[method-assign]

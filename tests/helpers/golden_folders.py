@@ -1,17 +1,13 @@
 """The golden folders, and the commands of the project run in a copy of one."""
 
-import contextlib
-import importlib
-import io
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 from augment_cli.version import __version__
-from tests.helpers.commands import Result
+from tests.helpers.commands import Result, typed
 from tests.helpers.places import REPOSITORY
 
 GOLDEN = REPOSITORY / "tests/golden"
@@ -19,7 +15,6 @@ VERSIONS = sorted(path.parent.name for path in GOLDEN.glob("*/made.json"))
 # What today's code writes is what most other tests read; the quick suite reads what is released.
 TODAY = "unreleased" if "unreleased" in VERSIONS else __version__
 PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name == TODAY)) for name in VERSIONS]
-MAINS = {"augment-cli": "augment_cli.cli", "train": "train.cli", "eval": "eval.command"}
 
 
 def made(version: str) -> dict:
@@ -40,15 +35,7 @@ def type_in(monkeypatch):
     """`type_in("train una --store store")` as typed in the folder that the test is in."""
 
     def run(line: str) -> Result:
-        program, *arguments = line.split()
         monkeypatch.setenv("COLUMNS", "400")
-        monkeypatch.setattr(sys, "argv", [program, *arguments])
-        out, err, code = io.StringIO(), io.StringIO(), 0
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                importlib.import_module(MAINS[program]).main()
-            except SystemExit as stop:
-                code = int(stop.code or 0)
-        return Result(code, out.getvalue(), err.getvalue())
+        return typed(*line.split())
 
     return run

@@ -14,6 +14,7 @@ from augment_cli.contract.rows import Rows
 from augment_cli.languages import languages_of
 from augment_cli.store.parquet import PARSES
 from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import words
 from augment_cli.text.spans import CodePoints
 
 SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
@@ -22,25 +23,11 @@ SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
 SCHEMES = ("clear", "universal")
 SPACE = "␣"  # stands for the token that spaCy makes of a second space
 
-_POS = {
-    "VB": "VERB",
-    "MD": "AUX",
-    "NNP": "PROPN",
-    "NN": "NOUN",
-    "PRP": "PRON",
-    "WP": "PRON",
-    "EX": "PRON",
-    "JJ": "ADJ",
-    "RB": "ADV",
-    "WRB": "ADV",
-    "DT": "DET",
-    "CD": "NUM",
-    "TO": "PART",
-    "CC": "CCONJ",
-    "IN": "ADP",
-    "RP": "ADP",
-}
-_BE = {"am", "is", "are", "was", "were", "be", "been", "being", "'s", "'re", "'m"}
+_PAIRS = (
+    "VB:VERB MD:AUX NNP:PROPN NN:NOUN PRP:PRON WP:PRON EX:PRON JJ:ADJ RB:ADV WRB:ADV DT:DET CD:NUM TO:PART"
+)
+_POS = dict(pair.split(":") for pair in f"{_PAIRS} CC:CCONJ IN:ADP RP:ADP".split())
+_BE = words("am is are was were be been being 's 're 'm")
 
 
 def _pos_of(form: str, tag: str, label: str) -> str:
@@ -114,33 +101,16 @@ _LABELS = {
     "universal": "nsubj nsubj:pass aux aux:pass cop advcl acl:relcl ccomp xcomp punct obl case conj mark "
     "expl csubj nsubj:outer advmod obj obl",
 }
-_TAGS = [
-    "NN",
-    "NNS",
-    "NNP",
-    "VBD",
-    "VBZ",
-    "VBP",
-    "VB",
-    "VBN",
-    "VBG",
-    "MD",
-    "TO",
-    "JJ",
-    "RB",
-    "IN",
-    "DT",
-    "PRP",
-]
-_ENDINGS = [
-    ("ed", ["VBD", "VBN"]),
-    ("is", ["VBZ"]),
-    ("was", ["VBD"]),
-    ("were", ["VBD"]),
-    ("are", ["VBP"]),
-    ("ould", ["MD"]),
-    ("s", ["NNS", "VBZ"]),
-]
+_TAGS = "NN NNS NNP VBD VBZ VBP VB VBN VBG MD TO JJ RB IN DT PRP"
+_ENDINGS = {
+    "ed": "VBD VBN",
+    "is": "VBZ",
+    "was": "VBD",
+    "were": "VBD",
+    "are": "VBP",
+    "ould": "MD",
+    "s": "NNS VBZ",
+}
 _MORPHOLOGY = ["", "", "", "Number=Sing", "Number=Plur", "Polarity=Neg", "Mood=Ind|Tense=Past|VerbForm=Fin"]
 
 
@@ -155,9 +125,9 @@ def made_up_row(text: str, seed: int = 0, scheme: str | None = None, tree: bool 
     row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
     for index, (start, end) in enumerate(spans):
         form = text[start:end]
-        likely = [tags for ending, tags in _ENDINGS if form.lower().endswith(ending)]
+        likely = [tags for ending, tags in _ENDINGS.items() if form.lower().endswith(ending)]
         tags = likely[0] if likely and generator.random() < 0.7 else _TAGS
-        tag = generator.choice(tags) if any(map(str.isalnum, form)) else "."
+        tag = generator.choice(tags.split()) if any(map(str.isalnum, form)) else "."
         label = generator.choice(labels) if any(map(str.isalnum, form)) else "punct"
         head = generator.randrange(len(spans))
         row["starts"].append(start)

@@ -2,17 +2,13 @@
 
 import argparse
 import configparser
-import contextlib
 import gzip
-import importlib
-import io
 import json
 import os
 import re
 import runpy
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tomllib
@@ -26,17 +22,11 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from eval.tasks.table import REGISTRY
 from tests.helpers import pages
-from tests.helpers.commands import command_named
+from tests.helpers.commands import command_named, typed
 from tests.helpers.places import REPOSITORY
 
 PAGES = ["README.md", *(str(page.relative_to(REPOSITORY)) for page in pages.PAGES)]
 _PROGRAMS = ("augment-cli", "python -m", "torchrun", "make", "pip", "dask", "sbatch")
-_MAIN = {
-    "augment-cli": "augment_cli.cli",
-    "train": "train.cli",
-    "eval": "eval.command",
-    "benchmarks.reproduce": "benchmarks.reproduce.command",
-}
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:
@@ -128,23 +118,12 @@ def call(line: str, folder: Path) -> None:
     """Run a command in this process, in a folder; it must end well."""
     line, _, redirected = line.partition(" > ")
     words = shlex.split(line)
-    is_module = words[:2] == ["python", "-m"]
-    name = words[2] if is_module else words[0]
-    main = importlib.import_module(_MAIN.get(name, name)).main
-    out, err = io.StringIO(), io.StringIO()
-    streams = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
-    with pytest.MonkeyPatch.context() as patch, streams[0], streams[1]:
+    with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(sys, "argv", words[2:] if is_module else words)
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-        try:
-            main()
-        except SystemExit as stop:
-            assert not stop.code, f"{line}\n{err.getvalue()}"
-        finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
+        done = typed(*(words[2:] if words[:2] == ["python", "-m"] else words))
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
     if redirected:
-        (folder / redirected.strip()).write_text(out.getvalue(), "utf-8")
+        (folder / redirected.strip()).write_text(done.stdout, "utf-8")
 
 
 _SETS = ("sts12", "sts13", "sts14", "sts15", "stsb", "stsb-dev", "mr")

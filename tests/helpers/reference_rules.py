@@ -7,27 +7,14 @@ from typing import Any
 
 import lemminflect
 
+from augment_cli.syntax.tree import words
+
 CLAUSES = {"acl", "advcl", "ccomp", "csubj", "csubjpass", "relcl", "xcomp"}
 AUXILIARIES = {"aux", "auxpass"}
 FINITE = {"VBD", "VBP", "VBZ"}
 BE = {"am", "is", "are", "was", "were", "be", "been", "being", "'m", "'re", "'s"}
 CLOSERS = "\"'”’»›)]}」』）】》〉"
-SPECIAL = {
-    "am",
-    "is",
-    "are",
-    "was",
-    "were",
-    "can",
-    "could",
-    "will",
-    "would",
-    "shall",
-    "should",
-    "may",
-    "must",
-}
-SPECIAL |= {"might", "'m", "'re", "'s"}
+SPECIAL = words("am is are was were can could will would shall should may must might 'm 're 's")
 
 
 # --- punctuation insertion

@@ -1,6 +1,6 @@
 """Results of models that were never run, written as the evaluator writes them."""
 
-from eval.contract.task_score import TaskScore
+from eval.contract import TaskScore
 from eval.results.files import read_results, write_encoder, write_result
 from eval.tasks.table import Table, load_registry
 

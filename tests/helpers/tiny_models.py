@@ -33,6 +33,8 @@ SHAPE = {
     "max_position_embeddings": 48,
     "init_std": 0.4,
 }
+LAYERS = {"hidden_size": SIZE, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+MARKS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 # Random weights write without end; these make them write about a dozen different words.
 WRITING = {"max_length": 24, "no_repeat_ngram_size": 2, "exponential_decay_length_penalty": (4, 1.4)}
 
@@ -58,12 +60,17 @@ def _save(model: Any, tokenizer: Any, folder: Path, **writing: Any) -> Path:
     return folder
 
 
-def make_pegasus(folder: Path) -> Path:
-    """PEGASUS with a SentencePiece vocabulary."""
+def _pieces(folder: Path, seed: int) -> None:
+    """A new folder with a SentencePiece vocabulary, and the seed of the weights."""
     folder.mkdir(parents=True)
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     _sentencepiece(folder / "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
     (folder / "spiece.vocab").unlink()
+
+
+def make_pegasus(folder: Path) -> Path:
+    """PEGASUS with a SentencePiece vocabulary."""
+    _pieces(folder, 1)
     tokenizer = transformers.PegasusTokenizer.from_pretrained(folder, offset=0)
     config = transformers.PegasusConfig(vocab_size=len(tokenizer), **SHAPE)
     return _save(transformers.PegasusForConditionalGeneration(config), tokenizer, folder)
@@ -71,10 +78,7 @@ def make_pegasus(folder: Path) -> Path:
 
 def make_t5(folder: Path) -> Path:
     """T5 with a SentencePiece vocabulary; its configuration names the prefix."""
-    folder.mkdir(parents=True)
-    torch.manual_seed(2)
-    _sentencepiece(folder / "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
-    (folder / "spiece.vocab").unlink()
+    _pieces(folder, 2)
     tokenizer = transformers.T5Tokenizer.from_pretrained(folder, extra_ids=0)
     config = transformers.T5Config(
         vocab_size=len(tokenizer),
@@ -90,16 +94,20 @@ def make_t5(folder: Path) -> Path:
     return _save(transformers.T5ForConditionalGeneration(config), tokenizer, folder)
 
 
-def make_bart(folder: Path) -> Path:
-    """BART with a byte-level BPE vocabulary."""
+def _byte_level(folder: Path, seed: int, texts: list[str], **options: Any) -> Any:
+    """A byte-level BPE vocabulary for a new folder, and the seed of the weights."""
     from tokenizers import ByteLevelBPETokenizer
 
     folder.mkdir(parents=True)
-    torch.manual_seed(3)
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    torch.manual_seed(seed)
     trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(SENTENCES, vocab_size=400, special_tokens=special, show_progress=False)
-    trained.save_model(str(folder))
+    trained.train_from_iterator(texts, show_progress=False, **options)
+    return trained
+
+
+def make_bart(folder: Path) -> Path:
+    """BART with a byte-level BPE vocabulary."""
+    _byte_level(folder, 3, SENTENCES, vocab_size=400, special_tokens=MARKS).save_model(str(folder))
     tokenizer = transformers.BartTokenizer.from_pretrained(folder, model_max_length=48)
     config = transformers.BartConfig(vocab_size=len(tokenizer), **SHAPE)
     return _save(transformers.BartForConditionalGeneration(config), tokenizer, folder)
@@ -138,13 +146,7 @@ def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
     (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *WORDS])))
     tokenizer = transformers.BertTokenizer.from_pretrained(folder, model_max_length=64)
     config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=SIZE,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.4,
+        vocab_size=len(tokenizer), **LAYERS, max_position_embeddings=64, initializer_range=0.4
     )
     return _save(getattr(transformers, kind)(config), tokenizer, folder)
 
@@ -154,24 +156,11 @@ ACCENTED = "the heron García sees the café near Perú così naïve bridge à �
 
 def make_roberta(folder: Path) -> Path:
     """RoBERTa with its masked-language-model head and a byte-level BPE vocabulary of accented words too."""
-    from tokenizers import ByteLevelBPETokenizer
-
-    folder.mkdir(parents=True)
-    torch.manual_seed(7)
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trained = ByteLevelBPETokenizer()
     texts = [*SENTENCES, *[ACCENTED] * 20]
-    trained.train_from_iterator(texts, vocab_size=500, special_tokens=special, show_progress=False)
-    trained.save_model(str(folder))
+    _byte_level(folder, 7, texts, vocab_size=500, special_tokens=MARKS).save_model(str(folder))
     tokenizer = transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=48)
     config = transformers.RobertaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=SIZE,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=50,
-        initializer_range=0.4,
+        vocab_size=len(tokenizer), **LAYERS, max_position_embeddings=50, initializer_range=0.4
     )
     return _save(transformers.RobertaForMaskedLM(config), tokenizer, folder)
 
@@ -184,23 +173,14 @@ CHAT = (
 
 def make_llama(folder: Path, chat: str | None = CHAT) -> Path:
     """A causal model with a byte-level BPE vocabulary, with a chat template or without."""
-    from tokenizers import ByteLevelBPETokenizer
-
-    folder.mkdir(parents=True)
-    torch.manual_seed(8)
-    trained = ByteLevelBPETokenizer()
-    special = ["<pad>", "</s>"]
-    trained.train_from_iterator(SENTENCES, vocab_size=400, special_tokens=special, show_progress=False)
+    trained = _byte_level(folder, 8, SENTENCES, vocab_size=400, special_tokens=["<pad>", "</s>"])
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=trained._tokenizer, pad_token="<pad>", eos_token="</s>", model_max_length=1024
     )
     tokenizer.chat_template = chat
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=SIZE,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
+        **LAYERS,
         max_position_embeddings=1024,
         initializer_range=0.4,
         pad_token_id=0,

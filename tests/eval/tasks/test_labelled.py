@@ -129,12 +129,14 @@ def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsy
     assert "mine, purity of the ten nearest" in capsys.readouterr().out
 
 
-def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path):
+def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path, monkeypatch):
     from eval.contract.options import Options, Progress
     from eval.runner import score_task
 
     tables, _ = read_labelled(write(tmp_path / "a.csv", ROWS), "title", "topic")
     places = {"car": 0, "river": 1, "song": 2}
+    monkeypatch.setattr(clustering, "SEEDS", (0, 1))
+    monkeypatch.setattr(intent, "SHOTS", (5,))
 
     def encode(texts):
         noise = np.random.default_rng(0).normal(size=(len(texts), 300))
