@@ -86,6 +86,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
 
     return {
         "start": lambda: load_encoder(options.encoder).encode,
+        "lookup": lambda: look_up(texts, load_encoder(options.encoder), options.encoder),
         "best": lambda: best().encode,
         "lookup of best": lambda: look_up(texts, best(), options.encoder),
     }
@@ -168,6 +169,7 @@ def main() -> None:
                 measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
                 add_line(results, lines, key | measured)
     print(difference_table(lines))
+    print("\na lookup, nothing trained:\n" + difference_table(lines, "lookup"))
     print("\nlooked up in the corpus:\n" + difference_table(lines, "lookup of best"))
 
 
