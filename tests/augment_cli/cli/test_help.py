@@ -116,7 +116,7 @@ def _with_the_slow_marked(names):
 _WITHOUT_A_MODEL = [name for name in augmentations.names() if "model" not in augmentations.get(name).needs]
 
 
-@pytest.mark.parametrize("name", _with_the_slow_marked([*_WITHOUT_A_MODEL, *COMMANDS]))
+@pytest.mark.parametrize("name", _with_the_slow_marked([*_WITHOUT_A_MODEL, *sorted(COMMANDS)]))
 def test_every_example_works(command, folder, request, tmp_path, name):
     help_text = command(name, "--help").stdout
     examples = examples_of(help_text)
