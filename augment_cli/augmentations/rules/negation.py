@@ -216,7 +216,7 @@ class Negation:
         if "anymore" in words_:
             return None
         marks, compared = parses.pos.among({"PUNCT"}), parses.tags.among({"JJR", "RBR"})
-        for place, word, following in zip(range(token + 1, end), words_, [*words_[1:], ""], strict=True):
+        for place, word, following in zip(range(token + 1, end), words_, [*words_[1:], ""], strict=False):
             if word in _WORDS.licensors or (marks[place] and word != "-"):
                 break
             fixed = following in _WORDS.after_no or (following != "" and compared[place + 1])
