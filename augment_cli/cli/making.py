@@ -100,6 +100,7 @@ def stages_of(command: str, asked: dict[str, Any]) -> list[tuple[str, str]]:
             needed += [(vectors_name(of, vectors), "vectors") for of in (CORPUS_STAGE, stage)]
         kind = "scores" if "nearest_cosine" in chosen else "augmentation"
         return [*needed, (scores_name(stage, name), kind)]
+    assert command == "mine", command
     options: MineParameters = asked["parameters"]
     options.check()
     needed = [(stage_names(fit)[0], "tfidf")]

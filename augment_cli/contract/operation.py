@@ -226,7 +226,8 @@ def for_python(
             raise UsageError(f"{function.__name__}: has no parameter {unknown[0]!r}; it has {known}.{alike}")
         values = signature.bind(*given, **named).arguments
         refuse_swapped(function.__name__, values)
-        return run(values | values.pop(collecting or "", {}))
+        further = values.pop(collecting, {}) if collecting else {}
+        return run(values | further)
 
     call.__signature__, call.command = signature, command or function.__name__  # type: ignore[attr-defined]
     call.__doc__ = _documentation(function, arguments)

@@ -33,7 +33,7 @@ _REMEDIES = {  # of several, the first is told
     Reason.NO_TEXT_FIELD: "; `augment-cli look FILE` shows which fields the lines have",
     Reason.FIELD_COUNT: "; fields that hold the separator are quoted, or another is named with --separator",
     Reason.TOO_LONG: "; a line is one text, so put each on a line of its own",
-    Reason.NOT_UTF8: "; text that is not UTF-8 wants its --encoding, such as latin-1; augment-cli look guesses it",
+    Reason.NOT_UTF8: "; text that is not UTF-8 needs its --encoding, such as latin-1 (augment-cli look)",
 }
 
 

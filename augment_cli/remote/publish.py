@@ -168,16 +168,17 @@ def fetch(
         _refuse_other(opened, manifest, place)
         opened.set_row_ranges(manifest.row_ranges)
         try:
-            for name, stage in manifest.stages.items():
-                missing = set(opened.adopt(stage))
-                for index, part in sorted(stage.parts.items()):
-                    if index in missing:
-                        _take(opened, place.at(f"{name}/{part_name(index)}"), name, index, part)
-                        copied, size = copied + 1, size + part.bytes
-                    else:
-                        kept += 1
-                    progress(part.rows)
-                opened.clean_work(name)
+            with opened.commits_together():
+                for name, stage in manifest.stages.items():
+                    missing = set(opened.adopt(stage))
+                    for index, part in sorted(stage.parts.items()):
+                        if index in missing:
+                            _take(opened, place.at(f"{name}/{part_name(index)}"), name, index, part)
+                            copied, size = copied + 1, size + part.bytes
+                        else:
+                            kept += 1
+                        progress(part.rows)
+                    opened.clean_work(name)
         except BaseException:
             opened.discard_if_empty(with_folder=is_new)
             raise

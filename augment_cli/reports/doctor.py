@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import shutil
@@ -77,12 +76,13 @@ def _tables() -> dict[str, Any]:
 
 def _need(what: str, need: str) -> dict[str, Any]:
     entry = _packages(what, _NEEDS[need])
-    with contextlib.suppress(MissingError):
-        if need == "parses":
+    if need == "parses":
+        try:
             shipped_pipeline()
-        return entry
-    get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
-    return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
+        except MissingError:
+            get = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+            return _entry(what, [*entry["missing"], "shipped English pipeline"], get)
+    return entry
 
 
 def _augmentation(name: str) -> dict[str, Any]:

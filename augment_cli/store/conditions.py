@@ -90,7 +90,7 @@ def numbers_of(
     places, values = _places_of_numbers(store, stage), {}
     for name in dict.fromkeys(columns):
         if name not in places:
-            raise _unknown(store, stage, f"numbers {name!r}")
+            raise _unknown(store, stage, f"numbers {name!r}", numbers_alone=True)
         column = column_of(store, stage, name, places[name], parts).cast(pa.float64())
         values[name] = pc.fill_null(column, np.nan).to_numpy()
     return values
@@ -156,14 +156,13 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
     return ~np.isnan(numbers) & compare(pa.array(numbers), number).to_numpy(zero_copy_only=False)
 
 
-def _unknown(store: Store, stage: str, what: str) -> UsageError:
-    """The refusal of a column that is not there, with all that are."""
+def _unknown(store: Store, stage: str, what: str, numbers_alone: bool = False) -> UsageError:
+    """The refusal of a column that is not there, with all that may be named."""
     fields = list(schema_of(store, stage)) if store.stage(stage).parts else []
-    kinds = {
-        "numbers": _places_of_numbers(store, stage),
-        "text": [field.name for field in fields if pa.types.is_string(field.type)],
-        "true or false": [field.name for field in fields if pa.types.is_boolean(field.type)],
-    }
+    kinds = {"numbers": list(_places_of_numbers(store, stage))}
+    if not numbers_alone:
+        kinds["text"] = [field.name for field in fields if pa.types.is_string(field.type)]
+        kinds["true or false"] = [field.name for field in fields if pa.types.is_boolean(field.type)]
     there = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items() if names) or "none"
     is_scored = scores_of(store, stage) is not None or stage == "corpus"
     hint = "" if is_scored else f"; `augment-cli score {stage}` makes more numbers"

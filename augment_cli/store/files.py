@@ -196,7 +196,7 @@ def explain(
         file = next((place for place in Path(where).parents if place.is_file()), where)  # should be a folder
         return BadInputError(f"{file}: a file or folder is in the way ({reason}); move it away, {again}")
     if error.errno == errno.ENAMETOOLONG:
-        return UsageError(f"{shortened(os.fsdecode(where))}: the name is too long ({reason}); choose another")
+        return UsageError(f"{shortened(os.fsdecode(where))}: the name is too long ({reason}); shorten it")
     if error.errno == errno.EXDEV:
         return MissingError(
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "

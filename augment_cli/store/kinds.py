@@ -162,7 +162,7 @@ def flat(table: pa.Table, name: str) -> np.ndarray:
 
 
 def spans_outside(table: pa.Table, lengths: np.ndarray, texts: pa.ChunkedArray) -> list[str]:
-    """What is wrong with the columns `starts` and `ends` as spans of texts."""
+    """What is wrong with the columns `starts` and `ends` as spans of texts, in order and not overlapping."""
     wrong = wrong_span(texts, lengths, flat(table, "starts"), flat(table, "ends"))
     if wrong is None:
         return []

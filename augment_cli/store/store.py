@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ from augment_cli.store.parquet import describe, metadata_of, with_metadata, writ
 from augment_cli.store.refusals import OptionOf, option_of, refusal
 from augment_cli.store.settings import Settings
 
+_SECONDS_TOGETHER = 1.0  # between two writings of the manifest, where commits share it
+
 
 @dataclass(frozen=True)
 class PendingPart:
@@ -49,6 +52,9 @@ class Store(StoreContents):
     """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
 
     _is_shared = False  # whether several processes write together
+    _enters_together = False  # whether commits may share one writing of the manifest
+    _has_to_enter = False  # whether there are parts that it does not name yet
+    _enter_later_until = 0.0  # monotonic seconds
 
     # --- opening
 
@@ -250,7 +256,25 @@ class Store(StoreContents):
                 self._clear(pending.stage)
             self._give_name(pending)
             committed.parts[pending.index] = pending.part
-            self._write_manifest()
+            if time.monotonic() < self._enter_later_until:
+                self._has_to_enter = True
+            else:
+                self._write_manifest()
+
+    @contextlib.contextmanager
+    def commits_together(self) -> Iterator[None]:
+        """Within the `with` block, commits that follow each other fast share one writing of the manifest.
+
+        It is written once a second, and at the end of the block, however that is left. A process that is
+        killed in between leaves parts without an entry, which are made again.
+        """
+        self._enters_together = True
+        try:
+            yield
+        finally:
+            self._enters_together, self._enter_later_until = False, 0.0
+            if self._has_to_enter:
+                self._write_manifest()
 
     def append(
         self, pending: Sequence[PendingPart], settings: Settings, with_corpus: Collection[str]
@@ -356,6 +380,9 @@ class Store(StoreContents):
     def _write_manifest(self) -> None:
         data = dump_manifest(self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")
+        self._has_to_enter = False
+        if self._enters_together:
+            self._enter_later_until = time.monotonic() + _SECONDS_TOGETHER
 
 
 def _check_pending(pending: PendingPart, fingerprint: str) -> None:

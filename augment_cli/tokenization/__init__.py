@@ -85,10 +85,14 @@ def _plugin(name: str) -> Tokenizer:
 
 
 @functools.cache  # a worker asks for it with each part, and what it learnt of characters stays
+def _shipped(name: str) -> Tokenizer:
+    return TOKENIZERS[name]()
+
+
 def get_tokenizer(name: str) -> Tokenizer:
     """The tokeniser called `name`."""
     if name in TOKENIZERS:
-        return TOKENIZERS[name]()
+        return _shipped(name)
     if ":" in name:
         return _plugin(name)
     choices = ", ".join(TOKENIZERS)

@@ -297,6 +297,8 @@ def _judged(
 ) -> dict[str, np.ndarray]:
     """Columns of the models."""
     columns: dict[str, np.ndarray] = {}
+    if not models:
+        return columns
     places = np.flatnonzero(is_there)
     pairs = [column.take(pa.array(places)).to_pylist() for column in (originals, texts)]
     for kind, model in models.items():

@@ -94,6 +94,7 @@ def cities() -> PhraseTable:
     return PhraseTable([name for name in place_table("cities")["name"].to_pylist() if name not in countries])
 
 
+@lru_cache(maxsize=1)
 def _countries_and_cities() -> tuple[PhraseTable, list[list[str]], np.ndarray]:
     """Countries, then large cities: their names, what is said of each, and which take an article."""
     rows = [(table, row) for table in ("countries", "cities") for row in place_table(table).to_pylist()]

@@ -35,7 +35,9 @@ class Places:
     def of_edits(cls, rule: str, listed: Sequence[tuple[int, int, list[Edit]]]) -> Places:
         """Places of a rule on clauses of which the edits are known: first token, last token, edits."""
         first, last = (np.array([place[column] for place in listed], np.int64) for column in (0, 1))
-        return cls(rule, CLAUSE, [(first, last)], ([place[2] for place in listed],), list)
+        edits = np.empty(len(listed), object)
+        edits[:] = [place[2] for place in listed]
+        return cls(rule, CLAUSE, [(first, last)], (edits,), list)
 
     def __len__(self) -> int:
         return len(self.claims[0][0])

@@ -147,7 +147,6 @@ def _heaviest(codes: np.ndarray, weights: np.ndarray, values: np.ndarray, width:
     return heaviest
 
 
-@lru_cache(maxsize=1)
 def entry_numbers() -> dict[tuple[str, int], int]:
     """The number of each entry of WordNet, by lemma and part of speech."""
     wordnet = load_wordnet()

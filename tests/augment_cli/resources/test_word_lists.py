@@ -13,7 +13,7 @@ from augment_cli.augmentations.augcse.embedding_neighbour import neighbours, rea
 from augment_cli.augmentations.augcse.geographic_name import cities, find_places
 from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.errors import UsageError
-from augment_cli.resources import word_list, word_table
+from augment_cli.resources import shipped_digest, word_list, word_table
 from augment_cli.text import numbers
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.properties import examples
@@ -191,6 +191,24 @@ def test_places_are_names_of_their_own(text, found):
     matches = find_places(words, cities())
     spans = zip(words.flat_starts[matches.first], words.flat_ends[matches.last], strict=True)
     assert [text[start:end] for start, end in spans] == found
+
+
+RULES = {
+    "colour_families": "f02aad0c05cb",
+    "contractions": "6677e6f77585",
+    "grammar_words": "be2a99331753",
+    "kinds_of_numbers": "433037ab4314",
+    "number_series": "06eb7ebbf653",
+    "place_facts": "15f6a4c513d0",
+    "rule_words": "55297d156b45",
+    "uses_without_opposite": "aad397f1c53c",
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_list_that_is_part_of_a_rule_changes_with_its_version(name):
+    # Like the code of a rule, such a list is in no fingerprint: raise the version of what reads it, then this.
+    assert shipped_digest(f"words/{name}.txt").startswith(RULES[name])
 
 
 def test_word_lists_hold_what_their_readers_expect():

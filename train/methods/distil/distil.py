@@ -142,6 +142,7 @@ def distil(
     say(f"teacher: {len(vectors):,} tokens encoded")
     is_weighted = settings.weights != "none"
     weights = counts.weights(settings.weights) if is_weighted else np.ones(len(tokens), np.float32)
+    weights[list(counts.special)] = 0
     facts: dict[str, Any] = {"settings": asdict(settings), "tokens": len(tokens), "counted": counts.texts}
     if settings.regress:
         table, explained, used = _regressed(teacher, store, settings, tokenizer, vectors, weights, say)
