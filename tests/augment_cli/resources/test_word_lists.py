@@ -207,7 +207,7 @@ RULES = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_list_that_is_part_of_a_rule_changes_with_its_version(name):
-    # Like the code of a rule, such a list is in no fingerprint: raise the version of what reads it, then this.
+    # Like the code of a rule, such a list is in no fingerprint: raise the version of what reads it
     assert shipped_digest(f"words/{name}.txt").startswith(RULES[name])
 
 
