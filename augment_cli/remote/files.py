@@ -9,6 +9,7 @@ import io
 import os
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -285,15 +286,16 @@ class _Digested(io.RawIOBase):
         return self._sha256.hexdigest() if self._is_whole and self._sha256 is not None else None
 
 
-class TwiceReadFile:
+class TwiceReadFile(ABC):
     """A file that is read for its digest, and for its lines; as text it is its name, without a secret."""
 
     size: int  # bytes
     _digest: str | None = None
     _read: _Digested | None = None
 
+    @abstractmethod
     def _raw(self) -> io.RawIOBase:
-        raise NotImplementedError
+        """The file, for reading from its beginning."""
 
     @property
     def name(self) -> str:
@@ -325,8 +327,9 @@ class TwiceReadFile:
                 "when nothing writes to it"
             )
 
+    @abstractmethod
     def _has_changed(self, read: str | None) -> bool:
-        raise NotImplementedError
+        """Whether what is known of the file, or the digest of what was `read`, is not what was found."""
 
 
 @dataclass
