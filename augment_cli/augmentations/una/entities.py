@@ -229,7 +229,7 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     for name in ("no_surnames", "male_names", "female_names"):  # `Mary Joe`
         may_be &= ~among(table, word_set(name))
 
-    named = np.flatnonzero(vocabulary.drawable & (kinds != NO_ENTITY))
+    named = np.flatnonzero(vocabulary.own_first(kinds) & (kinds != NO_ENTITY))
     days = np.flatnonzero(vocabulary.drawable & is_day)
     members = np.concatenate([named, days])
     member_kinds = np.concatenate([kinds[named], np.full(len(days), DAY)])

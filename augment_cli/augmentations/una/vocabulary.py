@@ -1,8 +1,8 @@
 """The terms that may be put into a sentence in the natural surface, and how each of them is written.
 
 The paper draws from every token of the corpus, punctuation and halves of contractions among them. Here only
-words are drawn, no vulgar ones, written as they mostly are inside sentences; in a small corpus the shipped
-table of common terms joins the corpus's own, which would be too few to have neighbours of similar weight.
+words are drawn, no vulgar ones, written as they mostly are inside sentences. In a small corpus the shipped
+table of common terms joins the corpus's own, to weigh them, and to be drawn from where these are too few.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ MOSTLY = 0.6  # share of a corpus's words that the shipped table knows, from whi
 # 0.94 in titles of papers and of questions on programming, 0.95 to 1 in news, books, reviews and articles.
 FAMILIAR = 0.95
 LEAST_OWN = 1_000  # words of a corpus, from which its own have neighbours of similar weight
+OWN_FIRST = 1  # the rule that a corpus's own words are drawn before the shipped ones; in the settings
 LEAST_NEIGHBOURS = 10  # places either side in a class of few words
 SMALL_CORPUS = 20_000  # sentences, below which the shipped table joins the corpus's own
 LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
@@ -63,6 +64,7 @@ class Vocabulary:
     is_word: np.ndarray  # terms that are words; the last for −1
     drawable: np.ndarray  # words that may be put into a sentence
     classes: np.ndarray  # A term is drawn for one of the same class only; −1 is never replaced or drawn
+    joined: bool = False  # whether the shipped terms are among them
 
     @cached_property
     def replaceable(self) -> np.ndarray:
@@ -80,10 +82,21 @@ class Vocabulary:
         plain = spelled(self.table)
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain), self.table.terms])
 
+    def own_first(self, classes: np.ndarray) -> np.ndarray:
+        """bool (V,): what is drawn; shipped terms only of classes (V,) of which the corpus has too few."""
+        if not self.joined:
+            return self.drawable
+        is_own = np.zeros(len(self.table), bool)
+        is_own[self.own[:-1]] = True
+        count = int(classes.max(initial=-1)) + 1
+        members = np.bincount(classes[self.drawable & is_own & (classes >= 0)], minlength=max(count, 1))
+        least = LEAST_OWN if count == 1 else LEAST_NEIGHBOURS
+        return self.drawable & (is_own | (members < least)[classes])
+
     @cached_property
     def _members(self) -> np.ndarray:
-        """Drawable terms, class by class, within each by rank."""
-        members = np.flatnonzero(self.drawable & (self.classes >= 0))
+        """Terms that are drawn, class by class, within each by rank."""
+        members = np.flatnonzero(self.own_first(self.classes) & (self.classes >= 0))
         return members[np.argsort(self.classes[members], kind="stable")]
 
     @cached_property
@@ -133,7 +146,7 @@ class Vocabulary:
     def _reach(self, radius: int) -> np.ndarray:
         """int64 (C,): places either side for each class."""
         sizes = np.diff(self._bounds)
-        if len(sizes) == 1 or radius == 0:
+        if radius == 0 or (len(sizes) == 1 and not self.joined):
             return np.full(len(sizes), radius)
         share = radius / max(len(self.table), 1)
         return np.maximum(np.round(share * sizes).astype(np.int64), LEAST_NEIGHBOURS)
@@ -149,7 +162,7 @@ def vocabulary_of(own: TermTable, joined: bool, avoided: tuple[str, ...], same: 
     words &= ~among(table, word_set("term_fragments"))
     drawable = words & ~long_terms(table) & ~among(table, pa.array(avoided, pa.string()))
     classes = np.where(words, classes_of(table) if same == "pos" else 0, -1).astype(np.int32)
-    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes)
+    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes, joined)
 
 
 def long_terms(terms: TermTable) -> np.ndarray:
@@ -163,8 +176,10 @@ def vocabulary_settings(parameters: Any, own: TermTable, same: str = "any") -> d
     if same == "pos":
         fitting = {"collocations": collocations_digest()} | word_list_digests("fixed_phrases")
         digests |= class_digests() | fitting | {"rules": RULES}
-    background = english_terms_digest() if joins(parameters.background, own) else None
-    return digests | {"avoid": avoided_digest(parameters.avoid), "background": background}
+    digests["avoid"] = avoided_digest(parameters.avoid)
+    if not joins(parameters.background, own):
+        return digests | {"background": None}
+    return digests | {"background": english_terms_digest(), "own_first": OWN_FIRST}
 
 
 def spans_of(

@@ -606,6 +606,24 @@ def test_a_small_english_corpus_is_joined_and_told_so(sample_store):
     assert alone.settings(sample_store).parameters["background"] is None
 
 
+def shipped_are_drawn(table: TermTable, same: str, terms: list[str] | None = None) -> bool:
+    """Whether shipped words come for some terms of a corpus, or any, where the shipped table joins."""
+    joined = vocabulary.vocabulary_of(table, True, (), same)
+    ids = joined.own[:-1] if terms is None else joined.own[table.ids_of(pa.array(terms))]
+    ids = np.repeat(ids[joined.replaceable[ids]], 50)
+    drawn = joined.draw(ids, 100, np.arange(len(ids)) % 50 / 50, False)
+    return not np.isin(drawn, joined.own).all()
+
+
+def test_the_own_words_of_a_corpus_come_before_the_shipped_ones(sample_store):
+    table = TermTable.read(sample_store, "terms", "forms")
+    assert not shipped_are_drawn(table, "any")
+    assert not shipped_are_drawn(table, "pos", ["monday"])
+    # a kind of which the corpus has few words, and a corpus that has few
+    assert shipped_are_drawn(table, "pos", ["canada"])
+    assert shipped_are_drawn(table_of(sample_store, LINES[:50]), "any")
+
+
 def sentences_of(words: list[str], others: list[str]) -> list[str]:
     """Sentences of ten words: nine of the first, and every one of the others once in turn."""
     return [
