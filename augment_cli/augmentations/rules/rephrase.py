@@ -27,6 +27,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.rephrasing import lexicon
 from augment_cli.english.rephrasing.adverbials import adverbials
 from augment_cli.english.rephrasing.clauses import clauses
+from augment_cli.english.rephrasing.expansions import expansions
 from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
@@ -52,7 +53,7 @@ _RULES: dict[str, tuple[Callable[[Grammar], Sequence[Places]], ...]] = {
     "clauses": (clauses, openings, predicates, reported),
     "voice": (voices,),
     "adverbials": (adverbials,),
-    "nouns": (nouns,),
+    "nouns": (nouns, expansions),
     "figures": (figures,),
     "requests": (),
     "lexicon": (),

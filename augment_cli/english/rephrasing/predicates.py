@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from augment_cli.english.inflection import inflected
 from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, NEGATIONS, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.resources import word_list
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import VerbForm, words
 
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")
 _BOUND_TO = words("enough so as order how only too about not ready able and or than but")
@@ -16,6 +17,7 @@ _HELPERS = words("will would could can should must has have had do does did")
 _NO_IDIOMS = words("doubt matter wonder use good time one thing longer more less such fool")
 _SINGLE = frozenset(word_list("manner_adverbs"))
 _SPEAKING = words("say reply ask answer cry murmur mutter whisper add observe remark be")
+_PHASES = words("begin start continue")
 _GIVING = words("send hand show offer lend sell teach bring award grant give")
 
 
@@ -23,7 +25,7 @@ def predicates(grammar: Grammar) -> list[Places]:
     """Places of all rules on what follows a verb."""
     return [
         *(_purpose(grammar), _no_to_not_any(grammar), *_modals(grammar)),
-        *(*_manners(grammar), *_particles(grammar), _dative(grammar)),
+        *(*_manners(grammar), *_particles(grammar), _dative(grammar), _following(grammar), _gerunds(grammar)),
     ]
 
 
@@ -192,3 +194,40 @@ def _dative(grammar: Grammar) -> Places:
         return f"{grammar.text(thing, end)} to {grammar.text(begin, middle)}"
 
     return grammar.replaced("receiver_to_end", CLAUSE, (low, high, left, right), text, good)
+
+
+def _following(grammar: Grammar) -> Places:
+    """`after the battle` to `following the battle`, and `after` for `following`."""
+    tokens = np.flatnonzero(grammar.is_word({"after", "following"}) & grammar.is_dep("case"))
+    nouns = grammar.parents[tokens]
+    good = grammar.is_lemma(LISTS["events"], nouns) & (grammar.trimmed(nouns)[0] == tokens) & (nouns > tokens)
+    good &= grammar.is_dep("obl", at=nouns) & ~grammar.is_lemma(LISTS["after_object"], grammar.parents[nouns])
+    good &= grammar.is_pos("DET", "PRON", "PROPN", at=grammar.next_in_row(tokens))
+
+    def text(token: int) -> str:
+        return grammar.capital("after" if grammar.text(token).lower() == "following" else "following", token)
+
+    return grammar.replaced("after_to_following", PHRASE, (tokens,), text, good)
+
+
+def _gerunds(grammar: Grammar) -> Places:
+    """`She began to laugh` to `She began laughing`, and back."""
+    verbs = np.flatnonzero(grammar.is_dep("xcomp") & grammar.is_tag("VB", "VBG") & grammar.is_pos("VERB"))
+    before, heads = grammar.next_in_row(verbs, -1), grammar.parents[verbs]
+    to = grammar.is_word({"to"}, before) & grammar.is_tag("VB", at=verbs) & (heads == verbs - 2)
+    lemmas = [grammar.parses.lemmas[verb] for verb in verbs.tolist()]
+    forms = np.array([inflected(lemma, VerbForm.PRESENT_PARTICIPLE) or "" for lemma in lemmas], object)
+    bare = grammar.is_tag("VBG", at=verbs) & (heads == verbs - 1)
+    bare &= np.array([grammar.text(verb).lower() for verb in verbs.tolist()], object) == forms
+    # "was beginning to rain": one ending is enough.
+    good = grammar.is_lemma(_PHASES, heads) & ~grammar.is_tag("VBG", at=heads)
+    good &= ~grammar.is_lemma(LISTS["no_gerunds"], verbs)
+    places = np.where(to, before, verbs)
+    texts = np.where(to, forms, np.array([f"to {lemma}" for lemma in lemmas], object))
+
+    def text(first: int, new: str, last: int) -> str:
+        return new
+
+    return grammar.replaced(
+        "phase_reworded", PHRASE, (places, texts, verbs), text, good & (to | bare) & (forms != "")
+    )
