@@ -41,7 +41,7 @@ from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import EditList, Edits, apply_edits
 
 _LISTS = (
-    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "manner_adverbs"),
+    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words"),
     *("owned_nouns", "passive_verbs"),
 )
 _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it

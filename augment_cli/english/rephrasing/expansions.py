@@ -1,4 +1,4 @@
-"""What stands beside a noun or a clause as one of its own: `a book about it` that is written or says something."""
+"""Participles written out as clauses, commas that may stand or not, `and` as `as well as`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.resources import word_list
-from augment_cli.syntax.tree import VerbForm, form_of_tag, words
+from augment_cli.syntax.tree import VerbForm, words
 
 _LINKS = words("and or but")
 _ONE_OF_TWO = words("both between either neither together each mutual as respectively without")
-_MUTUAL = words(
-    "mix mixture combination combine compare comparison unite connect join link separate divide distinguish pair relation relationship difference union balance marriage conflict war set"
-)
 # In front of their sentences these may have a comma.
 _ADVERBS = frozenset(word_list("sentence_adverbs")) | words("thus hence now again perhaps")
 _TIED = words("to as")
@@ -41,7 +38,7 @@ def _tenses(grammar: Grammar) -> np.ndarray:
 
 
 def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
-    """`a map drawn by sailors` to `a map that was drawn by sailors`, `a box containing it` to `that contained it`."""
+    """`a map drawn by sailors` to `a map that was drawn by sailors`, `containing` to `that contained`."""
     found, left, right, rows = grammar.phrases(grammar.is_dep("acl") & grammar.is_tag("VBN", "VBG"))
     nouns, behind = grammar.parents[found], grammar.next_in_row(found)
     good = (nouns == found - 1) & (left == found) & grammar.is_tag("NN", "NNS", at=nouns) & (right > found)
@@ -92,7 +89,7 @@ def form_of(was: bool, many: bool) -> int:
 def _commas(grammar: Grammar) -> list[Places]:
     """Commas that may stand or not: of a list, between two clauses, behind what opens a sentence."""
     joined, link = grammar.is_dep("conj"), grammar.child(grammar.is_dep("cc") & grammar.is_word(_LINKS))
-    heads, left, right, rows = grammar.phrases(joined & (link >= 0))
+    heads, left, right, _ = grammar.phrases(joined & (link >= 0))
     links = link[heads]
     before = grammar.next_in_row(links, -1)
     good = (links == left) & (before == links - 1) & grammar.is_whole(heads, left, right)
@@ -178,7 +175,9 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
     phrase = (right > left) & grammar.is_pos("ADP", "SCONJ", at=left)
     # Without a comma the two must not run into one another: `In 1999 Rome`, `In winter sports`.
     short = grammar.is_pos("ADP", at=left) & (right - left < 4) & (right > left)
-    short &= grammar.is_pos("NOUN", "PROPN", "NUM", at=heads) & grammar.is_pos("PRON", "DET", at=begins)
+    short &= grammar.is_pos("NOUN", "PROPN", "NUM", at=heads)
+    after_noun = grammar.is_tag("NN", "NNS", at=right) & grammar.is_name[begins]
+    short &= grammar.is_pos("PRON", "DET", at=begins) | after_noun
 
     def behind_it(token: int) -> list[Edit]:
         return [grammar.put_behind(token, ",")]
@@ -212,7 +211,7 @@ def _and_as_well(grammar: Grammar) -> Places:
     )
     good &= grammar.is_whole(heads, left, right)
     good &= ~grammar.rows_with(grammar.is_word(_ONE_OF_TWO))[rows] & ~grammar.is_negated[rows]
-    good &= ~grammar.is_lemma(_MUTUAL, grammar.parents[first]) & ~grammar.is_time[heads]
+    good &= ~grammar.is_lemma(LISTS["of_two"], grammar.parents[first]) & ~grammar.is_time[heads]
     good &= grammar.count(grammar.is_mark | grammar.is_pos("NUM"), low, right) == 0
 
     def text(token: int) -> str:

@@ -8,14 +8,12 @@ from augment_cli.english.inflection import inflected
 from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, NEGATIONS, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
-from augment_cli.resources import word_list
 from augment_cli.syntax.tree import VerbForm, words
 
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")
 _BOUND_TO = words("enough so as order how only too about not ready able and or than but")
 _HELPERS = words("will would could can should must has have had do does did")
 _NO_IDIOMS = words("doubt matter wonder use good time one thing longer more less such fool")
-_SINGLE = frozenset(word_list("manner_adverbs"))
 _SPEAKING = words("say reply ask answer cry murmur mutter whisper add observe remark be")
 _PHASES = words("begin start continue")
 _GIVING = words("send hand show offer lend sell teach bring award grant give")
@@ -108,7 +106,9 @@ def _modals(grammar: Grammar) -> list[Places]:
 
 def _manners(grammar: Grammar) -> list[Places]:
     """`He opened the door slowly.` to `He slowly opened the door.`, and back."""
-    tokens = np.flatnonzero(grammar.is_word(_SINGLE) & grammar.is_tag("RB") & grammar.is_dep("advmod"))
+    tokens = np.flatnonzero(
+        grammar.is_word(LISTS["manner_adverbs"]) & grammar.is_tag("RB") & grammar.is_dep("advmod")
+    )
     verbs, rows = grammar.parents[tokens], grammar.rows[tokens]
     alone = grammar.is_alone[tokens]
     alone &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(_SPEAKING, verbs)
