@@ -183,7 +183,7 @@ def _without_overlaps(
 
 REPHRASE = english_rules(
     name="rephrase",
-    version=9,
+    version=10,
     kind="positive",
     paper="none",
     parameters=RephraseParameters,
