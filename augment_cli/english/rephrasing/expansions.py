@@ -7,12 +7,15 @@ import numpy as np
 from augment_cli.english.inflection import inflected
 from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar
+from augment_cli.english.rephrasing.nouns import is_fixed
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.resources import word_list
 from augment_cli.syntax.tree import VerbForm, words
 
 _LINKS = words("and or but")
-_ONE_OF_TWO = words("both between either neither together each mutual as respectively without")
+_ONE_OF_TWO = words(
+    "both between either neither together each mutual as respectively without like unlike along also"
+)
 # In front of their sentences these may have a comma.
 _ADVERBS = frozenset(word_list("sentence_adverbs")) | words("thus hence now again perhaps")
 _TIED = words("to as")
@@ -58,7 +61,8 @@ def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
     passive = good & grammar.is_tag("VBN", at=found) & grammar.is_pos("ADP", at=behind)
     passive &= ~grammar.is_word(_TIED, behind) & ~grammar.is_lemma(_NO_EXPANSION, found)
     # "a book written by her" was written once, whatever it is.
-    passive &= past | ~grammar.is_lemma(frozenset(word_list("passive_verbs")), found)
+    once = grammar.is_lemma(frozenset(word_list("passive_verbs")), found)
+    passive &= past | ~(once | grammar.is_word(words("before after during until since"), behind))
     active = good & grammar.is_tag("VBG", at=found) & grammar.is_lemma(LISTS["lasting_verbs"], found)
     forms = [
         inflected(grammar.parses.lemmas[token], form_of(was, many)) or ""
@@ -197,18 +201,24 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
 
 def _and_as_well(grammar: Grammar) -> Places:
     """`He sold furs and dried meat.` to `He sold furs as well as dried meat.`"""
-    heads, left, right, rows = grammar.phrases(grammar.is_dep("conj") & grammar.is_pos("NOUN"))
+    heads, left, right, rows = grammar.phrases(grammar.is_dep("conj") & grammar.is_pos("NOUN", "PROPN"))
     first = grammar.parents[heads]
     links = grammar.child(grammar.is_dep("cc") & grammar.is_word({"and"}))[heads]
-    good = (links == left) & grammar.is_dep("obj", "obl", "nmod", at=first) & grammar.is_pos("NOUN", at=first)
+    pos = grammar.parses.pos.codes
+    good = (links == left) & grammar.is_dep("obj", "obl", "nmod", at=first) & (pos[first] == pos[heads])
+    # `the Ministry of Trade and Industry`, `Bosnia and Herzegovina`: parts of one name
+    named = grammar.is_name[heads] & ~grammar.is_name[grammar.parents[first]]
+    named &= ~is_fixed(grammar, first, heads)
+    # "the works of A and B are known": its verb goes with both.
+    good &= ~grammar.is_dep(*SUBJECTS, at=grammar.parents[first])
+    good &= ~grammar.is_pos("NOUN", "PROPN", at=grammar.next_in_row(right))
     good &= np.bincount(grammar.parents[grammar.is_dep("conj")], minlength=len(grammar))[first] == 1
     low = grammar.trimmed(first)[0]
     # Each has words of its own, and both an article or owner, or neither: not `the mass and stability`.
     own, determined = grammar.is_dep("amod", "compound"), grammar.is_dep("det", "nmod:poss")
     owned, has_own = grammar.has_child(determined), grammar.has_child(own | determined)
-    good &= (
-        has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first)) & (owned[heads] == owned[first])
-    )
+    parted = ~grammar.is_name[heads] & has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first))
+    good &= (parted | named) & (owned[heads] == owned[first])
     good &= grammar.is_whole(heads, left, right)
     good &= ~grammar.rows_with(grammar.is_word(_ONE_OF_TWO))[rows] & ~grammar.is_negated[rows]
     good &= ~grammar.is_lemma(LISTS["of_two"], grammar.parents[first]) & ~grammar.is_time[heads]
