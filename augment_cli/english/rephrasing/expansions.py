@@ -54,6 +54,10 @@ def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
     good &= ~grammar.has_child(grammar.is_tag("PRP$"))[nouns]
     person = grammar.is_lemma(LISTS["persons"], nouns)
     several = grammar.is_tag("NNS", at=nouns)
+    # "studies of sleep conducted there": of one or several, of what or who, by where it belongs
+    above = grammar.parents[nouns]
+    good &= ~grammar.is_dep("nmod", at=nouns) | (several == grammar.is_tag("NNS", at=above))
+    good &= ~grammar.is_dep("nmod", at=nouns) | (person == grammar.is_lemma(LISTS["persons"], above))
     tags = tenses[rows]
     past = (tags == "VBD") | (grammar.count(grammar.is_year, left, right) > 0)
     pronouns = np.where(person, "who", "that")
@@ -218,7 +222,8 @@ def _and_as_well(grammar: Grammar) -> Places:
     own, determined = grammar.is_dep("amod", "compound"), grammar.is_dep("det", "nmod:poss")
     owned, has_own = grammar.has_child(determined), grammar.has_child(own | determined)
     parted = ~grammar.is_name[heads] & has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first))
-    good &= (parted | named) & (owned[heads] == owned[first])
+    back = grammar.has_child(grammar.is_tag("PRP$"))  # "a plumber and his niece"
+    good &= (parted | named) & (owned[heads] == owned[first]) & (back[first] | ~back[heads])
     good &= grammar.is_whole(heads, left, right)
     good &= ~grammar.rows_with(grammar.is_word(_ONE_OF_TWO))[rows] & ~grammar.is_negated[rows]
     good &= ~grammar.is_lemma(LISTS["of_two"], grammar.parents[first]) & ~grammar.is_time[heads]

@@ -382,6 +382,9 @@ def _list_order(grammar: Grammar) -> Places:
     good &= ~grammar.is_word(words("- / ( of 's ’s \" ”"), at=behind)
     # `Paris, Texas` and `Berg am Irchel`
     named = grammar.is_name[last] & (grammar.is_comma[behind] | ~grammar.is_mark[behind])
+    # `the Academy for Theatre, Radio and Film`
+    above = grammar.parents[grammar.parents[last]]
+    named |= grammar.is_name[last] & grammar.is_name[above] & (above != grammar.parents[last])
     good &= ~named & ~grammar.is_year[last] & _are_plain(grammar, item, last)
 
     def text(first: int, inner_end: int, conjunction: int, end: int) -> str:
