@@ -68,7 +68,9 @@ class RephraseParameters:
         0.9, "share of the changes of clauses (at most one a sentence) to make", minimum=0, maximum=1
     )
     phrases: float = parameter(0.75, "share of the changes of phrases to make", minimum=0, maximum=1)
-    words: float = parameter(0.3, "share of the smallest changes to make: words with a synonym, and commas", minimum=0, maximum=1)
+    words: float = parameter(
+        0.3, "share of the smallest changes to make: words with a synonym, and commas", minimum=0, maximum=1
+    )
     kinds: str = parameter(
         "all",
         "which rules: all, or those of one kind alone, such as voice (active and passive)",

@@ -112,13 +112,17 @@ def _manners(grammar: Grammar) -> list[Places]:
     verbs, rows = grammar.parents[tokens], grammar.rows[tokens]
     alone = grammar.is_alone[tokens]
     alone &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(_SPEAKING, verbs)
-    alone &= grammar.is_tag("VBD", "VBZ", "VBP", at=verbs) & ~grammar.is_negated[rows]
-    alone &= ~grammar.has_child(grammar.is_dep("aux", "aux:pass", "ccomp", "xcomp"))[verbs]
+    helped = (
+        grammar.is_tag("VBN", "VBG", "VB", at=verbs)
+        & grammar.has_child(grammar.is_dep("aux", "aux:pass"))[verbs]
+    )
+    alone &= (grammar.is_tag("VBD", "VBZ", "VBP", at=verbs) | helped) & ~grammar.is_negated[rows]
+    alone &= ~grammar.has_child(grammar.is_dep("ccomp", "xcomp") | grammar.is_tag("TO"))[verbs]
     alone &= np.bincount(verbs, minlength=len(grammar))[verbs] == 1  # of two adverbs each keeps its place
     before, behind = grammar.next_in_row(verbs, -1), grammar.next_in_row(tokens)
     strange = grammar.is_mark | grammar.is_verb | grammar.is_pos("SCONJ", "CCONJ", "ADP", "PART")
     closed = grammar.is_mark[behind] | grammar.is_pos("ADP", "CCONJ", at=behind)
-    subject = grammar.child(grammar.is_dep("nsubj"))[verbs]
+    subject = grammar.child(grammar.is_dep("nsubj", "nsubj:pass"))[verbs]
     late = alone & (tokens > verbs) & closed & (grammar.count(strange, verbs + 1, tokens - 1) == 0)
     late &= (tokens - verbs < 6) & (subject >= 0) & (subject < verbs) & ~grammar.is_mark[before]
     objects = grammar.child(grammar.is_dep("obj"))[verbs]
