@@ -46,6 +46,7 @@ def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
     nouns, behind = grammar.parents[found], grammar.next_in_row(found)
     good = (nouns == found - 1) & (left == found) & grammar.is_tag("NN", "NNS", at=nouns) & (right > found)
     good &= ~grammar.has_child(grammar.is_dep("acl:relcl", "conj"))[nouns] & (tenses[rows] != "")
+    good &= grammar.is_statement[rows]
     good &= ~grammar.has_child(grammar.is_dep("conj", "aux", "cop"))[found]
     # "with his eyes fixed on her", "he saw the boy sitting there": the noun does it there and then.
     good &= ~grammar.has_child(grammar.is_word(words("with without")))[nouns]
@@ -59,7 +60,8 @@ def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
     good &= ~grammar.is_dep("nmod", at=nouns) | (several == grammar.is_tag("NNS", at=above))
     good &= ~grammar.is_dep("nmod", at=nouns) | (person == grammar.is_lemma(LISTS["persons"], above))
     tags = tenses[rows]
-    past = (tags == "VBD") | (grammar.count(grammar.is_year, left, right) > 0)
+    dated = grammar.is_year & grammar.is_pos("ADP")[grammar.next_in_row(grammar.places, -1)]
+    past = (tags == "VBD") | (grammar.count(dated, left, right) > 0)
     pronouns = np.where(person, "who", "that")
     be = np.where(past, np.where(several, "were", "was"), np.where(several, "are", "is"))
     passive = good & grammar.is_tag("VBN", at=found) & grammar.is_pos("ADP", at=behind)
@@ -139,7 +141,7 @@ def _commas(grammar: Grammar) -> list[Places]:
     drop = (listed | short | predicates) & comma
 
     def behind(token: int) -> list[Edit]:
-        return [grammar.put_behind(token, ",")]
+        return [grammar.put_behind(token, _comma(grammar, token))]
 
     def gone(token: int) -> list[Edit]:
         return [grammar.cut(token, token)]
@@ -165,6 +167,11 @@ def _semicolon_to_comma(grammar: Grammar) -> Places:
     return grammar.replaced("semicolon_to_comma", WORD, (tokens,), lambda token: ",", good)
 
 
+def _comma(grammar: Grammar, token: int) -> str:
+    """A comma as a row writes its marks: with a space in front, as tokenised corpora do, or without."""
+    return " ," if grammar.has_text(token, " ,") or grammar.has_text(token, " .") else ","
+
+
 def _comma_of_opening(grammar: Grammar) -> list[Places]:
     """`In his youth he sailed.` to `In his youth, he sailed.`, and back where it is short."""
     adverbial = grammar.is_dep("obl", "obl:tmod", "obl:unmarked", "advcl", "advmod")
@@ -176,6 +183,7 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
     good = (left == grammar.openings[rows]) & (subject > right) & (begins == right + 1 + comma)
     good &= (grammar.parents[heads] > subject) & ~grammar.asks[np.maximum(subject, 0)]
     good &= grammar.is_whole(heads, left, right) & (grammar.count(grammar.asks, left, right) == 0)
+    good &= grammar.is_mark[grammar.parses.offsets[1:][rows] - 1]  # a title has no mark at its end
     # "By the time he left …"; "On Sunday wide receiver Dean signed": it goes on.
     good &= ~grammar.is_lemma({"time"}, right)
     good &= ~(grammar.is_tag("NN", at=right) & grammar.is_name[begins]) | grammar.is_time[right]
@@ -188,7 +196,7 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
     short &= grammar.is_pos("PRON", "DET", at=begins) | after_noun
 
     def behind_it(token: int) -> list[Edit]:
-        return [grammar.put_behind(token, ",")]
+        return [grammar.put_behind(token, _comma(grammar, token))]
 
     def gone(token: int) -> list[Edit]:
         return [grammar.cut(token, token)]
@@ -224,7 +232,7 @@ def _and_as_well(grammar: Grammar) -> Places:
     parted = ~grammar.is_name[heads] & has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first))
     back = grammar.has_child(grammar.is_tag("PRP$"))  # "a plumber and his niece"
     good &= (parted | named) & (owned[heads] == owned[first]) & (back[first] | ~back[heads])
-    good &= grammar.is_whole(heads, left, right)
+    good &= grammar.is_whole(heads, left, right) & grammar.is_statement[rows]
     good &= ~grammar.rows_with(grammar.is_word(_ONE_OF_TWO))[rows] & ~grammar.is_negated[rows]
     good &= ~grammar.is_lemma(LISTS["of_two"], grammar.parents[first]) & ~grammar.is_time[heads]
     good &= grammar.count(grammar.is_mark | grammar.is_pos("NUM"), low, right) == 0

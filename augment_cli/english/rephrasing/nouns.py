@@ -372,6 +372,10 @@ def _list_order(grammar: Grammar) -> Places:
     good &= comma | (begin == item)  # `dirt, grain size and shape`: the grain is that of both
     good &= grammar.is_comma[np.maximum(begin - 1, 0)] & (item - begin < 5) & (last - link < 6)
     good &= grammar.parses.pos.codes[item] == grammar.parses.pos.codes[last]
+    # `games, film or radio music`: the music is that of both
+    good &= ~(
+        grammar.is_tag("NN", at=item) & (begin == item) & grammar.has_child(grammar.is_dep("compound"))[last]
+    )
     inner = grammar.is_pos("PUNCT", "VERB", "AUX", "SCONJ", "PRON", "ADP") | grammar.is_dep("advmod", "cc")
     good &= grammar.count(inner, begin, item) == 0
     inner |= grammar.is_word(_OF_A_LAST_ITEM) | grammar.is_tag("JJS", "PRP$")

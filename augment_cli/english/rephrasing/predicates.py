@@ -15,6 +15,10 @@ _BOUND_TO = words("enough so as order how only too about not ready able and or t
 _HELPERS = words("will would could can should must has have had do does did")
 _NO_IDIOMS = words("doubt matter wonder use good time one thing longer more less such fool")
 _SPEAKING = words("say reply ask answer cry murmur mutter whisper add observe remark be")
+# "walked down the road": where to, and no particle.
+_NOT_PARTED = words(
+    "carry take give go come walk run travel climb ride drive fly move march roll wander step sail look"
+)
 _PHASES = words("begin start continue")
 _GIVING = words("send hand show offer lend sell teach bring award grant give")
 
@@ -84,7 +88,7 @@ def _modals(grammar: Grammar) -> list[Places]:
     good &= ~grammar.is_lemma(words("be have do help like"), verbs) & (grammar.is_pos("VERB", at=verbs))
     good &= ~grammar.is_word(words("it there this that who which what nothing everything"), subjects)
     behind = grammar.next_in_row(tokens)
-    conditional = grammar.is_word(words("if lest unless whether though that than wish ?"))
+    conditional = grammar.is_word(words("if lest unless whether though that than wish till until before ?"))
     plain = ~grammar.rows_with(conditional)[grammar.rows[tokens]]
     bare = good & (behind == verbs)
     negated = good & grammar.is_word({"not"}, behind) & (verbs == behind + 1) & plain
@@ -169,7 +173,7 @@ def _particles(grammar: Grammar) -> list[Places]:
     left, right = grammar.trimmed(heads)
     good = (objects > verbs) & (right - left < 3) & grammar.is_pos("NOUN", "PROPN", at=heads)
     good &= grammar.is_tag("DT", "PRP$", at=left) & (grammar.edges[1][tokens] == tokens)
-    good &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(words("carry take give"), verbs)
+    good &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(_NOT_PARTED, verbs)
     good &= grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
     behind = good & (tokens == verbs + 1) & (left == tokens + 1)
     behind &= ~grammar.is_pos("ADP", "PART", at=grammar.next_in_row(right))
@@ -223,6 +227,9 @@ def _gerunds(grammar: Grammar) -> Places:
     forms = np.array([inflected(lemma, VerbForm.PRESENT_PARTICIPLE) or "" for lemma in lemmas], object)
     bare = grammar.is_tag("VBG", at=verbs) & (heads == verbs - 1)
     bare &= np.array([grammar.text(verb).lower() for verb in verbs.tolist()], object) == forms
+    # "get started using it"; "to start to learn" has one "to" too many
+    led = grammar.next_in_row(heads, -1)
+    bare &= ~grammar.is_word(words("to get gets got getting"), led)
     # "was beginning to rain": one ending is enough.
     good = grammar.is_lemma(_PHASES, heads) & ~grammar.is_tag("VBG", at=heads)
     good &= ~grammar.is_lemma(LISTS["no_gerunds"], verbs)
