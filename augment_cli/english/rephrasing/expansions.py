@@ -7,14 +7,13 @@ import numpy as np
 from augment_cli.english.inflection import inflected
 from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar
-from augment_cli.english.rephrasing.nouns import is_fixed
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.resources import word_list
 from augment_cli.syntax.tree import VerbForm, words
 
 _LINKS = words("and or but")
 _ONE_OF_TWO = words(
-    "both between either neither together each mutual as respectively without like unlike along also"
+    "both between either neither together each mutual as respectively without like unlike along also any"
 )
 # In front of their sentences these may have a comma.
 _ADVERBS = frozenset(word_list("sentence_adverbs")) | words("thus hence now again perhaps")
@@ -47,11 +46,14 @@ def _participles(grammar: Grammar, tenses: np.ndarray) -> list[Places]:
     good = (nouns == found - 1) & (left == found) & grammar.is_tag("NN", "NNS", at=nouns) & (right > found)
     good &= ~grammar.has_child(grammar.is_dep("acl:relcl", "conj"))[nouns] & (tenses[rows] != "")
     good &= grammar.is_statement[rows]
+    # "The doctor limped by": no second subject, and nothing joined, whose verb it may be
+    subjects = np.bincount(grammar.parents[grammar.is_dep(*SUBJECTS)], minlength=len(grammar))
+    good &= ~grammar.is_dep("conj", "ROOT", "root", at=nouns) & (subjects[grammar.parents[nouns]] < 2)
     good &= ~grammar.has_child(grammar.is_dep("conj", "aux", "cop"))[found]
     # "with his eyes fixed on her", "he saw the boy sitting there": the noun does it there and then.
     good &= ~grammar.has_child(grammar.is_word(words("with without")))[nouns]
     good &= ~grammar.is_lemma(words("see hear feel find have leave keep watch"), grammar.parents[nouns])
-    good &= ~grammar.is_time[nouns] & ~grammar.is_lemma(words("way manner thing lot day"), nouns)
+    good &= ~grammar.is_time[nouns] & ~grammar.is_lemma(words("way manner thing lot day turn"), nouns)
     good &= ~grammar.has_child(grammar.is_tag("PRP$"))[nouns]
     person = grammar.is_lemma(LISTS["persons"], nouns)
     several = grammar.is_tag("NNS", at=nouns)
@@ -116,6 +118,7 @@ def _commas(grammar: Grammar) -> list[Places]:
     middle = grammar.count(grammar.is_comma, first, before - comma) == siblings - 1
     # `a buzz, and a laugh, and a cry`: each has its own, and its comma
     alone = grammar.count(grammar.is_dep("cc"), first, before) == 0
+    alone &= ~grammar.is_word({"so"}, grammar.next_in_row(links))  # "an hour or so"
     listed = good & plain & alone & (siblings > 1) & middle & ~grammar.is_word({"but"}, links)
     # Clauses: `She left and he stayed at home`.
     left_one = grammar.trimmed(first)[0]
@@ -138,7 +141,10 @@ def _commas(grammar: Grammar) -> list[Places]:
     )
     predicates &= (right - links < 12) & grammar.is_tag("VBD", "VBZ", "VBP", at=heads)
     predicates &= grammar.count(grammar.is_mark, first, before - 1) == 0
-    drop = (listed | short | predicates) & comma
+    # `It was good, he said, and dear`, `saw, and wrote to, him`: the comma is one of two.
+    single = ~grammar.is_comma[grammar.next_in_row(right)]
+    single &= grammar.count(grammar.is_comma, left_one, before - 1) == 0
+    drop = (listed | ((short | predicates) & single)) & comma
 
     def behind(token: int) -> list[Edit]:
         return [grammar.put_behind(token, _comma(grammar, token))]
@@ -169,7 +175,7 @@ def _semicolon_to_comma(grammar: Grammar) -> Places:
 
 def _comma(grammar: Grammar, token: int) -> str:
     """A comma as a row writes its marks: with a space in front, as tokenised corpora do, or without."""
-    return " ," if grammar.has_text(token, " ,") or grammar.has_text(token, " .") else ","
+    return " ," if grammar.has_text(token, " , ") else ","
 
 
 def _comma_of_opening(grammar: Grammar) -> list[Places]:
@@ -186,7 +192,8 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
     good &= grammar.is_mark[grammar.parses.offsets[1:][rows] - 1]  # a title has no mark at its end
     # "By the time he left …"; "On Sunday wide receiver Dean signed": it goes on.
     good &= ~grammar.is_lemma({"time"}, right)
-    good &= ~(grammar.is_tag("NN", at=right) & grammar.is_name[begins]) | grammar.is_time[right]
+    noun = grammar.is_tag("NN", at=right) & ~grammar.is_time[right]
+    good &= ~((noun | grammar.is_name[right]) & grammar.is_name[begins])
     adverb = (left == right) & grammar.is_word(_ADVERBS, left)
     phrase = (right > left) & grammar.is_pos("ADP", "SCONJ", at=left)
     # Without a comma the two must not run into one another: `In 1999 Rome`, `In winter sports`.
@@ -213,25 +220,22 @@ def _comma_of_opening(grammar: Grammar) -> list[Places]:
 
 def _and_as_well(grammar: Grammar) -> Places:
     """`He sold furs and dried meat.` to `He sold furs as well as dried meat.`"""
-    heads, left, right, rows = grammar.phrases(grammar.is_dep("conj") & grammar.is_pos("NOUN", "PROPN"))
+    heads, left, right, rows = grammar.phrases(grammar.is_dep("conj") & grammar.is_pos("NOUN"))
     first = grammar.parents[heads]
     links = grammar.child(grammar.is_dep("cc") & grammar.is_word({"and"}))[heads]
-    pos = grammar.parses.pos.codes
-    good = (links == left) & grammar.is_dep("obj", "obl", "nmod", at=first) & (pos[first] == pos[heads])
-    # `the Ministry of Trade and Industry`, `Bosnia and Herzegovina`: parts of one name
-    named = grammar.is_name[heads] & ~grammar.is_name[grammar.parents[first]]
-    named &= ~is_fixed(grammar, first, heads)
+    good = (links == left) & grammar.is_dep("obj", "obl", "nmod", at=first) & grammar.is_pos("NOUN", at=first)
     # "the works of A and B are known": its verb goes with both.
     good &= ~grammar.is_dep(*SUBJECTS, at=grammar.parents[first])
-    good &= ~grammar.is_pos("NOUN", "PROPN", at=grammar.next_in_row(right))
+    good &= ~grammar.is_pos("NOUN", "PROPN", "VERB", "AUX", at=grammar.next_in_row(right))
+    good &= ~grammar.is_pos("ADV", at=grammar.next_in_row(links))
     good &= np.bincount(grammar.parents[grammar.is_dep("conj")], minlength=len(grammar))[first] == 1
     low = grammar.trimmed(first)[0]
     # Each has words of its own, and both an article or owner, or neither: not `the mass and stability`.
     own, determined = grammar.is_dep("amod", "compound"), grammar.is_dep("det", "nmod:poss")
     owned, has_own = grammar.has_child(determined), grammar.has_child(own | determined)
-    parted = ~grammar.is_name[heads] & has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first))
+    good &= has_own[heads] & (has_own[first] | grammar.is_tag("NNS", at=first))
     back = grammar.has_child(grammar.is_tag("PRP$"))  # "a plumber and his niece"
-    good &= (parted | named) & (owned[heads] == owned[first]) & (back[first] | ~back[heads])
+    good &= (owned[heads] == owned[first]) & (back[first] | ~back[heads])
     good &= grammar.is_whole(heads, left, right) & grammar.is_statement[rows]
     good &= ~grammar.rows_with(grammar.is_word(_ONE_OF_TWO))[rows] & ~grammar.is_negated[rows]
     good &= ~grammar.is_lemma(LISTS["of_two"], grammar.parents[first]) & ~grammar.is_time[heads]

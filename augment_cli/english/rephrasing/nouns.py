@@ -280,7 +280,7 @@ def _partners(grammar: Grammar) -> Places:
     good &= ~named | (grammar.per_row(joined & grammar.is_name)[rows] == 1)
     good &= ~(grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found))
     good &= ~grammar.is_tag("VBN", "VBG", at=behind)
-    good &= ~is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
+    good &= ~_is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
     good &= ~grammar.is_tag("JJR", "JJS", at=found)
     good &= ~grammar.has_child(grammar.is_dep("acl", "acl:relcl"))[found]
 
@@ -305,7 +305,7 @@ def _partners_of_one(grammar: Grammar) -> Places:
     good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "ADV", at=behind)
     good &= ~grammar.is_word(words("- / ( 's ’s"), at=behind)
     good &= ~grammar.is_tag("VBN", "VBG", at=behind) & ~grammar.is_lemma({"other"}, found)
-    good &= ~is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
+    good &= ~_is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
 
     def write(first: int, last: int) -> list[Edit]:
         return [grammar.edit(first, first, grammar.text(last)), grammar.edit(last, last, grammar.text(first))]
@@ -409,7 +409,7 @@ def _are_alike(grammar: Grammar, one: np.ndarray, other: np.ndarray) -> np.ndarr
     return (pos[one] == pos[other]) & (tags[one] == tags[other])
 
 
-def is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _is_fixed(grammar: Grammar, partner: np.ndarray, found: np.ndarray) -> np.ndarray:
     """bool (m,): pairs of words whose order use has fixed: `bread and butter`."""
     fixed = frozenset(word_list("fixed_pairs"))
     pairs = zip(*(grammar.parses.lower.at(tokens).listed() for tokens in (partner, found)), strict=True)
