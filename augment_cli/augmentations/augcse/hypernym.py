@@ -1,4 +1,4 @@
-"""Replace a noun by its WordNet hypernym: `violinist` by `musician`.
+"""Replace a noun by its WordNet hypernym: `violinist` by `musician`, in one sentence of a hundred.
 
 AugCSE's ReplaceHypernyms: one noun of each sentence, drawn among those with a hypernym, at most `--height`
 steps up. WordNet has a hypernym for every sense of every noun; those that hold in any sentence are listed

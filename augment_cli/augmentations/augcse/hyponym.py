@@ -1,4 +1,4 @@
-"""Replace a noun by a WordNet hyponym: `bird` by `sparrow`.
+"""Replace a noun by a WordNet hyponym: `bird` by `sparrow`, in one or two sentences of a thousand.
 
 AugCSE's ReplaceHyponyms: one noun of each sentence, drawn among those with a hyponym, and one of its
 hyponyms at most `--depth` steps down, each as likely as the others. Both are listed (`words/noun_kinds.txt`);

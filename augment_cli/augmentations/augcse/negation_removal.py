@@ -35,6 +35,8 @@ _WORDS = word_groups("negation-removal")
 _IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
+_DO_OF = {tag: word for word, tag in _DO.items()}
+_INVERTING = words("why how when where")
 # "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
 _NEEDING = words("because help")
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
@@ -98,9 +100,15 @@ def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
     following = next_words(words, matches.last)
     inflected = _inflected()
     needed = np.bincount(words.rows, words.among(_NEEDING), len(rows)) > 0
-    for number, last, behind in zip(matches.phrases.tolist(), matches.last.tolist(), following, strict=True):
+    before = np.maximum(matches.first - 1, 0)
+    asked = words.among(_INVERTING)[before] & (words.rows[before] == words.rows[matches.first])
+    for number, last, behind, inverted in zip(
+        matches.phrases.tolist(), matches.last.tolist(), following, asked.tolist(), strict=True
+    ):
         rest, end = left[number], last
-        if rest in inflected:
+        if rest in inflected and inverted:  # "Why doesn't honey spoil?"
+            rest = _DO_OF[rest]
+        elif rest in inflected:
             # "does not know or care": two verbs would need the ending.
             shared = next_words(words, np.array([last + 1, last + 2]))
             several = shared[0] in {"or", "and"} and shared[1] in inflected["VB"]
@@ -125,7 +133,7 @@ def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=6,
+    version=7,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     languages=("en",),

@@ -208,9 +208,10 @@ def _modal(tokens: Tokens, place: int, word: str) -> Iterator[Turn]:
             if not unfit:
                 yield [(place, place, text)]
     elif tokens.asks[row] and place == tokens.bounds[row] and tag in {"PRP", "NN", "NNS", "DT", "NNP"}:
-        other = {"can": "must", "should": "can", "may": "must", "must": "can", "could": "must"}.get(word)
-        polite = word in {"can", "could"} and following == "you"
-        if other is not None and not polite:
+        # Nobody has to be asked what dogs or black holes must do.
+        asked = {"can": "should", "could": "should"} if following in _WORDS.advised else {}
+        other = ({"should": "can", "may": "must", "must": "can"} | asked).get(word)
+        if other is not None:
             yield [(place, place, other)]
 
 
@@ -272,7 +273,7 @@ def _run(parameters: ModalityParameters, resources: Resources, rows: Rows) -> Ou
 
 MODALITY = english_rules(
     name="modality",
-    version=4,
+    version=5,
     kind="negative",
     paper="none; modals and hedges as in Saurí and Pustejovsky 2009 (FactBank)",
     parameters=ModalityParameters,

@@ -29,6 +29,7 @@ _PARTS = ["morning", "afternoon", "evening"]
 _WORDS = word_groups("quantity")
 _SPANS = [["week", "month", "year"], ["weekend", "week", "month"]]
 _NEAR = {"today": "tomorrow", "tomorrow": "today", "tonight": "tomorrow night", "yesterday": "last week"}
+_DATED = {*_MONTHS, *(month[:3] for month in _MONTHS), "sept"}
 _NOT_COMING = words("VBD VBN VBG")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,15}(?:\.\d{1,4})?")
 _SUFFIXED = re.compile(r"(\d{1,2})(st|nd|rd|th)")
@@ -78,7 +79,10 @@ def _value(form: str) -> float | None:
 def _other_number(tokens: Tokens, place: int, draw: float) -> str | None:
     """Another number of the same shape, on the same side of those beside it."""
     row, form = tokens.rows[place], tokens.forms[place]
-    if _is_grown(tokens, place):
+    if _is_grown(tokens, place) or tokens.word(place - 1, row) in {"war", "layer"}:
+        return None
+    # Of the notes of a country each has its value.
+    if form in {"500", "1000", "2000"} and not _WORDS.money.isdisjoint(tokens.words_of(row)):
         return None
     if suffixed := _SUFFIXED.fullmatch(form.lower()):
         old = int(suffixed[1])
@@ -141,11 +145,14 @@ def _is_grown(tokens: Tokens, place: int) -> bool:
 def _drawn(tokens: Tokens, place: int, draw: float) -> str:
     row, form = tokens.rows[place], tokens.forms[place]
     value = _value(form) or 0
-    dated = {tokens.word(place + step, row) for step in (-4, -3, -2, -1, 1)} & set(_MONTHS)
+    dated = {tokens.word(place + step, row) for step in (-4, -3, -2, -1, 1)} & _DATED
     if dated and value <= 31 and form.isdigit():
         return str(1 + int(draw * 28))
     if len(form) == 4 and form.isdigit() and 1100 <= value <= 2100:  # a year
-        return str(int(value) + [*range(-30, -1), *range(2, 31)][int(draw * 58)])
+        # Of a year that somebody asks about, one near it: in four years there are elections, too.
+        steps = [-8, -4, -3, -2, 2, 3, 4, 8] if tokens.asks[row] else [*range(-30, -1), *range(2, 31)]
+        steps = [-4, 4] if "election" in tokens.words_of(row) else steps
+        return str(int(value) + steps[int(draw * len(steps))])
     if value <= 12 and form.isdigit():
         if tokens.word(place - 1, row) == "of" and tokens.tag(place - 2, row) in {"CD", "IN", "RB", "RP"}:
             return str(max(int(value), 5) + int(draw * 6))  # "one out of 6"
@@ -225,7 +232,7 @@ def _other_unit(tokens: Tokens, place: int, draw: float) -> Iterator[Turn]:
 
 QUANTITY = english_rules(
     name="quantity",
-    version=4,
+    version=5,
     kind="negative",
     paper="none; numbers and units as in the pairs of Naik et al. 2018 (stress tests for inference)",
     prepare=lambda parameters, resources: by_turns(_find, resources.key("quantity")),

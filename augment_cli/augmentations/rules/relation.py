@@ -287,7 +287,7 @@ def _find_deeds(tokens: Tokens, draw: Draw) -> Iterator[Turn]:
 
 RELATION = english_rules(
     name="relation",
-    version=4,
+    version=5,
     kind="negative",
     paper="none; order and degree as in Naik et al. 2018 (stress tests for inference)",
     parameters=RelationParameters,

@@ -27,6 +27,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.rephrasing import lexicon
 from augment_cli.english.rephrasing.adverbials import adverbials
 from augment_cli.english.rephrasing.clauses import clauses
+from augment_cli.english.rephrasing.expansions import expansions
 from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
@@ -40,7 +41,7 @@ from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import EditList, Edits, apply_edits
 
 _LISTS = (
-    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "manner_adverbs"),
+    *(lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words"),
     *("owned_nouns", "passive_verbs"),
 )
 _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
@@ -52,7 +53,7 @@ _RULES: dict[str, tuple[Callable[[Grammar], Sequence[Places]], ...]] = {
     "clauses": (clauses, openings, predicates, reported),
     "voice": (voices,),
     "adverbials": (adverbials,),
-    "nouns": (nouns,),
+    "nouns": (nouns, expansions),
     "figures": (figures,),
     "requests": (),
     "lexicon": (),
@@ -67,7 +68,9 @@ class RephraseParameters:
         0.9, "share of the changes of clauses (at most one a sentence) to make", minimum=0, maximum=1
     )
     phrases: float = parameter(0.75, "share of the changes of phrases to make", minimum=0, maximum=1)
-    words: float = parameter(0.3, "share of the words with a synonym to replace", minimum=0, maximum=1)
+    words: float = parameter(
+        0.3, "share of the smallest changes to make: words with a synonym, and commas", minimum=0, maximum=1
+    )
     kinds: str = parameter(
         "all",
         "which rules: all, or those of one kind alone, such as voice (active and passive)",
@@ -182,7 +185,7 @@ def _without_overlaps(
 
 REPHRASE = english_rules(
     name="rephrase",
-    version=9,
+    version=10,
     kind="positive",
     paper="none",
     parameters=RephraseParameters,

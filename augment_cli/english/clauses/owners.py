@@ -107,7 +107,7 @@ def _fitting(word: str, own: list[str], helper: str) -> tuple[str, ...]:
     return tuple(
         other
         for other in _ASKED[word]
-        if not (other == "when" and timed)
+        if not (other == "when" and (timed or helper in {"is", "are"}))  # "why is it called so"
         and not (other == "where" and (placed or helper in {"is", "are"}))
         and not (other == "why" and helper in {"can", "could", "will"})
     )

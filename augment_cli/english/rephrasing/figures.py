@@ -11,10 +11,11 @@ from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 
 _MONTHS = words("January February March April May June July August September October November December")
-_NUMBERS = {str(number): cardinal(number) for number in range(2, 13)}
+_NUMBERS = {str(number): cardinal(number) for number in range(2, 100)}
 _FIGURES = {cardinal(number): str(number) for number in [*range(3, 21), *range(30, 100, 10)]}
 _ORDINALS = {f"{number}th": ordinal(number) for number in range(14, 21)} | {"21st": "twenty-first"}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
+_TENTHS = {f"{number}th": ordinal(number) for number in range(4, 21)}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
 
 
@@ -130,7 +131,7 @@ def _number_words(grammar: Grammar) -> Places:
     after, before = grammar.next_in_row(grammar.places), grammar.next_in_row(grammar.places, -1)
     numbers = grammar.parses.lower.among(_NUMBERS) & grammar.is_dep("nummod")
     numbers &= (grammar.parents == grammar.places + 1) & grammar.parses.whitespace
-    numbers &= grammar.is_tag("NNS", at=after) & grammar.is_pos("NOUN", at=after)
+    numbers &= grammar.is_tag("NNS", at=after) & grammar.parses.forms_at(after).where(str.islower)
     plain = grammar.is_pos("VERB", "DET", "ADP", "CCONJ", "AUX", "ADV", at=before)
     plain &= ~grammar.is_word({"to", "of", "and"}, before)
     numbers &= plain | (before == grammar.places)
@@ -167,11 +168,14 @@ def _centuries(grammar: Grammar) -> Places:
     after = grammar.next_in_row(grammar.places)
     ordinals = grammar.parses.lower.among(_ORDINALS)
     once = grammar.per_row(ordinals) == 1  # `the 17th and 18th centuries` keep one form
-    ordinals &= grammar.is_word({"century", "centuries"}, after) & grammar.parses.whitespace
-    found = np.flatnonzero(ordinals & once[grammar.rows])
+    ordinals &= grammar.is_word({"century", "centuries"}, after)
+    # `their 12th season`
+    other = grammar.parses.lower.among(_TENTHS) & grammar.parses.forms.where(str.islower)[after]
+    ordinals |= other & grammar.is_tag("NN", "NNS", at=after) & grammar.is_dep("amod", "nummod")
+    found = np.flatnonzero(ordinals & once[grammar.rows] & grammar.parses.whitespace)
 
     def text(token: int) -> str:
-        return grammar.capital(_ORDINALS[grammar.text(token).lower()], token)
+        return grammar.capital((_TENTHS | _ORDINALS)[grammar.text(token).lower()], token)
 
     return grammar.replaced("century", PHRASE, (found,), text)
 

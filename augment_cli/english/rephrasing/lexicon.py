@@ -159,8 +159,14 @@ def _with_article(grammar: Grammar, article: int, first: int, last: int, text: s
 
 @lru_cache(maxsize=1)
 def shipped_synonyms() -> Synonyms:
-    """The shipped list of synonyms."""
-    return {(row[0], row[1]): tuple(row[2].split("|")) for row in word_table(SYNONYMS)}
+    """The shipped list of synonyms, and words that are spelled in two ways."""
+    table = {(row[0], row[1]): tuple(row[2].split("|")) for row in word_table(SYNONYMS)}
+    for pos, name in (("NOUN", "spelled_nouns"), ("VERB", "spelled_verbs"), ("ADJ", "spelled_adjectives")):
+        for pair in LISTS[name]:
+            one, other = pair.split("/")
+            table.setdefault((one, pos), (other,))
+            table.setdefault((other, pos), (one,))
+    return table
 
 
 @cache

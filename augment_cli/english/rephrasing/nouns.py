@@ -16,7 +16,7 @@ _QUANTITIES = words("all every each any some most many few several no both anoth
 _DETERMINERS = words("the this that his her their its my our your")
 _PARTICLES = words("into onto to up down off over out back")
 _INDEFINITE = words("all everything anything something nothing")
-_ORDERED = words("former latter respectively both either between")
+_ORDERED = words("former latter respectively between")
 _GENITIVE = words("'s ’s")
 _OF_A_LAST_ITEM = words("other others etc more finally even then lastly many several all such same")
 
@@ -61,8 +61,7 @@ def _from_possessive(grammar: Grammar) -> Places:
     nouns = grammar.parents[names]
     good = grammar.is_tag("POS", at=right) & grammar.is_word(_GENITIVE, right) & (right - left <= 3)
     good &= grammar.count(grammar.is_name, left, right - 1) == right - left
-    good &= ~grammar.is_word(words("mr mrs miss ms dr mr. mrs. ms. dr."), left)
-    good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
+    good &= _follows_closely(grammar, right, nouns) & grammar.parses.forms_at(nouns).where(str.islower)
     before = np.maximum(left - 1, 0)
     same = grammar.rows[before] == grammar.rows[left]
     bound = grammar.is_pos("DET", "ADJ", "PROPN", "NUM", "CCONJ", at=before)
@@ -106,12 +105,12 @@ def _of_owner(grammar: Grammar) -> Places:
 def _owner_behind(grammar: Grammar) -> Places:
     """`the king's house` to `the house of the king`."""
     heads, left, right, _ = grammar.phrases(
-        grammar.is_dep("nmod:poss") & grammar.is_tag("NN") & ~grammar.is_time
+        grammar.is_dep("nmod:poss") & grammar.is_tag("NN", "NNS") & ~grammar.is_time
     )
     nouns = grammar.parents[heads]
-    good = grammar.is_word(_GENITIVE, right) & (right == heads + 1) & (heads - left <= 2)
+    good = grammar.is_tag("POS", at=right) & (right == heads + 1) & (heads - left <= 2)
     good &= grammar.is_word(_DETERMINERS, left) & grammar.is_tag("NN", "NNS", at=nouns)
-    good &= (nouns == right + 1) | ((nouns == right + 2) & grammar.is_pos("ADJ", at=nouns - 1))
+    good &= _follows_closely(grammar, right, nouns)
     low, high = grammar.trimmed(nouns)
     good &= (high <= nouns) & (low == left)
     good &= ~grammar.is_lemma(LISTS["eponymous"], nouns) & ~grammar.is_dep("compound", at=nouns)
@@ -128,6 +127,13 @@ def _owner_behind(grammar: Grammar) -> Places:
         return f"{article} {grammar.text(mark + 1, noun)} of {owner}"
 
     return grammar.replaced("owner_behind", PHRASE, (left, right, nouns), text, good)
+
+
+def _follows_closely(grammar: Grammar, mark: np.ndarray, nouns: np.ndarray) -> np.ndarray:
+    """bool (m,): nouns with two words at most, of their own, between the owner's mark and them."""
+    own = grammar.is_pos("ADJ") | (grammar.is_tag("NN") & grammar.is_dep("compound"))
+    inner = grammar.count(own & (grammar.parents > grammar.places), mark + 1, nouns - 1)
+    return (nouns > mark) & (nouns - mark < 4) & (inner == nouns - mark - 1)
 
 
 def _relatives(grammar: Grammar) -> list[Places]:
@@ -231,7 +237,10 @@ def _partners(grammar: Grammar) -> Places:
         joined & grammar.is_pos("NOUN", "ADJ", "PROPN") & ~grammar.is_year
     )
     partner = grammar.parents[found]
-    good = _are_alike(grammar, found, partner) & (partner < found) & grammar.is_word({"and", "or"}, left)
+    good = _are_alike(grammar, found, partner) | (
+        grammar.is_pos("NOUN", at=found) & grammar.is_tag("NN", "NNS", at=partner)
+    )
+    good &= (partner < found) & grammar.is_word({"and", "or"}, left)
     good &= (left == partner + 1) & (right == found) & (found - left <= 4)
     good &= _children(grammar, joined)[partner] == 1
     own = grammar.child(grammar.is_dep(*_OWN))
@@ -294,7 +303,7 @@ def _partners_of_one(grammar: Grammar) -> Places:
     good &= ~grammar.rows_with(grammar.is_word(_ORDERED))[rows]
     behind = grammar.next_in_row(found)
     good &= grammar.is_mark[behind] | grammar.is_pos("VERB", "AUX", "ADP", "ADV", at=behind)
-    good &= ~grammar.is_word(words("- / of ( 's ’s"), at=behind)
+    good &= ~grammar.is_word(words("- / ( 's ’s"), at=behind)
     good &= ~grammar.is_tag("VBN", "VBG", at=behind) & ~grammar.is_lemma({"other"}, found)
     good &= ~_is_fixed(grammar, partner, found) & _are_plain(grammar, partner, found)
 
@@ -363,6 +372,10 @@ def _list_order(grammar: Grammar) -> Places:
     good &= comma | (begin == item)  # `dirt, grain size and shape`: the grain is that of both
     good &= grammar.is_comma[np.maximum(begin - 1, 0)] & (item - begin < 5) & (last - link < 6)
     good &= grammar.parses.pos.codes[item] == grammar.parses.pos.codes[last]
+    # `games, film or radio music`: the music is that of both
+    good &= ~(
+        grammar.is_tag("NN", at=item) & (begin == item) & grammar.has_child(grammar.is_dep("compound"))[last]
+    )
     inner = grammar.is_pos("PUNCT", "VERB", "AUX", "SCONJ", "PRON", "ADP") | grammar.is_dep("advmod", "cc")
     good &= grammar.count(inner, begin, item) == 0
     inner |= grammar.is_word(_OF_A_LAST_ITEM) | grammar.is_tag("JJS", "PRP$")
@@ -373,6 +386,9 @@ def _list_order(grammar: Grammar) -> Places:
     good &= ~grammar.is_word(words("- / ( of 's ’s \" ”"), at=behind)
     # `Paris, Texas` and `Berg am Irchel`
     named = grammar.is_name[last] & (grammar.is_comma[behind] | ~grammar.is_mark[behind])
+    # `the Academy for Theatre, Radio and Film`
+    above = grammar.parents[grammar.parents[last]]
+    named |= grammar.is_name[last] & grammar.is_name[above] & (above != grammar.parents[last])
     good &= ~named & ~grammar.is_year[last] & _are_plain(grammar, item, last)
 
     def text(first: int, inner_end: int, conjunction: int, end: int) -> str:

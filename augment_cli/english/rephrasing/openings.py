@@ -30,6 +30,7 @@ _PAIRS = {'"': '"', "“": "”", "'": "'", "‘": "’"}
 _CLOSING_QUOTES = words("\" ” ’ ' »")
 _MARKS = words(", ? !")
 _BEHIND = words(". , ;") | _CLOSING_QUOTES | words("“ ‘")
+_SPEAKERS = words("i he she they we")
 _LONGEST = 5  # words of the one who speaks
 
 
@@ -100,10 +101,14 @@ def _then_inside(grammar: Grammar, rows: np.ndarray, bare: np.ndarray) -> Places
     first = grammar.openings[rows]
     left, right = (edge[rows] for edge in grammar.subject_spans)
     verb = grammar.next_in_row(right)
-    good = bare & grammar.is_word({"then"}, first) & (verb == grammar.roots[rows]) & (verb > right)
+    good = (
+        bare & grammar.is_word(words("then now soon"), first) & (verb == grammar.roots[rows]) & (verb > right)
+    )
     good &= grammar.is_tag(*FINITE, at=verb) & grammar.is_pos("VERB", at=verb) & (right - left < 4)
     good &= (grammar.count(grammar.is_mark, left, right) == 0) & grammar.parses.whitespace[right]
-    return grammar.inside("then_inside", (first, left, right), good, lambda _: " then")
+    return grammar.inside(
+        "then_inside", (first, left, right), good, lambda token: f" {grammar.inward(token)}"
+    )
 
 
 def reported(grammar: Grammar) -> list[Places]:
@@ -113,8 +118,11 @@ def reported(grammar: Grammar) -> list[Places]:
     quoting = grammar.is_word(_CLOSING_QUOTES, before) & past & grammar.is_pos("VERB")
     quoting &= grammar.is_word(_MARKS, grammar.next_in_row(grammar.places, -2))
     own = grammar.child(grammar.is_dep(*SUBJECTS))
-    other = grammar.child(grammar.is_dep("obj") & ~grammar.is_pos("PRON"))
-    own = np.where((own < 0) & quoting, other, own)
+    named = grammar.is_pos("NOUN", "PROPN") | grammar.is_word(_SPEAKERS)
+    other = grammar.child(
+        grammar.is_dep("obj", "iobj", *SUBJECTS) & named & (grammar.parents < grammar.places)
+    )
+    own = np.where(quoting & (other >= 0), other, own)
     saying = grammar.is_word(LISTS["said"]) & (past | grammar.is_tag("VBZ"))
     verbs = np.flatnonzero((own >= 0) & (quoting | saying))
     heads, rows = own[verbs], grammar.rows[verbs]
@@ -138,7 +146,12 @@ def reported(grammar: Grammar) -> list[Places]:
 
     moves = plain & np.array([text is not None for text in whole.tolist()], bool)
     columns = grammar.openings[rows], whole, ends
-    turns = plain & (behind | in_front)
+    # `said Ann, who sat there`
+    who = (
+        grammar.asks[np.minimum(last + 2, len(grammar) - 1)]
+        & grammar.is_comma[np.minimum(last + 1, len(grammar) - 1)]
+    )
+    turns = plain & (behind | in_front) & ~who
     return [
         grammar.replaced("quotation_moved", CLAUSE, columns, lambda begin, text, end: text, moves),
         grammar.replaced("speaker_and_verb", PHRASE, (first, verbs, last), turned, turns),

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from augment_cli.english.inflection import inflected
 from augment_cli.english.lists import LISTS
 from augment_cli.english.rephrasing.grammar import FINITE, NEGATIONS, Grammar
 from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
-from augment_cli.resources import word_list
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import VerbForm, words
 
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")
 _BOUND_TO = words("enough so as order how only too about not ready able and or than but")
 _HELPERS = words("will would could can should must has have had do does did")
 _NO_IDIOMS = words("doubt matter wonder use good time one thing longer more less such fool")
-_SINGLE = frozenset(word_list("manner_adverbs"))
 _SPEAKING = words("say reply ask answer cry murmur mutter whisper add observe remark be")
+# "walked down the road": where to, and no particle.
+_NOT_PARTED = words(
+    "carry take give go come walk run travel climb ride drive fly move march roll wander step sail look"
+)
+_PHASES = words("begin start continue")
 _GIVING = words("send hand show offer lend sell teach bring award grant give")
 
 
@@ -23,7 +27,7 @@ def predicates(grammar: Grammar) -> list[Places]:
     """Places of all rules on what follows a verb."""
     return [
         *(_purpose(grammar), _no_to_not_any(grammar), *_modals(grammar)),
-        *(*_manners(grammar), *_particles(grammar), _dative(grammar)),
+        *(*_manners(grammar), *_particles(grammar), _dative(grammar), _following(grammar), _gerunds(grammar)),
     ]
 
 
@@ -84,7 +88,7 @@ def _modals(grammar: Grammar) -> list[Places]:
     good &= ~grammar.is_lemma(words("be have do help like"), verbs) & (grammar.is_pos("VERB", at=verbs))
     good &= ~grammar.is_word(words("it there this that who which what nothing everything"), subjects)
     behind = grammar.next_in_row(tokens)
-    conditional = grammar.is_word(words("if lest unless whether though that than wish ?"))
+    conditional = grammar.is_word(words("if lest unless whether though that than wish till until before ?"))
     plain = ~grammar.rows_with(conditional)[grammar.rows[tokens]]
     bare = good & (behind == verbs)
     negated = good & grammar.is_word({"not"}, behind) & (verbs == behind + 1) & plain
@@ -106,17 +110,23 @@ def _modals(grammar: Grammar) -> list[Places]:
 
 def _manners(grammar: Grammar) -> list[Places]:
     """`He opened the door slowly.` to `He slowly opened the door.`, and back."""
-    tokens = np.flatnonzero(grammar.is_word(_SINGLE) & grammar.is_tag("RB") & grammar.is_dep("advmod"))
+    tokens = np.flatnonzero(
+        grammar.is_word(LISTS["manner_adverbs"]) & grammar.is_tag("RB") & grammar.is_dep("advmod")
+    )
     verbs, rows = grammar.parents[tokens], grammar.rows[tokens]
     alone = grammar.is_alone[tokens]
     alone &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(_SPEAKING, verbs)
-    alone &= grammar.is_tag("VBD", "VBZ", "VBP", at=verbs) & ~grammar.is_negated[rows]
-    alone &= ~grammar.has_child(grammar.is_dep("aux", "aux:pass", "ccomp", "xcomp"))[verbs]
+    helped = (
+        grammar.is_tag("VBN", "VBG", "VB", at=verbs)
+        & grammar.has_child(grammar.is_dep("aux", "aux:pass"))[verbs]
+    )
+    alone &= (grammar.is_tag("VBD", "VBZ", "VBP", at=verbs) | helped) & ~grammar.is_negated[rows]
+    alone &= ~grammar.has_child(grammar.is_dep("ccomp", "xcomp") | grammar.is_tag("TO"))[verbs]
     alone &= np.bincount(verbs, minlength=len(grammar))[verbs] == 1  # of two adverbs each keeps its place
     before, behind = grammar.next_in_row(verbs, -1), grammar.next_in_row(tokens)
     strange = grammar.is_mark | grammar.is_verb | grammar.is_pos("SCONJ", "CCONJ", "ADP", "PART")
     closed = grammar.is_mark[behind] | grammar.is_pos("ADP", "CCONJ", at=behind)
-    subject = grammar.child(grammar.is_dep("nsubj"))[verbs]
+    subject = grammar.child(grammar.is_dep("nsubj", "nsubj:pass"))[verbs]
     late = alone & (tokens > verbs) & closed & (grammar.count(strange, verbs + 1, tokens - 1) == 0)
     late &= (tokens - verbs < 6) & (subject >= 0) & (subject < verbs) & ~grammar.is_mark[before]
     objects = grammar.child(grammar.is_dep("obj"))[verbs]
@@ -163,7 +173,7 @@ def _particles(grammar: Grammar) -> list[Places]:
     left, right = grammar.trimmed(heads)
     good = (objects > verbs) & (right - left < 3) & grammar.is_pos("NOUN", "PROPN", at=heads)
     good &= grammar.is_tag("DT", "PRP$", at=left) & (grammar.edges[1][tokens] == tokens)
-    good &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(words("carry take give"), verbs)
+    good &= grammar.is_pos("VERB", at=verbs) & ~grammar.is_lemma(_NOT_PARTED, verbs)
     good &= grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
     behind = good & (tokens == verbs + 1) & (left == tokens + 1)
     behind &= ~grammar.is_pos("ADP", "PART", at=grammar.next_in_row(right))
@@ -192,3 +202,43 @@ def _dative(grammar: Grammar) -> Places:
         return f"{grammar.text(thing, end)} to {grammar.text(begin, middle)}"
 
     return grammar.replaced("receiver_to_end", CLAUSE, (low, high, left, right), text, good)
+
+
+def _following(grammar: Grammar) -> Places:
+    """`after the battle` to `following the battle`, and `after` for `following`."""
+    tokens = np.flatnonzero(grammar.is_word({"after", "following"}) & grammar.is_dep("case"))
+    nouns = grammar.parents[tokens]
+    good = grammar.is_lemma(LISTS["events"], nouns) & (grammar.trimmed(nouns)[0] == tokens) & (nouns > tokens)
+    good &= grammar.is_dep("obl", at=nouns) & ~grammar.is_lemma(LISTS["after_object"], grammar.parents[nouns])
+    good &= grammar.is_pos("DET", "PRON", "PROPN", at=grammar.next_in_row(tokens))
+
+    def text(token: int) -> str:
+        return grammar.capital("after" if grammar.text(token).lower() == "following" else "following", token)
+
+    return grammar.replaced("after_to_following", PHRASE, (tokens,), text, good)
+
+
+def _gerunds(grammar: Grammar) -> Places:
+    """`She began to laugh` to `She began laughing`, and back."""
+    verbs = np.flatnonzero(grammar.is_dep("xcomp") & grammar.is_tag("VB", "VBG") & grammar.is_pos("VERB"))
+    before, heads = grammar.next_in_row(verbs, -1), grammar.parents[verbs]
+    to = grammar.is_word({"to"}, before) & grammar.is_tag("VB", at=verbs) & (heads == verbs - 2)
+    lemmas = [grammar.parses.lemmas[verb] for verb in verbs.tolist()]
+    forms = np.array([inflected(lemma, VerbForm.PRESENT_PARTICIPLE) or "" for lemma in lemmas], object)
+    bare = grammar.is_tag("VBG", at=verbs) & (heads == verbs - 1)
+    bare &= np.array([grammar.text(verb).lower() for verb in verbs.tolist()], object) == forms
+    # "get started using it"; "to start to learn" has one "to" too many
+    led = grammar.next_in_row(heads, -1)
+    bare &= ~grammar.is_word(words("to get gets got getting"), led)
+    # "was beginning to rain": one ending is enough.
+    good = grammar.is_lemma(_PHASES, heads) & ~grammar.is_tag("VBG", at=heads)
+    good &= ~grammar.is_lemma(LISTS["no_gerunds"], verbs)
+    places = np.where(to, before, verbs)
+    texts = np.where(to, forms, np.array([f"to {lemma}" for lemma in lemmas], object))
+
+    def text(first: int, new: str, last: int) -> str:
+        return new
+
+    return grammar.replaced(
+        "phase_reworded", PHRASE, (places, texts, verbs), text, good & (to | bare) & (forms != "")
+    )

@@ -401,14 +401,14 @@ def test_versions_tell_changed_outputs_apart():
         1: "una",
         2: "dn",
         3: "number-to-words",
-        4: "adjective-antonym city-name contraction crop discourse-marker modality quantifier quantity "
-        "random-insertion random-mixture relation uda word-deletion",
-        5: "antonym colour gender-swap geographic-name yoda",
-        6: "entity-swap negation-removal",
-        7: "negation subject-object-switch summary synonym tense",
+        4: "adjective-antonym city-name contraction crop discourse-marker quantifier "
+        "random-insertion random-mixture uda word-deletion",
+        5: "antonym colour gender-swap geographic-name modality quantity relation yoda",
+        6: "entity-swap",
+        7: "negation negation-removal subject-object-switch summary synonym tense",
         8: "back-translate paraphrase",
-        9: "hypernym rephrase",
-        10: "hyponym",
+        9: "hypernym",
+        10: "hyponym rephrase",
     }
     versions = {name: version for version, listed in names.items() for name in listed.split()}
     assert {name: augmentations.get(name).version for name in versions} == versions
