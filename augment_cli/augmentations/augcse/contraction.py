@@ -96,7 +96,7 @@ def _expanded(word: str, following: str | None) -> str | None:
 def _asked(stem: str, second: str | None) -> str | None:
     """What `'s` stands for in a question, by the word behind its subject: has, does or is."""
     participles, bases = _verb_forms()
-    if second in bases and second not in _DONE:
+    if second in bases and second not in {*_DONE, "like"}:  # "what's it like"
         return None if second in participles else f"{stem} does"
     has = second in _DONE or (second in participles and (second or "").endswith("n"))
     return f"{stem} has" if has else f"{stem} is"
@@ -176,7 +176,7 @@ def _run(parameters: ContractionParameters, resources: Resources, rows: Rows) ->
 
 CONTRACTION = Augmentation(
     name="contraction",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     languages=("en",),

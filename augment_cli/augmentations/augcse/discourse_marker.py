@@ -29,6 +29,7 @@ from augment_cli.english.words.phrases import (
     character_after,
     is_any,
     last_mark_before,
+    lower_strings,
     next_words,
 )
 from augment_cli.english.words.words import Words
@@ -38,11 +39,14 @@ LIST = "discourse_markers"
 # `because of` (a marker of its own), `so that's`: no marker, or another.
 _NOT_BEFORE = {
     "because": {"of", "what", "why", "how", "who"},
-    "thus": {"far"},
     "despite": {"that"},
     "so that": {"is", "was"},
     "though": {"not"},
     "although": {"not"},
+}
+# "it is just because he left": what stands there says why, and no clause begins.
+_NOT_BEHIND = {
+    "because": {"is", "was", "just", "only", "merely", "simply", "partly", "mainly", "largely", "not", "and"}
 }
 
 
@@ -70,10 +74,12 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     kept |= kinds == "bare"
     kept |= (kinds == "clause") & is_any(after, " ")
     following = next_words(words, matches.last)
+    leading = lower_strings(words, np.maximum(matches.first - 1, 0))
     for index, number in enumerate(matches.phrases.tolist()):
         behind, marker = following[index] or "", rows[number][0]
-        # "thus ending the war", "thus far"
-        if behind in _NOT_BEFORE.get(marker, ()) or (marker == "thus" and behind.endswith("ing")):
+        if behind in _NOT_BEFORE.get(marker, ()):
+            kept[index] = False
+        if words.positions[matches.first[index]] and leading[index] in _NOT_BEHIND.get(marker, ()):
             kept[index] = False
         if kinds[index] == "clause" and not behind:  # "nice , though ."
             kept[index] = False
@@ -103,7 +109,7 @@ def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
 
 DISCOURSE_MARKER = Augmentation(
     name="discourse-marker",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     languages=("en",),

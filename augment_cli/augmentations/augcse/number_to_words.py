@@ -77,6 +77,10 @@ def _stays(words: Words, index: np.ndarray) -> np.ndarray:
     stays |= is_any(character_after(words, index), "–—-") & digits[further]
     earlier = np.maximum(words.flat_starts[index] - 2, 0)
     stays |= is_any(character_before(words, index), "–—-") & digits[earlier]
+    # "until 4.30"; "42° 51' S."
+    clock = pc.match_substring_regex(words.strings.take(pa.array(index)), r"^\d{1,2}\.[0-5]\d$")
+    stays |= near & words.among(_WORDS.before_times)[before] & clock.to_numpy(zero_copy_only=False)
+    stays |= is_any(values[words.flat_ends[before]], "°") | is_any(values[words.flat_ends[before] - 1], "°")
     # "18 October", "October 1911"
     stays |= months[behind] & words.follows_space[behind] & (behind > index)
     four = words.flat_ends[index] - words.flat_starts[index] == 4
@@ -132,7 +136,7 @@ def _run(parameters: NoParameters, resources: Resources, rows: Rows) -> Outcome:
 
 NUMBER_TO_WORDS = Augmentation(
     name="number-to-words",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     languages=("en",),

@@ -53,8 +53,9 @@ _WORDS = word_groups("negation")
 # What needs a negation in front of it: without one `any` says `some`, and the others say nothing.
 _SOME = {"any" + end: "some" + end for end in ("", "one", "body", "thing", "where")}
 _BEFORE = words("or if why")
-# "Because it did not start, we walked", "Help! It does not start": what else is said needs the negation.
-_NEEDING = words("because help")
+# "Because it did not start, we walked", "Help! It does not start", "nor did he": what else is said
+# needs the negation.
+_NEEDING = words("because help nor")
 # "is also not here", not "is not also here"
 _IN_FRONT = words("still also probably")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
@@ -103,6 +104,7 @@ class Negation:
             rows,
             ((first[rows] < 0) & view.any(others)[rows], Reason.NEGATED),
             ((first[rows] >= 0) & view.any(view.parses.lower.among(_NEEDING))[rows], Reason.NEGATED),
+            (self._inverts(first[rows]), Reason.NEGATED),
             (ends_in_tag(view, self._spans)[rows], Reason.QUESTION),
         )
         rows = rows[good]
@@ -122,6 +124,16 @@ class Negation:
             self._front(rows[verbless])
         else:
             reasons[rows[verbless]] = Reason.NO_FINITE_VERB
+
+    def _inverts(self, tokens: np.ndarray) -> np.ndarray:
+        """bool (m,): negations (m,) in front of a turned verb, such as `never did he`; -1 is none."""
+        view = self.view
+        behind = view.behind(np.maximum(tokens, 0))
+        never = view.parses.lower.among({"never"})[tokens] & (tokens >= 0)
+        inverted: np.ndarray = (
+            never & view.parses.lower.among({*_DO, "have", "has", "had", "was", "were"})[behind]
+        )
+        return inverted & ~self.asks[view.rows[tokens]]
 
     @cached_property
     def _spans(self) -> Constituents:
@@ -284,6 +296,7 @@ class Negation:
         view, parses = self.view, self.view.parses
         modal = view.verb_forms[verbs] == VerbForm.MODAL
         special = modal | view.is_be[verbs] | (view.roles[verbs] == Role.AUXILIARY)
+        blank = parses.lower_at(verbs).where(str.isspace)  # "I  see": a space that is tagged as a verb
         contracted = parses.lower_at(verbs).where(lambda form: form[:1] in "'’") & ~special
         plain = np.flatnonzero(~special)
         forms, lemmas = parses.forms_at(verbs[plain]), parses.lemmas_at(verbs[plain])
@@ -305,7 +318,7 @@ class Negation:
             (special & self._is_limited(verbs), Reason.NO_ELIGIBLE_TOKEN),
             (follows_sign(view, verbs), Reason.PROTECTED),
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
-            (view.misread[verbs], Reason.DOUBTFUL_PARSE),
+            (view.misread[verbs] | blank, Reason.DOUBTFUL_PARSE),
         )
         helped = good[special[good]]
         places = self._behind_subject(verbs[helped], subjects[helped])
@@ -429,7 +442,7 @@ class Negation:
 
 NEGATION = english_rules(
     name="negation",
-    version=7,
+    version=8,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

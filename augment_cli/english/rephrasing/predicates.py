@@ -40,7 +40,9 @@ def _purpose(grammar: Grammar) -> Places:
     good &= ~grammar.is_lemma(LISTS["no_purpose"], verbs) & ~grammar.is_lemma(_OUTCOMES, heads)
     behind = (verbs < marks - 1) & ~grammar.is_word(_BOUND_TO, before) & ~grammar.is_mark[before]
     behind &= ~grammar.is_lemma(LISTS["nouns_of_acts"], before) & ~grammar.is_pos("ADJ", "ADV", at=before)
-    behind &= ~grammar.rows_with(grammar.is_word({"too", "enough", "so", "it"}))[rows]
+    behind &= ~grammar.rows_with(grammar.is_word({"too", "enough", "so", "it", "from"}))[
+        rows
+    ]  # "from A to B"
     good &= behind | ((marks == before) & (verbs > heads))
 
     def text(token: int) -> str:

@@ -400,13 +400,13 @@ def test_versions_tell_changed_outputs_apart():
     names = {
         1: "una",
         2: "dn",
-        3: "number-to-words",
-        4: "adjective-antonym city-name contraction crop discourse-marker quantifier "
-        "random-insertion random-mixture uda word-deletion",
-        5: "antonym colour gender-swap geographic-name modality quantity relation yoda",
+        4: "adjective-antonym city-name crop number-to-words quantifier random-insertion "
+        "random-mixture uda word-deletion",
+        5: "antonym colour contraction discourse-marker gender-swap geographic-name "
+        "modality quantity relation yoda",
         6: "entity-swap",
-        7: "negation negation-removal subject-object-switch summary synonym tense",
-        8: "back-translate paraphrase",
+        7: "negation-removal subject-object-switch summary synonym tense",
+        8: "back-translate negation paraphrase",
         9: "hypernym",
         10: "hyponym rephrase",
     }
