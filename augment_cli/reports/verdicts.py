@@ -162,7 +162,9 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
     for (maker, stage), group in _grouped(judgements, lambda one: (one.maker, one.stage)).items():
         counts = {verdict: sum(one.verdict == verdict for one in group) for verdict in VERDICTS}
         number = sum(counts.values())
-        low, high = wilson(counts["wrong"], number) if number else (None, None)
+        # Several readers of a row are one row: the share is their mean, the interval that of the rows.
+        rows = len({(one.store, one.row_id) for one in group if one.verdict})
+        low, high = wilson(counts["wrong"] * rows / number, rows) if number else (None, None)
         stale = sorted({reason for one in group if (reason := why_stale(one)) is not None})
         entries.append(
             {"stage": stage, "augmentation": maker, "read": number}

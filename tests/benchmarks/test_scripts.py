@@ -237,9 +237,9 @@ def test_every_judged_row_has_a_verdict_and_its_texts():
     assert len(rows) >= 400
     for row in rows:
         assert row.verdict is not None and row.version is not None
-        assert row.original and row.text and row.original != row.text
+        assert row.judge == "reader 2" or (row.original and row.text and row.original != row.text)
         assert row.verdict != "wrong" or row.note
-    assert len({(row.store, row.stage, row.row_id) for row in rows}) == len(rows)
+    assert len({(row.store, row.stage, row.row_id, row.judge) for row in rows}) == len(rows)
 
 
 OF_A_CORPUS = {"una", "uda", "entity-swap", "paraphrase"}
@@ -256,7 +256,8 @@ def pipeline() -> Any:
 
 
 def judged(path: Any) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    entries = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [entry for entry in entries if entry.get("text")]  # a second reader's lines have no texts
 
 
 FILES = [

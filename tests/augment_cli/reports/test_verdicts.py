@@ -84,12 +84,15 @@ def test_what_the_report_page_saves_is_read(tmp_path):
 
 
 def test_counts_by_stage():
-    some = [judged(verdict=verdict) for verdict in ("good", "wrong", "wrong", "awkward", None)]
+    read = enumerate(("good", "wrong", "wrong", "awkward", None))
+    some = [judged(verdict=verdict, row_id=number) for number, verdict in read]
     (una, other) = verdicts.summary([*some, judged(stage="una-hard", augmentation="una")])
     counts = {"read": 4, "good": 1, "awkward": 1, "wrong": 2, "unread": 1}
     assert una.items() >= counts.items()
     assert (una["wrong_low"], una["wrong_high"]) == verdicts.wilson(2, 4)
     assert other["stage"] == "una-hard" and other["augmentation"] == "una" and una["stale"] is None
+    (twice,) = verdicts.summary([*some, *(msgspec.structs.replace(one, judge="b") for one in some)])
+    assert (twice["wrong"], twice["wrong_high"]) == (4, una["wrong_high"])
     (unread,) = verdicts.summary([judged(verdict=None)])
     assert unread["wrong_low"] is None
 
