@@ -10,8 +10,6 @@ run is not made again, nor is an encoder scored again that has its line in `--re
 for each encoder, and at the end the tables of benchmarks/results/adaptation.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import subprocess

@@ -12,8 +12,6 @@ seconds are counted. Ours makes the whole table of a stage: text, reason, edits,
 only ours run; `benchmarks.rules_speed` has all others.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import gzip

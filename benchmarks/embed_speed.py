@@ -11,8 +11,6 @@ vectors are to theirs. With `--cores 2` theirs has two threads and the stage two
 themselves, and seconds are those on the clock: a machine with nothing else to do is needed.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import shutil

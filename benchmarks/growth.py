@@ -14,8 +14,6 @@ corpus:
 sentence with the positives of `crop`, which it needs before it: `--commands ingest crop train`.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import shlex

@@ -11,8 +11,6 @@ spaCy's tokens. Beside the rate stand words by CPU second (all processes), which
 machine is busy.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """An augmentation over a list of sentences, with the resources of a store."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast

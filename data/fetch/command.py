@@ -1,7 +1,5 @@
 """The command that `make data` runs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fetch the public originals, convert them to the layout of the data folder, check them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """What a protocol is run with, and where it reports to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a protocol declares about itself, and the score that it returns."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 python -m data.builds.encoder.ship runs/encoder --out data/models/encoder
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

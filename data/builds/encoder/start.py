@@ -8,8 +8,6 @@ decomposition) holds that knowledge after a minute, so on a CPU the word embeddi
 weights are BERT's random ones.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@ Writes a tokenizer folder (``tokenizer.json``, ``vocab.txt``, ``tokenizer_config
 BERT-uncased does, so that text prepared for that family of models means the same here.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
