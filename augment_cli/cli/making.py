@@ -46,7 +46,7 @@ from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
 # Seconds a million rows on two cores, and bytes a row, rounded from benchmarks/growth.py: of the shipped
-# pipeline, a paraphraser of 6 million parameters (a full-size model takes far longer), all-MiniLM-L6-v2 in fp32.
+# pipeline, a paraphraser of 6 million parameters (a full-size model takes far longer), MiniLM in fp32.
 _COSTS = {
     "corpus": (2, 75),
     "tfidf": (7, 310),
