@@ -4,8 +4,6 @@ The table has its terms in lower case, as the paper has. Whoever puts a term int
 `Putin` and `NATO` again; so the tokens inside sentences, where a capital says something, are counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -56,7 +54,7 @@ class TermTable:
     document_frequency: np.ndarray | None = None  # how many sentences have each term
 
     @classmethod
-    def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
+    def read(cls, store: Store, stage: str, forms: str | None = None) -> "TermTable":
         """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given."""
         # The last one read is kept, since a worker reads the same table for each of its parts; its content
         # is in the key, so that a table fitted anew is never mistaken for it.

@@ -6,8 +6,6 @@ sentences hold. Without the commonest terms a product touches a few thousand sen
 holds weighs little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,7 +44,7 @@ class LexicalIndex:
     row_ids: np.ndarray  # the candidates, rising
 
     @classmethod
-    def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> LexicalIndex:
+    def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> "LexicalIndex":
         """From a fit's stages; `row_ids` are the candidates, rising."""
         sparse = sparse_library()
         matrix_stage, terms_stage = stage_names(fit)
@@ -85,7 +83,7 @@ class LexicalIndex:
 
     @classmethod
     @lru_cache(maxsize=1)
-    def load(cls, folder: Path) -> LexicalIndex:
+    def load(cls, folder: Path) -> "LexicalIndex":
         """Map what `save` wrote: all workers share the memory."""
         sparse = sparse_library()
 
