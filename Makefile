@@ -242,15 +242,9 @@ docs: setup
 
 ### Remaking what ships, from DATA=
 
-TEXT  := $(DATA)/corpus/wiki_en-*.txt.gz $(DATA)/corpus/books_en.txt.gz
-
 ## encoder: data/models/encoder (half an hour to an hour on one core)
 encoder: .venv/.builds
-	$(PYTHON) -m data.builds.encoder.vocabulary $(TEXT) --out runs/encoder-vocabulary
-	.venv/bin/augment-cli ingest --corpus '$(DATA)/corpus/wiki_en-*.txt.gz' --corpus $(DATA)/corpus/books_en.txt.gz --store runs/encoder-store
-	$(PYTHON) -m data.builds.encoder.start --store runs/encoder-store --tokenizer runs/encoder-vocabulary --out runs/encoder-start
-	$(PYTHON) -m train data/builds/encoder/encoder.toml --store runs/encoder-store --encoder runs/encoder-start --out runs/encoder
-	$(PYTHON) -m data.builds.encoder.ship runs/encoder --out data/models/encoder
+	$(PYTHON) -m data.builds.encoder.build --data $(DATA)
 
 PIPELINE_WORK ?= runs/pipeline
 

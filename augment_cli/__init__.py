@@ -11,8 +11,6 @@
 
 # ruff: noqa: F405 (names of the star below, which only type checkers read)
 
-from __future__ import annotations
-
 import importlib
 import sys
 import warnings

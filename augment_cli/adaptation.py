@@ -1,7 +1,5 @@
 """Adaptation from one file: its texts become a store, the trainer runs beside, a verdict comes out."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """Two encoders on labelled texts: whatever names or objects people give, as the evaluator takes them."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 import warnings

@@ -5,8 +5,6 @@
 languages it has rules: `Augmentation.languages`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import re

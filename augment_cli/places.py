@@ -5,8 +5,6 @@ In a checkout these folders are beside the package. A wheel has them in the pack
 and `augment-data` put that folder on the path.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import runpy

@@ -10,8 +10,6 @@ run is not made again, nor is an encoder scored again that has its line in `--re
 for each encoder, and at the end the tables of benchmarks/results/adaptation.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import subprocess
@@ -135,23 +133,17 @@ def _spread(values: list[float]) -> str:
     return f"{statistics.mean(values):+.2f}{deviation}".replace("-", "−")
 
 
-def common_options(about: str) -> argparse.ArgumentParser:
-    """The options of all comparisons of adaptation."""
-    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
-    parser.add_argument("--scored", type=int, default=2000, help="other texts or pairs, which are scored")
+    parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
     parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
     parser.add_argument("--encoder", default=MINILM_PACKAGE)
     parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
     parser.add_argument("--set", action="append", default=[], help="a setting of every recipe")
-    return parser
-
-
-def main() -> None:
-    parser = common_options(__doc__)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42,0,1")
     options = parser.parse_args()

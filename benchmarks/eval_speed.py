@@ -8,8 +8,6 @@ bf16 (each distinct sentence once, tokenising included). Printed are seconds, th
 round, and the Spearman correlations.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from functools import partial

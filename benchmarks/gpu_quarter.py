@@ -9,8 +9,6 @@ batches by gradient caching. The file is written after each part, and no part be
 a machine without a GPU the same runs on the CPU (add --layers 2 --width 64 --batches 16,32 to see it work).
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import itertools

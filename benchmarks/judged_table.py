@@ -8,8 +8,6 @@ fails until the table says so or new rows have been read:
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from augment_cli import augmentations

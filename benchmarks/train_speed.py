@@ -10,8 +10,6 @@ busy, the default collapses); ratios are to its better fp32 speed. This trainer 
 does: two processes of one thread under torchrun (`--ranks 1` for one process).
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import itertools

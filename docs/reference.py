@@ -1,7 +1,5 @@
 """The reference pages, from the code: every command, augmentation, recipe and setting."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import posixpath

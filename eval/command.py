@@ -1,7 +1,5 @@
 """The command: score encoders, and look at what was scored."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Two encoders on one's own labelled texts, for Python: what `--labelled` does on the command line."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Leak report: evaluation sentences that occur in the training data."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the commands are told, reading of sets, printing for people."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Scoring an encoder on tasks: each distinct sentence of all is encoded once, then the protocols run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scoring a model: load it, encode once, run every protocol, write results, tables and plots."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import re
@@ -86,7 +84,7 @@ def score_model(
 
 
 def _queries(
-    encoder: Encoder, data_tables: Sequence[Table], run: Options, options: ScoreOptions, progress: _Shown
+    encoder: Encoder, data_tables: Sequence[Table], run: Options, options: ScoreOptions, progress: "_Shown"
 ) -> Vectors:
     """The queries of retrieval behind a prompt of their own."""
     found = [table for table in data_tables if isinstance(table, RetrievalTable)]

@@ -1,7 +1,5 @@
 """Subcommands that look at what was scored, and at the sets: table, compare, card, leaks, tasks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -102,7 +102,7 @@ class MethodCommand:
 
     def call(self, name: str, given: list[str]) -> Any:
         """Call it with what the command line says."""
-        from eval.contract.options import Setting  # loads numpy
+        from eval.contract import Setting  # loads numpy
 
         typed = as_typed(f"python -m train {name} {shlex.join(given)}")
         fields = {item.name.replace("_", "-"): item for item in dataclasses.fields(self.settings)}

@@ -18,8 +18,6 @@ and `augment_cli.additions`, each the name of a module that holds what a file he
 ``hinge = "my_package.hinge"``.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

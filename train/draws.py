@@ -1,7 +1,5 @@
 """Seeds for torch as pure functions of what is drawn, so that a resumed run draws the same numbers again."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading a recipe: a TOML file, changes on top of it, and the check that its settings fit together."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import math

@@ -1,7 +1,5 @@
 """The optimiser, its learning rate as a pure function of the step, and the limit on the gradient."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

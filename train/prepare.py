@@ -1,7 +1,5 @@
 """What a run needs before its first step: its model and its rows; the dry run. Writes nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections.abc import Iterable, Mapping

@@ -5,8 +5,6 @@ it. What is rarely changed is in tables, each with its own class. Each of their 
 the others, by its flat name, as in checkpoints and cards: ``patience`` for ``watching.patience``.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from collections.abc import Iterator

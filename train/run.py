@@ -1,7 +1,5 @@
 """The training run, top to bottom: prepare, begin or resume, step and watch, finish."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

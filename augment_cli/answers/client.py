@@ -1,7 +1,5 @@
 """Requests to a server that speaks the OpenAI protocol: one, or many, tried again, slowed down, stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import email.utils
 import functools

@@ -4,8 +4,6 @@ What has come is a piece of the journal before more is asked for; some hundred a
 one. A request that fails for good is none: the next run asks again, unless its part was finished with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools

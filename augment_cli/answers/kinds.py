@@ -1,7 +1,5 @@
 """The kinds of stages that come of asking a model: its answers, and the texts that are read from them."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from augment_cli.answers import generate, read

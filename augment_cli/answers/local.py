@@ -3,8 +3,6 @@
 An answer is drawn by its row, so that it does not depend on what else is in its batch, but for rounding.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """`read`: an augmentation stage out of answers: each a text with its label, or a reason. Nothing is asked."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Templates: TOML files that say what a model is asked, and how its answer is read."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

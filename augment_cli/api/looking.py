@@ -1,7 +1,5 @@
 """The operations that look: at a file, at a store and its stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 Progress = Annotated[Callable[[Any], Any], Option("called as the work goes on", python_only=True)]
 
 
-def store_of(store: Any) -> StoreOfStages:
+def store_of(store: Any) -> "StoreOfStages":
     """The store of a folder; what is one already, as it is."""
     from augment_cli.store.store import Store
 

@@ -1,7 +1,5 @@
 """The other operations: a store is handed on or made smaller; encoders are adapted and compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,7 +61,7 @@ def adapt(
     prompt: Annotated[
         str, Option("put before every text, such as 'query: ' for e5; the result keeps it")
     ] = "",
-) -> Adapted:
+) -> "Adapted":
     """Adapt a sentence encoder to your own unlabelled texts, and say whether that helped.
 
     The encoder comes out as a folder for sentence-transformers, in `best` of the run's folder. The start is
@@ -95,7 +93,7 @@ def evaluate(
     *,
     text_column: Annotated[str, Option("column of the texts")] = "text",
     label_column: Annotated[str, Option("column of the classes")] = "label",
-) -> pl.DataFrame:
+) -> "pl.DataFrame":
     """Compare two encoders by your own labels: clusters, nearest neighbours, few examples a class.
 
     A row for each measure, in percent: both scores, their difference, and its 95 % interval.
@@ -191,7 +189,7 @@ def publish(
     *,
     overwrite: Annotated[bool, Option("replace another store that is published there")] = False,
     progress: Progress = lambda rows: None,
-) -> Copied:
+) -> "Copied":
     """Copy a store's finished stages to an object store; its manifest comes last.
 
     Parts that are there with the right SHA-256 are not copied again, so the same command resumes, and after
@@ -212,7 +210,7 @@ def fetch(
     store: Annotated[str | Path, positional("folder to make of it")] = "store",
     *,
     progress: Progress = lambda rows: None,
-) -> Copied:
+) -> "Copied":
     """Copy a published store into a folder, every part's SHA-256 verified.
 
     The same command resumes, and takes what was published since.

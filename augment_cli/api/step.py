@@ -1,7 +1,5 @@
 """Operations that make stages: they have a session, and what all of them can be told."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,9 +54,9 @@ def session_of(
     jobs: int | None = None,
     backend: str = "loky",
     *cluster: str | None,
-    reporter: Reporter | None = None,
+    reporter: "Reporter | None" = None,
     **more: bool,
-) -> Session:
+) -> "Session":
     """A session as Python's callers have it: bars or a logger say how far it is."""
     from augment_cli.engine.engine import Engine
     from augment_cli.process.reporter import reporter_for_python

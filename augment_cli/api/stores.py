@@ -1,7 +1,5 @@
 """A store with the operations as methods, each made from its declaration: `store.inspect("una", count=3)`."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

@@ -8,8 +8,6 @@ An installed package adds augmentations of its own by entry points of the group 
 such as ``shout = "my_package.shout:SHOUT"``; CONTRIBUTING.md shows a whole one.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util
@@ -124,7 +122,7 @@ def summary(name: str) -> str:
     return docstring.partition("\n")[0]
 
 
-def get(name: str) -> Augmentation:
+def get(name: str) -> "Augmentation":
     """The descriptor of an augmentation."""
     if name not in _places():
         alike = did_you_mean(name, _places())

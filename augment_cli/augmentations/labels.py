@@ -1,7 +1,5 @@
 """Where a stage may stand in training: among the positives, the negatives, or nowhere, by its labels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

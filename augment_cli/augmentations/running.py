@@ -1,7 +1,5 @@
 """What augmentations share that are one function of their parameters, their resources and the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

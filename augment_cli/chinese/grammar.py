@@ -4,8 +4,6 @@ Nothing is inflected. The paper names Chinese data but no word lists: those here
 written for the labels of the Chinese treebanks of Universal Dependencies (GSD and GSDSimp).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.contract.reasons import Reason

@@ -1,7 +1,5 @@
 """The `augment-cli` command. Importing this loads nothing heavy; each command loads what it needs."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import os
@@ -30,7 +28,7 @@ def main() -> None:
         load_commands()(prog_name="augment-cli")
 
 
-def load_commands() -> typer.Typer:
+def load_commands() -> "typer.Typer":
     """The application with all its commands."""
     from augment_cli.cli.application import app
 

@@ -3,8 +3,6 @@
 Loaded when a command is run, as it needs what the commands need.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The command itself: its group of commands, its help and version, and from exceptions to exit codes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -4,8 +4,6 @@ The options, their help and the examples are declared in `augment_cli/api/`; wha
 in `making.py` and `actions.py`. The help lists the commands in the order of this file.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -119,7 +117,7 @@ def make_command(name: str) -> Callable[..., None]:
     return guarded(options.with_options(command, [*map(options.option_of, own), *common]))
 
 
-def _help_of_augmentation(name: str, descriptor: Augmentation) -> str:
+def _help_of_augmentation(name: str, descriptor: "Augmentation") -> str:
     """Help text: summary, what it makes, the paper, examples."""
     examples = "".join(f"\n\n    {line}" for line in descriptor.examples)
     return (

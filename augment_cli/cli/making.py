@@ -3,8 +3,6 @@
 Loaded when a command is run, as it needs what the commands need.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from collections.abc import Callable, Sequence
@@ -47,9 +45,8 @@ from augment_cli.vectors.mine_parameters import MineParameters, mined_names
 from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
-# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/growth.py; of the shipped
-# pipeline (benchmarks/parse_speed.py), a paraphraser of 6 million parameters (a full-size
-# model takes far longer), all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), benchmarks/mine_speed.py.
+# Seconds a million rows on two cores, and bytes a row, rounded from benchmarks/growth.py: of the shipped
+# pipeline, a paraphraser of 6 million parameters (a full-size model takes far longer), MiniLM in fp32.
 _COSTS = {
     "corpus": (2, 75),
     "tfidf": (7, 310),

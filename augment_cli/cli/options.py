@@ -1,7 +1,5 @@
 """Options as Typer takes them: made of an operation's arguments, and those that many commands share."""
 
-from __future__ import annotations
-
 import glob
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The descriptor of an augmentation: what it makes and reads, its parameters, its label, what runs it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ within the row is the counter. So a row's draws never depend on the rows beside 
 worker that happens to compute them.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

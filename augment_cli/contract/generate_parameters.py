@@ -1,7 +1,5 @@
 """What a language model is asked, and how its answers are read; `augment_cli/answers/` does both."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.contract.parameters import (

@@ -1,7 +1,5 @@
 """How a corpus is read. Loads nothing heavy, as every command that reads a corpus has these options."""
 
-from __future__ import annotations
-
 import codecs
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ paragraphs of it that begin with `augment-cli` or `>>>` are examples of the comm
 `making.py` declares what makes stages, `looking.py` what looks at a store. Loads nothing heavy.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect

@@ -4,8 +4,6 @@ A parameter is declared in its class alone. Its option with help and default (`a
 the check of its range, its place in the signature of a Python function and in the reference follow.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field

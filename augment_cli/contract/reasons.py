@@ -1,7 +1,5 @@
 """Why a row of a stage is unchanged, or a line was set aside: the values of the `reason` column."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 
@@ -10,7 +8,7 @@ class Reason(StrEnum):
 
     words: str  # why, for people
 
-    def __new__(cls, value: str, words: str = "") -> Reason:
+    def __new__(cls, value: str, words: str = "") -> "Reason":
         """A member that is its value, and knows its words."""
         member = str.__new__(cls, value)
         member._value_, member.words = value, words or value.replace("_", " ")

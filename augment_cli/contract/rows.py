@@ -1,7 +1,5 @@
 """What goes into an augmentation and what comes out: rows of the corpus, and an outcome for each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -64,7 +62,7 @@ class Answer:
     reasons: np.ndarray
 
     @classmethod
-    def empty(cls, count: int) -> Answer:
+    def empty(cls, count: int) -> "Answer":
         """No rule fired yet."""
         return cls(np.full(count, None, object), np.full(count, Reason.NO_RULE_APPLIES, object))
 

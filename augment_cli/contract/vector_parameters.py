@@ -1,7 +1,5 @@
 """How sentence vectors are made, combined and searched for hard negatives; `augment_cli/vectors/` does so."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.contract.parameters import RuntimeParameters, check_parameters, parameter

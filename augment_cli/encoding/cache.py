@@ -1,7 +1,5 @@
 """Embeddings on disk, keyed by everything that decides them, so that nothing is encoded twice."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

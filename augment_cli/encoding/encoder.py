@@ -1,7 +1,5 @@
 """Turning sentences into vectors: each distinct sentence once, sorted by length; embeddings kept on disk."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

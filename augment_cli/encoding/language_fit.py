@@ -1,7 +1,5 @@
 """Whether an encoder's vocabulary holds the words of some texts, or only their letters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

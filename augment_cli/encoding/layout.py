@@ -1,7 +1,5 @@
 """What a model folder says about itself: modules, pooling, longest input, prompts. JSON only, no weights."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Loading an encoder from a model folder: its transformer, tokenizer and the steps after pooling."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

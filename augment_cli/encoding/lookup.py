@@ -4,8 +4,6 @@ For clustering, topics and few-shot classification. It does not find the one tex
 alike becomes more alike.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -54,7 +52,7 @@ class Lookup(Encoder):
     keys: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))  # smoothed, (n, d)
 
     @classmethod
-    def fit(cls, parts: Sequence[tuple[Encoder, float]], texts: Sequence[str]) -> Lookup:
+    def fit(cls, parts: Sequence[tuple[Encoder, float]], texts: Sequence[str]) -> "Lookup":
         """Look a corpus up by some encoders, with their weights."""
         if len(texts) < 2:
             raise UsageError(f"a lookup needs at least two texts, not {len(texts)}; give the corpus's texts")

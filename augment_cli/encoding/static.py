@@ -4,8 +4,6 @@ What is written is sentence-transformers' `StaticEmbedding` and model2vec's at o
 folder itself as a `StaticEmbedding`, whose weights may be called `embeddings` as model2vec calls them.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

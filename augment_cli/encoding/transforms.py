@@ -1,7 +1,5 @@
 """Vectors changed together: of length 1, centred, smoothed over neighbourhoods, whitened (Su et al. 2021)."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass

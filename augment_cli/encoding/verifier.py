@@ -4,8 +4,6 @@ A pair's cosine hardly falls where a *not*, another number or exchanged roles tu
 reads the vectors that the encoder gives each token of both texts, and the cosines of all pairs of tokens.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ For tokenizers that never join what a space parts, as BERT's do: the tokens of a
 one after the other. Normalising and splitting every word anew is most of a static encoder's work otherwise.
 """
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ All have the same shape: they draw calls from an iterator as workers become free
 (position of the call, its result) in the order of arrival.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

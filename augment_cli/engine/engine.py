@@ -1,7 +1,5 @@
 """Work on parts in workers, in any order, until Ctrl-C; and the address space that this needs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource
@@ -70,7 +68,7 @@ class Engine:
         backend: str = "loky",
         scheduler: str | None = None,
         address: str | None = None,
-    ) -> Engine:
+    ) -> "Engine":
         """One worker for each core this process may use, unless told otherwise."""
         jobs_by_default = jobs is None and backend == "loky"
         if jobs is None:

@@ -1,7 +1,5 @@
 """English, the language of most rules: those of AA and DN, by their modes."""
 
-from __future__ import annotations
-
 from augment_cli.english.clauses import assertions, auxiliary, double_negation, negation
 from augment_cli.resources import weighted_terms
 from augment_cli.syntax.language import Language

@@ -1,7 +1,5 @@
 """Longer texts whose words nothing binds: headlines that somebody took the function words out of."""
 
-from __future__ import annotations
-
 from augment_cli.syntax.tree import words
 
 HEADLINE = 9  # tokens that such a text has at least

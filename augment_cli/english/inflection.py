@@ -1,7 +1,5 @@
 """English verb forms from LemmInflect's dictionary (the SPECIALIST lexicon), each asked for once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The longer word lists of the rules, by their names in `grammar_words.txt`."""
 
-from __future__ import annotations
-
 from augment_cli.resources import word_table
 from augment_cli.syntax.tree import words
 

@@ -1,7 +1,5 @@
 """Errors a user can act on, each with the command's exit code; what is said of a missing package."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import importlib.util

@@ -1,7 +1,5 @@
 """Errors in the words of who called from Python: `text_column=`, not `--text-column`."""
 
-from __future__ import annotations
-
 import functools
 import re
 import shlex

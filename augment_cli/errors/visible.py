@@ -1,7 +1,5 @@
 """How control characters and addresses are shown in messages."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Ingest: text files to the corpus, new parts behind those there; what is no sentence to the rejects."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Which raw lines are sentences, and why the others are not: one vectorised check for all readers."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

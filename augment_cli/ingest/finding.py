@@ -4,8 +4,6 @@ How is told from the beginning, where options do not say it. A file that can be 
 read so.
 """
 
-from __future__ import annotations
-
 import csv
 import errno
 import glob

@@ -1,7 +1,5 @@
 """The kinds of stages that come with a corpus: its sentences with the rejects, and texts that were given."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A file looked at before it is read: how it is written, what is in it, and which command reads it."""
 
-from __future__ import annotations
-
 import codecs
 import dataclasses
 import itertools

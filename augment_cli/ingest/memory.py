@@ -1,7 +1,5 @@
 """Sentences that a Python program has in memory (lists, data frames, Arrow tables), as a file to be read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ The corpus holds the anchors; a column of positives or negatives becomes a stage
 each anchor: the text, or null with the reason. What the input had there stays in the corpus as it was.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from collections import Counter

@@ -1,7 +1,5 @@
 """Readers: from a file of any accepted kind to raw lines, some thousands at a time, in bounded memory."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Records of tables (csv and tsv) and of JSON that is not one object a line, in bounded memory."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import json
@@ -115,7 +113,7 @@ class _Lines:
         self.number = 0  # of lines taken so far
         self.damage: tuple[bytes, str] | None = None
 
-    def __iter__(self) -> _Lines:
+    def __iter__(self) -> "_Lines":
         return self
 
     def __next__(self) -> str:

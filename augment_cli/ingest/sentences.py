@@ -5,8 +5,6 @@ abbreviations from text. Here it is given a fixed list instead, so that the resu
 the line alone. It knows `.`, `!` and `?`; the marks of other scripts always end a sentence.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -55,7 +53,7 @@ class _Abbreviations(frozenset[str]):
 
 
 @cache
-def _punkt() -> PunktSentenceTokenizer:
+def _punkt() -> "PunktSentenceTokenizer":
     from nltk.tokenize import punkt
 
     parameters = punkt.PunktParameters()

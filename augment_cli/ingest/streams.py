@@ -1,7 +1,5 @@
 """From a file to blocks of whole lines, in bounded memory: damage is named, changes are refused."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Collects accepted and rejected lines, writes full parts to `.work/`, commits all of them at the end."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -65,7 +63,7 @@ class CorpusWriter:
             for table in self._store.iterate_part("corpus", index, ["text"]):
                 self._duplicates.add(table["text"].combine_chunks())  # all are kept again, as when they came
 
-    def __enter__(self) -> CorpusWriter:
+    def __enter__(self) -> "CorpusWriter":
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -1,7 +1,5 @@
 """Models that come with the package, and what identifies any model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from augment_cli.errors import MissingError

@@ -6,8 +6,6 @@ and every size in a configuration is compared with the shapes in the header of t
 milliseconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """The files of a model folder: its JSON, one digest to tie what a model made to it, a copy."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """What a tokenizer's files say, without loading it: the highest id, unknown words, how far texts grow."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from pathlib import Path

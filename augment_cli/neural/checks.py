@@ -1,7 +1,5 @@
 """What came back from a model, held against what went in: good enough, or the reason why not."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

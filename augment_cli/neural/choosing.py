@@ -1,7 +1,5 @@
 """Choosing among several candidates: the one that differs most while it still means the same."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Marian models by CTranslate2, in int8 on a CPU; pickled weights to safetensors, without running code."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import tempfile
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ rounding, and for which numbers dropout draws. Where a library's version lacks a
 reads, the plain code is taken, and one line on standard error says so.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """A sequence-to-sequence model with its tokenizer: sentences in, sentences out."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Nothing is asked of the network without `allow_download`. The hub's client recor
 its first download; from then on that commit is used, and nothing is asked again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.util
@@ -196,7 +194,7 @@ def load_tokenizer(folder: Path) -> Any:
 
 
 @alone
-def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
+def load_weights(folder: Path, kind: str, dtype: "torch.dtype", device: str) -> Any:
     """A model ready to answer."""
     with _loading(folder) as transformers:
         model, report = getattr(transformers, kind).from_pretrained(

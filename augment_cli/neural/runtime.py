@@ -1,7 +1,5 @@
 """How a model is run: device, precision, threads, which rows at once; resolved once."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import dataclasses

@@ -4,8 +4,6 @@ The noise is a pure function of (key, row, sample, position, token), so a senten
 on what else is in its batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ another of the sentence's own negatives stands in, and a row without any is drop
 positive of an equal sentence, in any row, is left out.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """A packed stage as one csv or jsonl file, and as BEIR's retrieval set; the lines that train on it."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import importlib.util

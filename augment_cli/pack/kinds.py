@@ -1,7 +1,5 @@
 """The kind of stage that is ready for training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

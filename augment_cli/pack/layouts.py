@@ -7,8 +7,6 @@ its cosine instead of the label, and a tuple the list of cosines of its positive
 sentence-transformers' CoSENTLoss, MarginMSELoss and DistillKLDivLoss take as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce

@@ -1,7 +1,5 @@
 """Which stages are packed: options from the command line or a recipe, filled in and checked."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

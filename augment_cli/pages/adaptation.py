@@ -1,7 +1,5 @@
 """The page of an adaptation: the verdict, a map of the texts before and after, the nearest of ten texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

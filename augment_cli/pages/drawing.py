@@ -1,7 +1,5 @@
 """Small pictures as inline SVG, in the page's own colours; each says in words what it shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a page says of a store, as plain values, and the sentences under "Look here"."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence

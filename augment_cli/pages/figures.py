@@ -1,7 +1,5 @@
 """What a page draws, as plain arrays and as PNG; texts as points of a plane, near ones side by side."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import warnings

@@ -1,7 +1,5 @@
 """A page to judge changed rows on, of several stages in random order; it does not say whose a row is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The frame of every page: one file, its style and script inside it; two texts with what changed marked."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

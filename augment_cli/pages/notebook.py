@@ -1,7 +1,5 @@
 """How results show themselves in a notebook: rows with the changed words marked, a store's stages, a page."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

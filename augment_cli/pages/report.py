@@ -1,7 +1,5 @@
 """The page of a store: what it holds, what to look at, examples to judge, and where everything comes from."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import shlex

@@ -1,7 +1,5 @@
 """How reports look: tables and marked sentences on a terminal, JSON for programs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -9,8 +9,6 @@ of another kind or setting than is known here, runs as `nlp.pipe` runs it.
 Sums are added in another order than `nlp.pipe` adds them, so a score may differ in its last digit.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -37,7 +35,7 @@ _EPSILON = np.float32(1e-8)  # of thinc's layer normalisation
 _PRODUCTS = NumpyOps(use_blis=False)  # NumPy's matrix products, 1.2 to 1.6 times as fast as BLIS's
 
 
-def docs_of(nlp: Language, texts: Sequence[str]) -> list[Doc]:
+def docs_of(nlp: "Language", texts: Sequence[str]) -> list[Doc]:
     """Texts through a pipeline, together."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     docs = [nlp.make_doc(text) for text in distinct]
@@ -49,7 +47,7 @@ def docs_of(nlp: Language, texts: Sequence[str]) -> list[Doc]:
     return [docs[distinct[text]] for text in texts]
 
 
-def _run(nlp: Language, name: str, component: Any, docs: list[Doc]) -> list[Doc]:
+def _run(nlp: "Language", name: str, component: Any, docs: list[Doc]) -> list[Doc]:
     model = getattr(component, "model", None)
     if isinstance(model, Model) and all(type(node.ops) is NumpyOps for node in model.walk()):
         for node in model.walk():
@@ -64,7 +62,7 @@ def _run(nlp: Language, name: str, component: Any, docs: list[Doc]) -> list[Doc]
 
 
 def _annotator(
-    nlp: Language, name: str, component: Any, docs: list[Doc]
+    nlp: "Language", name: str, component: Any, docs: list[Doc]
 ) -> Callable[[Any, list[Doc]], None] | None:
     """What runs a component faster than its own `pipe`, or None."""
     if type(component) is Tok2Vec and _embeds_words(nlp, name):
@@ -78,7 +76,7 @@ def _annotator(
     return None
 
 
-def _embeds_words(nlp: Language, name: str) -> bool:
+def _embeds_words(nlp: "Language", name: str) -> bool:
     """Whether a tok2vec's first layer sees nothing of a token but the word."""
     embed = nlp.get_pipe_config(name)["model"].get("embed", {})
     return embed.get("@architectures") in _EMBEDDINGS and set(embed["attrs"]) <= _OF_THE_WORD

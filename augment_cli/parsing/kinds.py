@@ -1,7 +1,5 @@
 """The kind of stage that holds parses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

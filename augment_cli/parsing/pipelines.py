@@ -1,7 +1,5 @@
 """Which spaCy pipeline is meant, what identifies it, and loading it. Finding one needs no spaCy."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.util
 import json
@@ -167,7 +165,7 @@ def _factories(path: Path) -> list[tuple[str, str]]:
 _LOADED = threading.local()  # one for each thread, as spaCy's pipelines are not made for several
 
 
-def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] = tuple) -> Language:
+def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] = tuple) -> "Language":
     """Load a pipeline without the components that are not needed; once in each thread of a process."""
     key = (source.folder, source.digest, source.disabled)
     if getattr(_LOADED, "key", None) != key:
@@ -179,7 +177,7 @@ def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] =
     return _LOADED.nlp
 
 
-def _load(source: PipelineSource) -> Language:
+def _load(source: PipelineSource) -> "Language":
     check_address_space(LEAST_FOR_PARSES)
     with needed("spacy"):
         import spacy

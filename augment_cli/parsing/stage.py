@@ -6,8 +6,6 @@ loses the pieces that were in work, no more. When the last piece of a part is in
 them (some ten microseconds a row) and commits the part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """How a command ends: which exception gives which exit code. And the environment variables that are read."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass

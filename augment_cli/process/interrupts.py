@@ -1,7 +1,5 @@
 """Ctrl-C, and the streams that a command has from its start."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

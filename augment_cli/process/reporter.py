@@ -1,7 +1,5 @@
 """How progress and notes reach a person: not at all, in lines of a logger, or in bars."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import logging

@@ -1,7 +1,5 @@
 """Ends a training in which ranks wait for one that does not come, and names it; torchrun stays silent."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -1,7 +1,5 @@
 """From an address to a file system; single files found, written, read as a stream that survives a cut."""
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import hashlib
@@ -96,20 +94,20 @@ class Place:
     def __str__(self) -> str:
         return self.name
 
-    def at(self, relative: str) -> Place:
+    def at(self, relative: str) -> "Place":
         """The file or folder of a relative path inside this folder."""
         return replace(
             self, path=f"{self.path.rstrip('/')}/{relative}", name=f"{self.name.rstrip('/')}/{relative}"
         )
 
-    def listed(self, path: str) -> Place:
+    def listed(self, path: str) -> "Place":
         """What a listing of this folder has under a path of the file system."""
         folder = self.path.rstrip("/")
         if path.startswith(f"{folder}/"):
             return replace(self.at(path[len(folder) + 1 :]), path=path)
         return replace(self, path=path, name=f"{self.address.scheme}://{path.lstrip('/')}")
 
-    def above(self, levels: int) -> Place:
+    def above(self, levels: int) -> "Place":
         """The folder some levels up."""
         path = self.path.rsplit("/", levels)[0] or "/"
         return replace(self, path=path, name=self.name.rstrip("/").rsplit("/", levels)[0])

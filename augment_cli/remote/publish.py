@@ -4,8 +4,6 @@ Whoever looks there finds a whole store or none: without the manifest no file co
 there stays true at every moment, since no file that it names is replaced under it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass

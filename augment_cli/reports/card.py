@@ -1,7 +1,5 @@
 """The dataset card: README.md at the store's root, with the YAML header that dataset hubs read."""
 
-from __future__ import annotations
-
 import html
 import json
 

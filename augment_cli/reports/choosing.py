@@ -1,7 +1,5 @@
 """Which rows of a stage are shown: by number, words or signs that one may be broken; and typical ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

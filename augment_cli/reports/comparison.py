@@ -5,8 +5,6 @@ augmentation stage of a store, and on a fixed sample of its rows the cosine of o
 sentence encoder and the difference of their perplexities by a causal language model, where these are given.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter
@@ -130,7 +128,7 @@ def with_difficulty(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
 def with_diversity(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
     """What `stats` says of a stage, and how diverse its texts are, where it changed any."""
 
-    def found() -> Diversity:
+    def found() -> "Diversity":
         rows = choose_rows(store, entry["stage"], _DIVERSITY_ROWS, 0, Choice(only_changed=True))
         return diversity([(row["original"], row["text"]) for row in rows])
 

@@ -1,7 +1,5 @@
 """`doctor`: what each stage would need on this machine, and the one line that gets it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

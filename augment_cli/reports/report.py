@@ -1,7 +1,5 @@
 """Reports about a store as plain dictionaries: `status` and `stats`."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

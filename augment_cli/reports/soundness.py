@@ -1,7 +1,5 @@
 """The kinds of stages, found by their files; whether a store is sound, current, or behind."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import os

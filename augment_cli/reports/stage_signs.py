@@ -4,8 +4,6 @@ What a stage puts in, how its texts begin and which characters they keep are com
 differs more than it would by chance is named with what to do about it.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter
@@ -43,7 +41,7 @@ class StageSign:
     advice: str  # what it means, and what to do
 
     @classmethod
-    def of_rows(cls, words: str, count: int, rows: Collection[object], advice: str) -> StageSign:
+    def of_rows(cls, words: str, count: int, rows: Collection[object], advice: str) -> "StageSign":
         """A sign whose percentage is the share of the changed rows that have it."""
         return cls(words, count / len(rows), count / len(rows), advice)
 

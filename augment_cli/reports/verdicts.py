@@ -7,8 +7,6 @@ its word lists has changed. A verdict counts once, however often it is read: cop
 spellings of its path, are no further readers, whom `judge` tells apart.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Word lists, tables of terms and counts of neighbours that ship; each says where it comes from."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache

@@ -6,8 +6,6 @@ entry's senses stand together, the most frequent first), a *form* is an inflecte
 the tags it can have.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -41,13 +39,13 @@ class Groups:
     values: np.ndarray
 
     @classmethod
-    def by_owner(cls, owners: np.ndarray, values: np.ndarray, count: int) -> Groups:
+    def by_owner(cls, owners: np.ndarray, values: np.ndarray, count: int) -> "Groups":
         """From pairs in any order; the order within an owner is kept."""
         order = np.argsort(owners, kind="stable")
         return cls(offsets_from_lengths(np.bincount(owners, minlength=count)), values[order])
 
     @classmethod
-    def of_column(cls, column: pa.ChunkedArray) -> Groups:
+    def of_column(cls, column: pa.ChunkedArray) -> "Groups":
         """From a list column without nulls."""
         array = column.combine_chunks()
         return cls(array.offsets.to_numpy().astype(np.int64), array.flatten().to_numpy())

@@ -2,8 +2,6 @@
 
 # Apart from `kinds`, which loads every augmentation: commands that need these alone start sooner.
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shlex

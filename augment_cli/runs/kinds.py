@@ -1,7 +1,5 @@
 """A kind of stage for each augmentation."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """An augmentation over a list of sentences, with the resources of a store."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -126,15 +124,7 @@ def _table_of(run: AugmentationRun, rows: Rows, prepared: Prepared) -> pa.Table:
 
 
 def _tokens_of(texts: pa.StringArray, tokenizer: str, terms: TermTable) -> TokenRows:
-    """TF-IDF rows of new sentences: term frequency from the sentence, idf from the fitted table."""
+    """TF-IDF rows of new sentences."""
     tokens = get_tokenizer(tokenizer)(texts)
-    term_ids = terms.ids_of(tokens.terms)
-    lengths = np.diff(tokens.row_offsets)
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    words = tokens.terms.dictionary_encode().indices.to_numpy().astype(np.int64)
-    _, inverse, counts = np.unique(rows * (len(words) + 1) + words, return_inverse=True, return_counts=True)
-    known = term_ids >= 0
-    idf = np.zeros(len(term_ids))
-    idf[known] = terms.idf[term_ids[known]]
-    weights = np.log1p(counts[inverse] / np.repeat(lengths, lengths)) * idf
+    _, term_ids, weights = terms.weigh(tokens)
     return TokenRows(tokens.row_offsets, term_ids, tokens.starts, tokens.ends, weights)

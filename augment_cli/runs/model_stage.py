@@ -5,8 +5,6 @@ together was decided before, so parts come out byte-identical after any interrup
 the journal; when all those of a part are there, this process puts them together and commits the part.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import math

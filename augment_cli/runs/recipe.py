@@ -1,7 +1,5 @@
 """Recipes: TOML files that name several augmentations with their parameters. Here they are read."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

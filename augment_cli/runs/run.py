@@ -1,7 +1,5 @@
 """One augmentation with its settings: what it needs, what its result depends on, a chain's label."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -150,7 +148,7 @@ class AugmentationRun:
         """`auto`, `parse` or `words` where the augmentation reads the parse if there is one."""
         return self.parameters.parts_of_speech if self.augmentation.reads_parse_if_there else None
 
-    def resolved(self, store: Store, stage: str | None = None) -> AugmentationRun:
+    def resolved(self, store: Store, stage: str | None = None) -> "AugmentationRun":
         """The run with `parts_of_speech = "auto"` made explicit, and with the protection of a stage begun."""
         # A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
         # one reads the parse where it is named or the store has it.
@@ -277,7 +275,7 @@ class AugmentationRun:
         """Texts as augmentations get them: with what no edit may cut into."""
         return protecting(texts, self.protect, usual=bool(self.protection))
 
-    def of_draw(self, draw: int, draws: int) -> AugmentationRun:
+    def of_draw(self, draw: int, draws: int) -> "AugmentationRun":
         """The run of one of several draws, 0 … draws−1, with what its parameters spread over them."""
         parameters = self.augmentation.of_draw(self.parameters, draw, draws)
         return dataclasses.replace(self, parameters=parameters, draw=draw)

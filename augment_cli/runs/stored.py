@@ -6,8 +6,6 @@ row is labelled *neither*, and no trainer takes it. The edits are those of the o
 in one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """The table of an augmentation's stage: edits applied, and the sums that reports add up."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from typing import Any

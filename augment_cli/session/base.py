@@ -1,7 +1,5 @@
 """A store that is held open, what all stages made in it have in common, and its corpus."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

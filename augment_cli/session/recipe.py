@@ -1,7 +1,5 @@
 """All augmentations of a recipe, run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Terms, parses, augmentations; vectors and what comparing them makes; a language model's answers."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

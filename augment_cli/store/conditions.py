@@ -1,7 +1,5 @@
 """Conditions on the columns of a stage, or on those of its scores, such as `cosine < 0.6`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

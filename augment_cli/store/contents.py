@@ -1,7 +1,5 @@
 """What a store holds: its stages, where their parts lie, and the rows in them, verified as they are read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -273,7 +271,7 @@ class StoreContents:
             )
         return pa.concat_tables(self.read_part(stage, index, columns) for index in sorted(record.parts))
 
-    def frame(self, stage: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
+    def frame(self, stage: str, columns: Sequence[str] | None = None) -> "polars.DataFrame":
         """Read a whole stage as a polars data frame, page checksums verified."""
         import polars
 

@@ -1,7 +1,5 @@
 """Files that are complete or not there: atomic writes, digests, locks; files that a person names."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

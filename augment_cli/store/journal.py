@@ -5,8 +5,6 @@ stage's settings and of its place: where the two fit, the piece is complete. Wha
 damaged, from another run or from another place, counts as no piece: it is deleted, and the piece made again.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -3,8 +3,6 @@
 A room that makes stages declares its kinds in its file `kinds.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ manifest is checked once, when a store is opened: a forged or half-right one is 
 wrong, and no reader need ask again.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

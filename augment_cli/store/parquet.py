@@ -1,7 +1,5 @@
 """The one place that writes and reads Parquet: columns, settings, page checksums, damage named as damage."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

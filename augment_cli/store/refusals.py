@@ -1,7 +1,5 @@
 """Why a stage that is there is not made with other settings, and what to do instead."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What decides a stage's contents, as one JSON object, its fingerprint, and how two of them differ."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -44,7 +42,7 @@ class Settings:
         return value | {"fingerprint": sha256_of_json(value)}
 
     @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Settings:
+    def of_json(cls, value: dict[str, Any]) -> "Settings":
         """The settings that `as_json` wrote."""
         if missing := _KEYS - value.keys():
             raise ValueError(f"Object missing required field `{min(missing)}`")

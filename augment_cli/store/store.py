@@ -4,8 +4,6 @@ A file at a part's name is complete. The manifest entry of a part is written aft
 without an entry is made again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import time

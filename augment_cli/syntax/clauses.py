@@ -5,8 +5,6 @@ labels, so a row's view never depends on the rows beside it; a row without any l
 reads the same through either adaptor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +53,7 @@ class ClauseView:
     roots: np.ndarray
 
     @classmethod
-    def of(cls, parses: ParseRows) -> ClauseView:
+    def of(cls, parses: ParseRows) -> "ClauseView":
         """The view of a batch."""
         parses = schemes.as_universal(parses)
         tree = _tree_of(parses)

@@ -1,7 +1,5 @@
 """What rules know of a language, declared once; a language is such an object."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

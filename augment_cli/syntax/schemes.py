@@ -12,8 +12,6 @@ Guidelines for the CLEAR style constituent to dependency conversion; Chang et al
 spaCy documents for its Chinese pipelines; tags: Xia 2000, the Penn Chinese Treebank.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

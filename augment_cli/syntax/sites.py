@@ -4,8 +4,6 @@ Mao et al. 2022 (SDA), rules of PI in the reading that docs/reference/syntax-rul
 answers for all rows of a batch at once, with −1 where its rule finds no place.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What rules see of any label scheme: roles, heads, verb forms and number."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import IntEnum

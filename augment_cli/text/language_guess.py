@@ -1,7 +1,5 @@
 """In which languages texts look to be, by scripts and the most frequent words: for people, and for cards."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Numbers in words: cardinals, ordinals, years, decimals, fractions, amounts, times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

@@ -5,8 +5,6 @@ on whole columns with NumPy, so its cost does not depend on how many sentences t
 many characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,7 +76,7 @@ class CodePoints:
     protected: np.ndarray | None = None  # bool, which code points no edit may cut into; None where none is
 
     @classmethod
-    def of(cls, texts: pa.Array | pa.ChunkedArray) -> CodePoints:
+    def of(cls, texts: pa.Array | pa.ChunkedArray) -> "CodePoints":
         """The code points of a string column without nulls."""
         return cls(*string_buffers(texts))
 

@@ -1,7 +1,5 @@
 """How words are written: letter case, spaces where words would grow together; one by one, and for arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What no augmentation should touch (quotations, addresses, tags, gaps), and how people wrote some texts."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re

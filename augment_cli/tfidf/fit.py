@@ -12,8 +12,6 @@ floating point, and one pass over the text is enough. What is counted lies in te
 set for each part, until the reduction has joined them.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

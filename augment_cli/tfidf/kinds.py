@@ -1,7 +1,5 @@
 """The kinds of stages that a fit makes: the matrix with its term table, and how the terms are written."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import shlex
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The table has its terms in lower case, as the paper has. Whoever puts a term int
 `Putin` and `NATO` again; so the tokens inside sentences, where a capital says something, are counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -31,6 +29,7 @@ from augment_cli.text.surface import (
     character_classes,
     cut,
 )
+from augment_cli.tokenization import Tokens
 
 TFIDF_STAGE = "tfidf"
 TERMS_STAGE = "terms"
@@ -56,7 +55,7 @@ class TermTable:
     document_frequency: np.ndarray | None = None  # how many sentences have each term
 
     @classmethod
-    def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
+    def read(cls, store: Store, stage: str, forms: str | None = None) -> "TermTable":
         """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given."""
         # The last one read is kept, since a worker reads the same table for each of its parts; its content
         # is in the key, so that a table fitted anew is never mistaken for it.
@@ -89,6 +88,17 @@ class TermTable:
     def ids_of(self, terms: pa.Array) -> np.ndarray:
         """int32 ids of terms; −1 for those not in the table."""
         return pc.fill_null(pc.index_in(terms.cast(pa.string()), self.terms), -1).to_numpy().astype(np.int32)
+
+    def weigh(self, tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row, id (−1: unknown) and TF-IDF weight of each token of new texts, whose idf is the table's."""
+        lengths = np.diff(tokens.row_offsets)
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        words = tokens.terms.dictionary_encode()
+        codes = words.indices.to_numpy().astype(np.int64)
+        keys = rows * max(len(words.dictionary), 1) + codes
+        _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        ids = self.ids_of(words.dictionary)[codes]
+        return rows, ids, np.log1p(counts[inverse] / lengths[rows]) * np.append(self.idf, 0.0)[ids]
 
     def draw_ids(
         self, ids: np.ndarray, radius: int, uniforms: np.ndarray, include_self: bool = False

@@ -1,7 +1,5 @@
 """Tokenisers: NLTK's Treebank tokens at array speed, NLTK itself, characters, and a plug-in point."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

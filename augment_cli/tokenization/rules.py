@@ -8,8 +8,6 @@ few places it can apply to. A rule that sees a gap which NLTK would only make la
 (x's' is one), hence the two stages of isolating marks: before and after the lone closing quote.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a tokeniser gives back, and the tokenisers that go through texts one by one: NLTK, characters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ sentence is known to differ. They are the rows with
 - more than 64 closing marks and spaces after the last period.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import metadata
 

@@ -7,8 +7,6 @@ becomes more alike. Where the corpus calls for it, the first set is kept beside 
 learns those cosines (`train/methods/adapt/adapt.toml`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Cosines of a stage's texts to their originals, from vectors that are there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow.compute as pc
 

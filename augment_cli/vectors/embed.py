@@ -6,8 +6,6 @@ depends on the stage's texts alone: parts come out the same whatever was interru
 pieces, and vectors of equal texts before, to parts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Callable
@@ -188,7 +186,7 @@ def encode_piece(
 
 
 def _encode_in_halves(
-    texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters
+    texts: list[str], encoder: "Encoder | StaticEncoder", parameters: EmbedParameters
 ) -> np.ndarray:
     """Vectors of texts as they are stored, float16 (n, d); what is too large for that is infinite."""
     # A static encoder's are made so by as many as it looks up at once: in single precision all of a piece
@@ -211,7 +209,7 @@ def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedA
 
 
 @lru_cache(maxsize=1)
-def load(model: ModelFolder, parameters: EmbedParameters) -> Encoder | StaticEncoder:
+def load(model: ModelFolder, parameters: EmbedParameters) -> "Encoder | StaticEncoder":
     """The encoder that the parameters ask for; the last one is kept, as a worker encodes many pieces."""
     if model.path.is_file():
         from augment_cli.encoding.static import load_static
@@ -231,7 +229,7 @@ def load(model: ModelFolder, parameters: EmbedParameters) -> Encoder | StaticEnc
     )
 
 
-def encode(texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters) -> np.ndarray:
+def encode(texts: list[str], encoder: "Encoder | StaticEncoder", parameters: EmbedParameters) -> np.ndarray:
     """Vectors of texts, float32 (n, d), as `parameters` (pinned) want them."""
     from augment_cli.encoding.static import StaticEncoder
 

@@ -1,7 +1,5 @@
 """What a model in a local folder says of sentences: entailment of a pair, acceptability of one, relevance."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from functools import lru_cache

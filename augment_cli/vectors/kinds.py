@@ -1,7 +1,5 @@
 """The kinds of stages that come of comparing sentences: vectors, scores and mined negatives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

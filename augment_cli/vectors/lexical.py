@@ -6,8 +6,6 @@ sentences hold. Without the commonest terms a product touches a few thousand sen
 holds weighs little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,7 +44,7 @@ class LexicalIndex:
     row_ids: np.ndarray  # the candidates, rising
 
     @classmethod
-    def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> LexicalIndex:
+    def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> "LexicalIndex":
         """From a fit's stages; `row_ids` are the candidates, rising."""
         sparse = sparse_library()
         matrix_stage, terms_stage = stage_names(fit)
@@ -85,7 +83,7 @@ class LexicalIndex:
 
     @classmethod
     @lru_cache(maxsize=1)
-    def load(cls, folder: Path) -> LexicalIndex:
+    def load(cls, folder: Path) -> "LexicalIndex":
         """Map what `save` wrote: all workers share the memory."""
         sparse = sparse_library()
 
@@ -191,16 +189,7 @@ class TextWeigher:
 
     def __call__(self, texts: Any) -> Any:
         """Unit rows, scipy.sparse.csr_array (n, V), of a column of n texts without nulls."""
-        tokens = self._tokenizer(texts)
-        lengths = np.diff(tokens.row_offsets)
-        rows = np.repeat(np.arange(len(lengths)), lengths)
-        words = tokens.terms.dictionary_encode()
-        ids = self._terms.ids_of(words.dictionary)[words.indices.to_numpy()]
-        codes = words.indices.to_numpy().astype(np.int64)
-        _, inverse, counts = np.unique(
-            rows * max(len(words.dictionary), 1) + codes, return_inverse=True, return_counts=True
-        )
-        weights = np.log1p(counts[inverse] / lengths[rows]) * np.where(ids >= 0, self._terms.idf[ids], 0)
-        data, indices, sizes = distinct_entries(rows, ids.astype(np.int64), weights, self._kept, len(lengths))
+        rows, ids, weights = self._terms.weigh(self._tokenizer(texts))
+        data, indices, sizes = distinct_entries(rows, ids.astype(np.int64), weights, self._kept, len(texts))
         pointers = np.concatenate([[0], np.cumsum(sizes)])
-        return sparse_library().csr_array((data, indices, pointers), shape=(len(lengths), len(self._kept)))
+        return sparse_library().csr_array((data, indices, pointers), shape=(len(texts), len(self._kept)))

@@ -6,8 +6,6 @@ out as well, and so is every positive of an equal sentence. The rest is ranked; 
 the positive say which may be taken.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

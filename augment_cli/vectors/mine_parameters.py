@@ -1,7 +1,5 @@
 """What mined stages depend on, the names of the stages, their columns."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pyarrow as pa

@@ -4,8 +4,6 @@ Rows come in pieces of one row group (of 1,024 rows where a classifier is asked)
 alone.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The graph is usearch's (Malkov and Yashunin 2018); which candidates count is decided alike in both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +30,7 @@ class Neighbours:
     too_near: np.ndarray  # how many candidates were left out as near-duplicates
 
     @classmethod
-    def none(cls, queries: int, count: int) -> Neighbours:
+    def none(cls, queries: int, count: int) -> "Neighbours":
         """Before anything was searched."""
         return cls(
             np.full((queries, count), -np.inf, np.float32),

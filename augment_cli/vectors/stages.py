@@ -1,7 +1,5 @@
 """Stages of sentence vectors: their names and columns, the encoder that they depend on, how they are read."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -137,7 +135,7 @@ class VectorStage:
     dimension: int  # numbers in a vector
 
     @classmethod
-    def open(cls, store: Store, of: str = CORPUS_STAGE, name: str | None = None) -> VectorStage:
+    def open(cls, store: Store, of: str = CORPUS_STAGE, name: str | None = None) -> "VectorStage":
         """The vectors of a stage."""
         stage = vectors_name(of, name)
         make = (
@@ -177,7 +175,7 @@ class VectorStage:
             key: settings["parameters"][key] for key in _OF_THE_ENCODER
         }
 
-    def check_comparable(self, other: VectorStage) -> None:
+    def check_comparable(self, other: "VectorStage") -> None:
         """See that vectors of two stages may be compared with each other."""
         pair = f"{self.store.path}: {self.stage} and {other.stage} cannot be compared"
         again = f"embed {self.of!r} and {other.of!r} with one encoder (`augment-cli embed STAGE --model …`)"

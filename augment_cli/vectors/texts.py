@@ -1,7 +1,5 @@
 """Texts of a stage over all its parts: which rows hold equal ones, and how long they are."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence

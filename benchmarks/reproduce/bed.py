@@ -6,8 +6,6 @@ layers know of words and loses where sentences lie. What it is for is comparing 
 scores are no model's, and whatever its teacher has seen it may have kept.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

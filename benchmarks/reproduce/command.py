@@ -13,8 +13,6 @@ Examples
     make reproduce PROFILE=una-table-1 ENCODER=bert-base-uncased=folder CORPUS=wiki1m.txt   # a paper's table
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

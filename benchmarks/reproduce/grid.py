@@ -1,7 +1,5 @@
 """The grid: profiles, rows and comparisons, as `grid.toml` and `papers.toml` state them."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import shlex

@@ -1,7 +1,5 @@
 """How fast this machine trains a row: some steps of its own recipe on the shipped sample."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import io

@@ -1,7 +1,5 @@
 """What is done, missing or cannot be, how long the rest takes; a row trained once more and compared."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from collections import Counter

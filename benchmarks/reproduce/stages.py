@@ -1,7 +1,5 @@
 """The store of a profile: its corpus and the augmentations that rows need, made by `augment-cli`."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

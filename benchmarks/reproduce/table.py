@@ -3,8 +3,6 @@
 The unit of every interval is the draw: other sentences and another seed.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -224,7 +222,7 @@ def tables(grid: Grid, folder: Path) -> str:
     return "\n\n".join(shown)
 
 
-def paper_table(profile: Profile, entries: Iterable[Entry]) -> str:
+def paper_table(profile: Profile, entries: "Iterable[Entry]") -> str:
     """A paper's table as Markdown: each row's mean over its seeds, and its deviation, beside the printed."""
     printed = {row.model: row.cells for row in published_rows(profile.suite) if row.source == profile.source}
     tests = [task for task in profile.tasks if task != "stsb-dev"]

@@ -1,7 +1,5 @@
 """A unit: one row with one seed, its settings, the digest that names it; and its numbers on disk."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

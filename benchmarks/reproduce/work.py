@@ -1,7 +1,5 @@
 """Training one unit and scoring it, in this process."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import platform

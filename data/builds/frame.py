@@ -1,7 +1,5 @@
 """What the builds share: reading sentences, writing a table, a licence."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Iterator
 from pathlib import Path

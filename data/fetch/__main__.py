@@ -1,6 +1,6 @@
 """Entry point of `python -m data.fetch`."""
 
-from data.fetch.command import main
+from data.fetch.fetching import main
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,4 @@
-"""Fetch the public originals, convert them to the layout of the data folder, check them."""
-
-from __future__ import annotations
+"""Fetch the public originals, convert them to the layout of the data folder, check them (`make data`)."""
 
 import csv
 import gzip
@@ -9,6 +7,7 @@ import http.client
 import io
 import json
 import os
+import sys
 import tempfile
 import time
 import tomllib
@@ -17,8 +16,13 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
+from augment_cli.process.exit_codes import Command
+from eval.contract.arguments import call
 from eval.tasks.table import Task, load_registry, read_table
 
 Row = dict[str, str]
@@ -314,3 +318,28 @@ def _record(data: Path, target: str, entry: dict[str, object]) -> None:
     temporary = path.with_name(f".{RECORD}.{os.getpid()}")
     temporary.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", "utf-8")
     temporary.replace(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code."""
+    try:
+        call(_fetch, "python -m data.fetch", sys.argv[1:] if arguments is None else arguments)
+    except (Exception, KeyboardInterrupt) as error:
+        command = Command(interrupted="interrupted; the sets that are written are kept", option="--data")
+        if (code := command.exit_code(error)) is None:
+            raise
+        sys.exit(code)
+
+
+def _fetch(
+    data: Annotated[Path, typer.Option("--data", help="the data folder, made if missing")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Argument(help="such as sts16 or intent/hwu64.tsv.gz", show_default="all that are missing"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="fetch files again that are already there")] = False,
+    host: Annotated[str, typer.Option("--host", help="where the files are served")] = HOST,
+) -> None:
+    """Fetch the public evaluation sets and convert them to the layout of the data folder."""
+    written = fetch(data, sets or [], host=host, force=force)
+    print(f"{len(written)} sets written to {data}; licences differ, many are for research only")

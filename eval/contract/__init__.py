@@ -1,9 +1,12 @@
 """What a protocol declares (`Protocol`), is run with (`Options`) and returns (`TaskScore`)."""
 
-from eval.contract.options import Encode, Options, Progress, Setting
 from eval.contract.protocol import (
     Cells,
+    Encode,
+    Options,
+    Progress,
     Protocol,
+    Setting,
     TaskScore,
     caution,
     every_split,

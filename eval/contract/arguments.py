@@ -1,7 +1,5 @@
 """A command's arguments, read by typer; errors show what was typed without obeying it."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The strength of regularisation is the one with the highest mean accuracy, rounde
 does, so that a tie goes to the first.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Unless said otherwise vectors are taken as the encoder gives them, one a row of 
 formula needs directions they are scaled to length one first.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

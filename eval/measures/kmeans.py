@@ -1,7 +1,5 @@
 """K-means, and its clusters matched to classes one to one."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

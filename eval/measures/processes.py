@@ -1,7 +1,5 @@
 """Worker processes of an evaluation: Ctrl-C is their parent's affair, and they end with it."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -5,8 +5,6 @@ one new file. What a declaration says is described at `eval.contract.protocol.Pr
 protocols share lie in `eval/measures`.
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Short-text clustering as VaSCL reports it: K-means, clusters matched to classes one to one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CoLA as AugCSE scores it: logistic regression (lbfgs, 1,000 iterations, C = 1) on frozen embeddings."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 MAX_ITERATIONS = 1000
 
 
-def score(train: Split, dev: Split) -> TaskScore:
+def score(train: "Split", dev: "Split") -> TaskScore:
     """Train on one part, score the other."""
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from sklearn.linear_model import LogisticRegression

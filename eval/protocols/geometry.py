@@ -1,7 +1,5 @@
 """Shape of the space of an STS set's sentences: alignment, uniformity, anisotropy, effective rank."""
 
-from __future__ import annotations
-
 from eval.contract import (
     Encode,
     Options,

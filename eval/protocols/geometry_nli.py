@@ -1,7 +1,5 @@
 """How alike the spaces of premises, entailed and contradicting hypotheses are, as AugCSE measures it."""
 
-from __future__ import annotations
-
 from eval.contract import (
     Encode,
     Options,

@@ -4,8 +4,6 @@ Train and dev are merged; K examples a class train and K others choose the itera
 `eval.measures.classification`). The five splits are fixed, the same for every encoder.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

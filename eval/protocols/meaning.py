@@ -8,8 +8,6 @@ groups, which people wrote or judged as saying the same; what a caption entails 
 Beside each stands half of its 95 % interval, over other test examples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A triple counts where cos(sentence, same) > cos(sentence, changed); a tie does n
 shares fewer words than the changed one, so an encoder that looks at words alone is far below chance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -5,8 +5,6 @@ pair counts when the dot product with the entailed one is the larger (a tie does
 code pairs with neutral hypotheses too, the paper speaks of contradictions alone; both are reported.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Neighbourhoods: how many of a sentence's nearest neighbours are of its own class, and how near they are."""
 
-from __future__ import annotations
-
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.measures import geometry
 from eval.tasks.table import Table

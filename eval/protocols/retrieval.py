@@ -1,7 +1,5 @@
 """Retrieval over a folder in BEIR's layout: documents ranked by cosine, measured as trec_eval does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Semantic textual similarity as SimCSE's fork of SentEval scores it: one correlation over all pairs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zlib

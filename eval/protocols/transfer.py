@@ -5,8 +5,6 @@ train and test (TREC, MRPC) is cross-validation on the training part, train, dev
 dev part.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +30,7 @@ CLASSIFIER = Setting("classifier", "logistic-regression", "or senteval-torch, se
 
 
 def score(
-    splits: dict[str, Split],
+    splits: "dict[str, Split]",
     *,
     classifier: str = "logistic-regression",
     folds: int | None = None,

@@ -1,7 +1,5 @@
 """Two encoders compared: a paired bootstrap over examples (Efron; Koehn 2004), else a test over seeds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

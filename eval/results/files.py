@@ -1,7 +1,5 @@
 """Results on disk: one JSON a task in the shape the mteb library reads, and values per example beside it."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Score tables as a page, each score with its interval on the column's scale; the same in a model card."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

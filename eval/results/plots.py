@@ -1,7 +1,5 @@
 """Plots of results: scores per task, and similarity against gold."""
 
-from __future__ import annotations
-
 import io
 import math
 import warnings

@@ -1,7 +1,5 @@
 """One table over models, the papers' published rows beside ours, as Markdown, CSV or on the terminal."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Retrieval sets in BEIR's layout: a folder with corpus.jsonl, queries.jsonl and qrels/test.tsv."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """One's own labelled texts as tasks: clusters, neighbourhoods and few-shot classification of one file."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What turns a sentence: paraphrases and turned sentences of several sets of the data folder, as one task."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The registry of evaluation sets, tasks.toml, and their rows: digest, header and counts are checked."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import hashlib

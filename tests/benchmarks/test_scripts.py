@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from functools import cache
 from typing import Any
 
@@ -15,24 +14,19 @@ from augment_cli.contract.rows import Rows
 from augment_cli.languages import languages_of
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.tables import parse_texts
-from augment_cli.reports.verdicts import Judgement, agreement, read, summary
+from augment_cli.reports.verdicts import read, summary
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
-from augment_cli.store.store import Store
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import growth, judge_quality, writer_quality
-from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
+from benchmarks import growth
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.growth import recombined
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
 from benchmarks.timing import read_lines
-from tests.helpers.faulty_server import serving
-from tests.helpers.page_commands import read_arguments
 from tests.helpers.places import REPOSITORY
-from tests.helpers.tiny_models import SENTENCES
 
 
 @pytest.mark.slow
@@ -96,78 +90,6 @@ def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tm
     assert [path.name for path in work.iterdir()] == ["40.txt.gz"]
 
 
-def test_the_table_is_what_agreement_counts(tmp_path, monkeypatch, capsys):
-    ones = [
-        Judgement(maker, row, verdict, original=f"heron {row} waits", text=f"{maker} {row}")
-        for maker in ("rephrase", "antonym", "hypernym")  # the last says nothing of the meaning
-        for row, verdict in enumerate(["good", "wrong", "awkward", "good", "wrong", "good"])
-    ]
-    (tmp_path / "judged").mkdir()
-    fields = ("stage", "row_id", "verdict", "original", "text")
-    lines = [json.dumps({field: getattr(one, field) for field in fields}) for one in ones]
-    (tmp_path / "judged" / "all.jsonl").write_text("\n".join(lines) + "\n")
-
-    def behave(handler, number, body):
-        second = body["messages"][-1]["content"].partition("Second: ")[2]
-        assert body["temperature"] == 0.0
-        handler.answer({"rephrase": "same", "antonym": "other"}[second.split()[0]])
-
-    with serving(behave) as server:
-        words = ["--model", "small", "--endpoint", server.endpoint, "--judged", str(tmp_path / "judged")]
-        monkeypatch.setattr(sys, "argv", ["judge_quality", *words, "--work", str(tmp_path / "work")])
-        judge_quality.main()
-        judge_quality.main()  # goes on where it was: all of it is there
-    assert len(server.requests) == 10
-    head, _, *rows = capsys.readouterr().out.splitlines()[:5]
-    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    assert head.startswith("| augmentation | pairs |")
-    assert [row[:4] for row in cells] == [
-        ["`antonym`", "5", "0", "60%"],
-        ["`rephrase`", "5", "0", "60%"],
-        ["all", "10", "0", "60%"],
-    ]
-    found = agreement(Store.open(tmp_path / "work" / "store"), "llm-judge", read([tmp_path / "judged"]))
-    assert cells[2][5] == f"{found['kappa']:.2f}" and found["pairs"] == 10
-
-
-def test_a_row_for_each_kind_of_positive_and_long_lines_are_no_hindrance(tmp_path, monkeypatch, capsys):
-    corpus = tmp_path / "data" / writer_quality.CORPUS
-    corpus.parent.mkdir(parents=True)
-    lines = [*SENTENCES[:20], *["a very long line " * 20] * 30]
-    corpus.write_bytes(gzip.compress("\n".join(lines).encode()))
-    called = []
-
-    def call(program, *words):
-        called.append([program, *map(str, words)])
-        seed = (
-            next((int(word[5:]) for word in called[-2] if word.startswith("seed=")), 0) if called[1:] else 0
-        )
-        scores = {"sts12": {"main_score": 0.5}, "sts13": {"main_score": 0.6 + seed / 100}}
-        return json.dumps([{"scores": scores}])
-
-    monkeypatch.setattr(writer_quality, "_call", call)
-    with serving(lambda handler, number, body: handler.answer("A heron is waiting there.")) as server:
-        words = ["--model", "small", "--endpoint", server.endpoint, "--data", str(tmp_path / "data")]
-        words += ["--work", str(tmp_path / "work"), "--rows", "10", "--seeds", "1,3", "--set", "steps=2"]
-        monkeypatch.setattr(sys, "argv", ["writer_quality", *words])
-        writer_quality.main()
-    assert len(server.requests) == 10
-    store = Store.open(tmp_path / "work" / "store")
-    assert store.rows == 10 and {"rephrase", "llm-paraphrase"} <= {*store.stages()}
-    rows = [row for row in capsys.readouterr().out.splitlines() if row.startswith("|")][2:]
-    assert [row.split("|")[1].strip() for row in rows] == list(writer_quality.POSITIVES.values())
-    assert all(row.endswith("| 56.00 | 55.50 – 56.50 |") for row in rows) and "| 100% |" in rows[2]
-    trained = [words for words in called if words[0] == "train"]
-    assert len(called) == 2 * len(trained) == 12
-    assert [word for words in trained for word in words if word.startswith("positives=")] == [
-        f"positives={stage}" for stage in writer_quality.POSITIVES for _ in range(2)
-    ]
-    assert all(words[-1] == "steps=2" for words in trained)
-    for words in called:
-        with pytest.MonkeyPatch.context() as patch:
-            read_arguments("python -m " + " ".join(words), patch)
-
-
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
 
 
@@ -183,11 +105,9 @@ def test_differences_are_those_to_the_starting_encoder():
     assert difference_table(lines[:2]).endswith("| 50.00 | +2.00 | 1 of 1 | −1.00 |")
 
 
-@pytest.mark.parametrize(
-    ("name", "table"), [("adapt_domains", difference_table), ("adapt_corpora", corpora_table)]
-)
-def test_the_page_shows_what_was_measured(name, table):
-    assert table(read_lines(REPOSITORY / f"benchmarks/{name}.jsonl")) in PAGE.read_text(encoding="utf-8")
+def test_the_page_shows_what_was_measured():
+    measured = read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")
+    assert difference_table(measured) in PAGE.read_text(encoding="utf-8")
 
 
 def test_what_needs_no_training_stands_as_measured():
@@ -199,32 +119,6 @@ def test_what_needs_no_training_stands_as_measured():
     assert len(cells) == 6
     for encoder, of_domain in cells.items():
         assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
-
-
-def test_a_partner_is_found_among_those_of_the_others():
-    def encode(texts):
-        return np.array([[1.0, 0.1 * len(text)] if text.islower() else [0.0, 1.0] for text in texts])
-
-    assert own_partner(encode, [("a", "b"), ("A", "B")]) == 100
-    assert own_partner(encode, [("a", "B"), ("A", "b")]) == 0
-
-
-def test_texts_and_pairs_are_read(tmp_path):
-    for name, texts in (("one", "ab"), ("two", "cdef")):
-        (tmp_path / name).write_bytes(gzip.compress("\n".join(texts).encode()))
-    assert read_texts([tmp_path / "one", tmp_path / "two"], 4) == ["a", "c", "b", "d"]
-
-    (tmp_path / "pairs").write_bytes(gzip.compress(b'sentence1\tsentence2\na "b\tc\nd\te\n'))
-    assert sorted(read_pairs(tmp_path / "pairs")) == [('a "b', "c"), ("d", "e")]
-    (tmp_path / "groups").write_bytes(gzip.compress(b"group\ttext\n1\ta\n1\tb\n1\tc\n2\td\n"))
-    assert read_pairs(tmp_path / "groups") == [("a", "b")]
-
-
-def test_gains_are_shown_beside_what_was_there_before():
-    line = {"model": "m", "corpus": "news", "rows": 4000, "kept": 0.5, "outcome": "better"}
-    line |= {"before": {"main": 50.0, "stsb": 80.0}, "gain": {"main": 1.25, "stsb": -0.5}}
-    row = "| m | news | 4,000 | 0.5 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
-    assert corpora_table([line]).splitlines()[2:] == [row]
 
 
 @pytest.mark.slow

@@ -6,8 +6,6 @@ are the fields of its `settings_class`, a dataclass. Nothing else needs to know 
 hooks there are and when they are called.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import nn

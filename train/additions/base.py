@@ -16,8 +16,6 @@ name, step) before each hook, so that every rank draws the same and a resumed ru
 addition remembers lies in buffers, which checkpoints hold.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass

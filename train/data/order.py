@@ -5,8 +5,6 @@ inside each window. So a reader holds one window in memory and still mixes rows 
 The order knows nothing of ranks: step s takes the positions [s·B, (s+1)·B), and ranks only slice them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Token ids to tensors: sorted by length, cut into slices and padded, or in a bag as they are."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +22,13 @@ class Slice:
     ids: Tensor  # token ids, shape (n, length), int64
     mask: Tensor  # 1 for a token, 0 for padding, shape (n, length), int64
 
-    def anchors(self, views: int) -> Slice:
+    def anchors(self, views: int) -> "Slice":
         """The texts that come first of `views` in their rows, their places counted in rows."""
         chosen = torch.nonzero(self.places % views == 0).squeeze(1)
         width = int(self.mask[chosen].sum(1).max()) if len(chosen) else 0
         return Slice(self.places[chosen] // views, self.ids[chosen, :width], self.mask[chosen, :width])
 
-    def bagged(self) -> Bag:
+    def bagged(self) -> "Bag":
         """The same texts without their padding."""
         return Bag(self.places, self.ids[self.mask.bool()], self.mask.sum(1))
 
@@ -44,13 +42,13 @@ class Bag:
     lengths: Tensor  # tokens of each, shape (n,), int64
     by_token: ByToken | None = None  # the tokens in their order, where that is known already
 
-    def anchors(self, views: int) -> Bag:
+    def anchors(self, views: int) -> "Bag":
         """The texts that come first of `views` in their rows, their places counted in rows."""
         chosen = self.places % views == 0
         ids = self.ids[chosen.repeat_interleave(self.lengths)]
         return Bag(self.places[chosen] // views, ids, self.lengths[chosen])
 
-    def bagged(self) -> Bag:
+    def bagged(self) -> "Bag":
         """The same."""
         return self
 

@@ -1,7 +1,5 @@
 """Streaming rows: one window of token ids in memory, zipped by row_id over the chosen columns."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -48,7 +46,7 @@ class _Rows:
     order: np.ndarray
     row_ids: np.ndarray
 
-    def __getitem__(self, span: slice) -> _Rows:
+    def __getitem__(self, span: slice) -> "_Rows":
         return _Rows(self.columns, self.order[span], self.row_ids[span])
 
     def __len__(self) -> int:

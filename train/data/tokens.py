@@ -1,7 +1,5 @@
 """The token-id cache: each text column tokenised once per tokenizer, kept as a stage of the store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The model card of an export, as model hubs read it; whether a command has finished before."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Encoders without training: nearest neighbours for people, an encoder between two, another pooling."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +32,7 @@ def nearest(texts: list[str], vectors: np.ndarray, count: int) -> list[tuple[str
     return found
 
 
-def interpolate(start: Encoder, trained: Encoder, share: float) -> None:
+def interpolate(start: "Encoder", trained: "Encoder", share: float) -> None:
     """Move the trained weights to start + share · (trained − start), `share` from 0 to 1.
 
     Raises `MixError` where the two differ in their weights' names or shapes.

@@ -1,7 +1,5 @@
 """Whether a recipe with a paper's name trains on that paper's texts."""
 
-from __future__ import annotations
-
 from augment_cli.runs.recipe import PAPERS, load, of_paper
 from augment_cli.store.store import Store
 from train.recipe import Recipe

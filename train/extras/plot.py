@@ -1,7 +1,5 @@
 """Pictures of a run: loss, learning rate and dev scores, as PNG and as a page with them in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

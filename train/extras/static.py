@@ -1,7 +1,5 @@
 """Static encoders in training: which recipes make sense for them, look-up of a batch, their optimiser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

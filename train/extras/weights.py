@@ -1,7 +1,5 @@
 """How often a row comes in an epoch: by its input file, and by the stages that it has a text of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

@@ -5,8 +5,6 @@ To add one, add a file `train/heads/my_head.py` with a class `MyHeadHead`; a rec
 of shape (n, d), those of the whole gathered batch, to (n, h), and says h in its attribute `dimension`.
 """
 
-from __future__ import annotations
-
 from torch import nn
 
 from train import components

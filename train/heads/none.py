@@ -1,7 +1,5 @@
 """No head: the loss sees the embeddings."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

@@ -1,7 +1,5 @@
 """SimCSE's head."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

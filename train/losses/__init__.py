@@ -20,8 +20,6 @@ recipe gives them in the table ``[loss_settings]``, the command by ``--set loss_
 function gets them as the keyword `settings`. Its `__post_init__` may raise `ValueError` for senseless values.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """InfoNCE: each anchor against the positives, and hard negatives as further columns (SimCSE)."""
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Symmetric InfoNCE: rows and columns of the same matrix, averaged (CLIP, AugCSE)."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from train.losses.info_nce import masked_logits, surprise

@@ -5,8 +5,6 @@ slice of it. The encoder's gradients of the ranks then add up to the gradient of
 a step makes N ranks equal one rank.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A training process: what torch reads once, its threads, a compiler, signals that ask it to stop."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -52,7 +50,7 @@ class StopRequest:
         self.signal = 0
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> StopRequest:
+    def __enter__(self) -> "StopRequest":
         for number in (signal.SIGTERM, signal.SIGINT):
             self._before[number] = signal.signal(number, self._remember)
         return self

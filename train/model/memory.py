@@ -1,7 +1,5 @@
 """How much memory a step takes, and whether this machine has it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

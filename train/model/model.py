@@ -1,7 +1,5 @@
 """The model in training: the encoder a run starts from with its pooling, layers and heads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The encoder that a run starts from: a trained or a new one, fitted to the recipe and the device."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """The contrastive objective: the views of the gathered global batch, their loss, and its gradient."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools

@@ -5,8 +5,6 @@ or two (the NT-Xent pool, where a negative has a positive of its own, itself und
 of the recipe's additions.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

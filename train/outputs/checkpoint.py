@@ -10,8 +10,6 @@ A folder of that name is complete: it is written beside and renamed. No random s
 draw is a function of (seed, step).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The exported model: a folder for `transformers` and for old and new sentence-transformers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whether a run's folder can be written, seen before anything is loaded; and tensors written to it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -32,7 +30,9 @@ def check_new_folder(out: Path) -> None:
         raise UsageError(f"{out} exists; name a new folder as --out")
 
 
-def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
+def write_tensors(
+    tensors: "Mapping[str, Tensor]", path: Path, metadata: dict[str, str] | None = None
+) -> None:
     """Write a safetensors file; an error of the disk is one of the operating system, with its number."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
@@ -47,7 +47,7 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str,
         raise
 
 
-def distinct_tensors(model: nn.Module) -> dict[str, Tensor]:
+def distinct_tensors(model: "nn.Module") -> "dict[str, Tensor]":
     """Parameters and buffers by name, each once, as safetensors requires of tensors that share memory."""
     seen: dict[int, str] = {}
     return {

@@ -1,7 +1,5 @@
 """What a run says: a JSON line an event (always), TensorBoard, a tracker, a progress bar on a terminal."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import importlib

@@ -1,7 +1,5 @@
 """When to stop (no better score, a loss that is not finite, a collapse), and how it ended, in one line."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -82,7 +80,7 @@ class EarlyStopping:
         return {key: value if math.isfinite(value) else None for key, value in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> EarlyStopping:
+    def from_json(cls, value: dict[str, Any]) -> "EarlyStopping":
         """Back from a checkpoint; one of an older release has no `reached`, which then was the best."""
         known = {key: item for key, item in value.items() if item is not None}
         if "reached" not in value and "best" in known:

@@ -1,7 +1,5 @@
 """The scores watched while training: with labels, and without, by what belongs together in the corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +50,7 @@ class Neighbourhoods:
         self.halved = [[geometry.halves(text, generator) for text in texts] for _ in range(HALVINGS)]
 
     @classmethod
-    def of(cls, store: Store) -> Neighbourhoods | None:
+    def of(cls, store: Store) -> "Neighbourhoods | None":
         """Of a store's corpus; None where it is too small."""
         # Distinct texts from all over the corpus, in a mixed order that is always the same.
         some = held_out_texts(store, min(1.0, 2 * SAMPLE / store.rows), ())

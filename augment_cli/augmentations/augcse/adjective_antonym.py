@@ -9,8 +9,6 @@ a list; comparatives and superlatives are inflected (`bigger` to `smaller`); nam
 (`ten years old`) stay; `a` and `an` follow; spacing and case survive.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ normal?`) stay; inflection (`bigger`, `smaller`), case and spacing survive. Part
 cached parse where the store has one, else from WordNet's counts and the word on the left.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any

@@ -9,8 +9,6 @@ Differences from the original: no recogniser is needed; a name inside a longer o
 original re-joins every sentence so that each differs from its source; each sentence draws for itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

@@ -11,8 +11,6 @@ people, before names and in terms (`black market`, `yellow fever`; `resources/wo
 left alone; case and spacing survive, and each sentence draws for itself.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

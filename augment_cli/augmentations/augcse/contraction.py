@@ -11,8 +11,6 @@ not`, `what's he want` `what does he want`; nothing is contracted before a mark 
 apart (`do n't`) is read as one word.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -10,8 +10,6 @@ clause, and what only opens a clause (`that said`) is put in nowhere else; ambig
 `once`) are put in but never taken out; the original's one seed for all sentences is the sentence's own.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -9,8 +9,6 @@ that is the same word up to case is passed over; case, punctuation and spacing s
 and numbers stay, since their neighbours are mostly other words of grammar.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 from dataclasses import dataclass

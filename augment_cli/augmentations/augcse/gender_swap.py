@@ -10,8 +10,6 @@ accordingly `her` or `hers`; titles of persons named (`King John`) and names ins
 names.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

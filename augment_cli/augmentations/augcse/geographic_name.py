@@ -9,8 +9,6 @@ is, and so does a city whose country, or a place whose explanation stands behind
 goes where another mark follows; spacing survives; each sentence draws for itself.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -17,8 +17,6 @@ less often, so that none makes up most of the edits.
 Changes 1 % of Wikipedia's sentences and hardly any question or request.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.augmentations.augcse.lexical_noun import NounParameters, noun_augmentation, noun_relation

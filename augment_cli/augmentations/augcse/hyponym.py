@@ -11,8 +11,6 @@ no language model filters the choice. What is a noun says the parse, where there
 Changes less than one sentence in 500: hardly a narrower noun is right wherever the wider one is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.augmentations.augcse.lexical_noun import NounParameters, noun_augmentation, noun_relation

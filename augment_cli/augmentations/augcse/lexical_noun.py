@@ -1,7 +1,5 @@
 """What replacing nouns by wider and narrower ones shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

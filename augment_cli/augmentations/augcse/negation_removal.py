@@ -11,8 +11,6 @@ takes over the ending (`goes`, `went`) where it stands directly behind and its f
 which may undo each other. No parse is needed, since auxiliary and negation stand together.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

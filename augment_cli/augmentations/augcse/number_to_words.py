@@ -13,8 +13,6 @@ seasons (`1995–96`), days before a month, years behind one, and what counts a 
 survive.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -8,8 +8,6 @@ mark and the next begins with a capital or a number, so that abbreviations part 
 between the sentences survives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

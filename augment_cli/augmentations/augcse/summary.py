@@ -12,8 +12,6 @@ would be left; so is one with quotation marks or gaps, one in which a pronoun wo
 and a text of several sentences.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -13,8 +13,6 @@ and adverbs (`yesterday`) stay as they are.
 A strict reader found 8 % of the changed rows wrong (13 of 165), most of them titles in lower case (9 of 33).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ its own; what somebody does to something moves before a pronoun alone, since of 
 which does it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.augmentations.running import english_rules

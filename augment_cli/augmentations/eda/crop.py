@@ -7,8 +7,6 @@ Differences from the originals: the mark that ends the sentence, spacing and cas
 that is kept begins with a capital if the sentence did, and the draw is the row's own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, crops, deletion_outcome

@@ -10,8 +10,6 @@ punctuation; function words and names lend no synonyms, and nothing is inserted 
 capital would have to move.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ Differences from the original: those of the three; and the choice is the sentenc
 that a re-seeded generator repeats.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

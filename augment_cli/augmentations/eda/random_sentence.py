@@ -5,8 +5,6 @@ keep what its start knew (the trainer's `[agreement]`). A row draws its own sent
 `--most 8` it draws one to eight and joins them, as long as a paragraph.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ they are; the word that comes to the beginning takes over its capital, and the o
 it unless it is a name; a sentence swapped back to what it was counts as unchanged.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which words go or change places at random, with the space and marks that they leave without a purpose."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -22,8 +22,6 @@ Changes 15 % of sentences of Wikipedia and books, 26 % of reviews, and 6 % of qu
 `--senses any` changes 95 %, most of them wrongly, and there is no setting between the two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

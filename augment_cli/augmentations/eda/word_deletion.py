@@ -10,8 +10,6 @@ would be left without its word goes with it; `a` becomes `an` where the next wor
 draw is the row's own instead of one sequence for the process.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, deletion_outcome, deletions

@@ -9,8 +9,6 @@ still may get one; the copy of a word that begins the sentence with a capital is
 it is a name.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

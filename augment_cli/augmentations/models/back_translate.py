@@ -5,8 +5,6 @@ Table 4); any pair of sequence-to-sequence models will do. Or English to Portugu
 that come as a package. The text in between is kept as a column.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib.metadata
 from collections.abc import Iterable, Sequence

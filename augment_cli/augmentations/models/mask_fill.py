@@ -5,8 +5,6 @@ Contextual substitution and insertion as nlpaug and VaSCL have them (Kobayashi 2
 the whole distribution: `--share 0.15 --top-k 0 --most 0`. All gaps of a sentence are filled in one pass.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The paper's strongest single positive: `tuner007/pegasus_paraphrase`, 10 beams, 
 unchanged, with the reason of the first.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import unicodedata

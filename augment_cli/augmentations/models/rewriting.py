@@ -1,7 +1,5 @@
 """What paraphrasing and back-translation share: settings of decoding, and the frame around a batch."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -10,8 +10,6 @@ statement counts, too: `He left` to `He refused to leave`.
 Changes 12 % of prose, 4 % of questions and 7 % of requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ negation would undo it; so is one whose finite verb the parse cannot tell, or th
 behind `Not` gives up its capital; spacing and case survive.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

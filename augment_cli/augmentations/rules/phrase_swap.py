@@ -13,8 +13,6 @@ Changes 11 % of Wikipedia's sentences and 4 % of questions, and with `--unlike` 
 turned, and a blind reader found two in three to be nonsense: texts to learn roles from, not to show.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, compress, pairwise

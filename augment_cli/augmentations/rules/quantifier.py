@@ -9,8 +9,6 @@ of what a request asks for (`show me some`).
 Changes 7 % of prose, and 1 % of questions and requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

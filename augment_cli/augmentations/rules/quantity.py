@@ -10,8 +10,6 @@ its order among the numbers beside it, so that `from 1990 to 1995` still runs fo
 Changes 20 % of prose, 7 % of questions and 17 % of requests.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -11,8 +11,6 @@ first`, `after a moment`, `your best`), stay. With `--deeds` it is what somebody
 Changes 15 % of prose, 21 % of questions and 33 % of requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

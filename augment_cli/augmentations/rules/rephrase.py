@@ -9,8 +9,6 @@ changed yet; each draw takes others. Where the parse leaves a doubt, a rule decl
 Dependencies, which the shipped pipeline gives; on other labels those of phrases, words and figures apply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ Changes 3 % of sentences of Wikipedia and books, 2 % of questions and hardly any
 a subject and an object of one kind that may trade places. `--unlike` takes phrases of two kinds.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 

@@ -6,8 +6,6 @@ replaced and what would come out wrong left alone; its Algorithm 2 and the autho
 modes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.augmentations.sda.rules_by_language import (

@@ -7,8 +7,6 @@ needs: two edits or none, of which half put `Not` in front and few keep the mean
 which makes up for a missing edit with a phrase in front, is a mode.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -6,8 +6,6 @@ paper, a mark behind the subject, or repeated, is ungrammatical: some two thirds
 `--subject-weight 0 --repeat-weight 0` keeps to places where a mark may stand.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

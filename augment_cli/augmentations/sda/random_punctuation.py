@@ -4,8 +4,6 @@ Mao et al. 2022 (SDA), Table 7. The paper names the pool, all English punctuatio
 places: one mark for each sentence, as PI makes one insertion, at a gap drawn uniformly.
 """
 
-from __future__ import annotations
-
 import string
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The frame that AA and DN share: the rules of a row's language, their names as a column."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any

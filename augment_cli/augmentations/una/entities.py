@@ -6,8 +6,6 @@ surname, a small number beside a month is a day), and if it is no part of a long
 it is not, nor is the number of `Apollo 11`, `No. 9`, `50–60` or `400 BC`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -8,8 +8,6 @@ shape. Every mention of a name changes alike. Which names are of which kind is i
 names are left alone, but for those behind a first name. Text without capitals has numbers only.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

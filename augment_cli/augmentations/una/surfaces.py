@@ -7,8 +7,6 @@ any term of the window may replace it. `in-place` edits the original; `reference
 case, joined by spaces, as the authors do.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from functools import lru_cache
 

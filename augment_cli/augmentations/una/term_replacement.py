@@ -4,8 +4,6 @@ Source: Shu and Lampos 2024 (UNA), section 2, steps 2 and 3, in the reading over
 that the authors' code has: each occurrence has its own coin and its own replacement.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from abc import abstractmethod

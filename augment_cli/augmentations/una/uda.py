@@ -8,8 +8,6 @@ and positions are chosen among the words that have one. `--terms tfidf --surface
 similar weight for any token, as the original does; what that makes reads as noise.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ words are drawn, no vulgar ones, written as they mostly are inside sentences. In
 table of common terms joins the corpus's own, to weigh them, and to be drawn from where these are too few.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

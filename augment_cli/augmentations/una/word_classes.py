@@ -12,8 +12,6 @@ parted by form: a plural comes for a plural, a past tense for a past tense. A sp
 another part of speech has no class, as no table says which of them a sentence means; nor has any other word.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

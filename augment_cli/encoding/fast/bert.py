@@ -4,8 +4,6 @@ Sentences of unlike length go through the layers together as one matrix of token
 attention takes those of one length at a time, and needs no mask. Query, key and value are one product.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

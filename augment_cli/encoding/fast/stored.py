@@ -1,7 +1,5 @@
 """A BERT read from its files for encoding alone: transformers' modules take seconds to import."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sums of a table's rows, whose gradient holds each row once: an embedding bag's sums with less work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ from torch.autograd.function import once_differentiable
 
 
 def weighted_sums(
-    table: Tensor, ids: Tensor, offsets: Tensor, scale: Tensor, by_token: ByToken | None
+    table: Tensor, ids: Tensor, offsets: Tensor, scale: Tensor, by_token: "ByToken | None"
 ) -> Tensor:
     """Sums of weighted rows: table (V, d), ids and weights (tokens,), offsets (texts,), result (texts, d)."""
     summed: Tensor = _WeightedSums.apply(table, ids, offsets, scale, by_token)
@@ -33,7 +31,7 @@ class ByToken:
     texts: Tensor  # which text each of these places is in, shape (tokens,), int64
 
     @classmethod
-    def of(cls, ids: np.ndarray, lengths: np.ndarray) -> ByToken:
+    def of(cls, ids: np.ndarray, lengths: np.ndarray) -> "ByToken":
         """Sort the tokens of texts of some lengths, which follow one another."""
         narrow = np.min_scalar_type(int(ids.max(initial=0)))  # 16 bits are sorted four times as fast as 64
         places = ids.astype(narrow).argsort(kind="stable")
@@ -42,7 +40,7 @@ class ByToken:
         texts = np.repeat(np.arange(len(lengths)), lengths)[places]
         return cls(*map(torch.from_numpy, (in_order[starts], starts, places, texts)))
 
-    def to(self, device: torch.device) -> ByToken:
+    def to(self, device: torch.device) -> "ByToken":
         """The same on another device."""
         return ByToken(*(part.to(device) for part in (self.tokens, self.starts, self.places, self.texts)))
 

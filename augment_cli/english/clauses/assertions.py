@@ -4,8 +4,6 @@
 other, as it does not with "She had to leave" or "She needs to leave".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

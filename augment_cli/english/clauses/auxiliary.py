@@ -1,7 +1,5 @@
 """English auxiliaries for AA: which token decides, whether one may go in, and the words themselves."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What augmentations that rewrite clauses share: arguments of verbs, pronouns, the frame of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Constituents as spans that can be moved: trimmed, whole, and in the case that their new place asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,8 +8,6 @@ negation would take in or leave out (`only`, `usually`, `any`), and a subject of
 man did not come` leaves open which. What stands in front (`In 1995,`) may stay there.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -4,8 +4,6 @@ The rule of a changed row says what was done, in this order, joined by "+": `del
 out), `auxiliary`, `be`, `verb`, `front` (one was put in), `template` (a phrase of the authors' later code).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

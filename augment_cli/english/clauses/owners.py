@@ -1,7 +1,5 @@
 """Whose something is, and what a question asks: `my card` to `her card`, `how did it` to `why did it`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn

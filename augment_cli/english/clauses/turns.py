@@ -1,7 +1,5 @@
 """Sentences as lists of tokens, for rules that turn one place of a sentence; of all places one is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

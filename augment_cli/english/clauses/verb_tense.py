@@ -1,7 +1,5 @@
 """English verbs in another tense, one word, or `will` and its verb, at a time; what tells a verb's tense."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import lru_cache

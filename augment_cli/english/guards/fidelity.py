@@ -6,8 +6,6 @@ would accept can fail; one that loses or invents something should not pass. The 
 English, and skip a sentence most of whose words are not.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

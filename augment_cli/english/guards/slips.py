@@ -1,7 +1,5 @@
 """Slips seen in the characters and words of an output, whatever its parse: marks, capitals, doublings."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """English words as WordNet's tables and the shipped lists know them: which are real, and which are akin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import chain

@@ -1,7 +1,5 @@
 """Adverbials in another place: `He died in Rome in 1999` to `In 1999, he died in Rome`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.lists import LISTS

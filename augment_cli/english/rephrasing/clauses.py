@@ -1,7 +1,5 @@
 """Clauses joined in another way: `He tried, but he failed` to `Although he tried, he failed`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.lists import LISTS

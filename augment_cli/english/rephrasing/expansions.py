@@ -1,7 +1,5 @@
 """Participles written out as clauses, commas that may stand or not, `and` as `as well as`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.inflection import inflected

@@ -1,7 +1,5 @@
 """Dates and numbers in another form: `April 21, 1836` to `21 April 1836`, `20th century` to `twentieth`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.lists import LISTS

@@ -1,7 +1,5 @@
 """What the rules of `rephrase` see of a batch: Universal Dependencies as arrays, phrases as spans."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Phrases and words replaced by what says the same, from lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Noun phrases said otherwise: genitives, relative clauses, coordination."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.lists import LISTS

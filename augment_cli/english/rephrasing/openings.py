@@ -3,8 +3,6 @@
 And who says it, and what: `"Yes," said Anna.` to `"Yes," Anna said.` or `Anna said, "Yes."`, and back.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

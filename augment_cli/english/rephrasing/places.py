@@ -1,7 +1,5 @@
 """Places where a rule of `rephrase` applies, and the choice among those of a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +30,7 @@ class Places:
     write: Callable[..., list[Edit]]
 
     @classmethod
-    def of_edits(cls, rule: str, listed: Sequence[tuple[int, int, list[Edit]]]) -> Places:
+    def of_edits(cls, rule: str, listed: Sequence[tuple[int, int, list[Edit]]]) -> "Places":
         """Places of a rule on clauses of which the edits are known: first token, last token, edits."""
         first, last = (np.array([place[column] for place in listed], np.int64) for column in (0, 1))
         edits = np.empty(len(listed), object)
@@ -42,7 +40,7 @@ class Places:
     def __len__(self) -> int:
         return len(self.claims[0][0])
 
-    def where(self, good: Mask) -> Places:
+    def where(self, good: Mask) -> "Places":
         """Some of the places, by a bool mask."""
         claims = [(first[good], last[good]) for first, last in self.claims]
         return replace(self, claims=claims, columns=[np.asarray(column)[good] for column in self.columns])

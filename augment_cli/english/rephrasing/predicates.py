@@ -1,7 +1,5 @@
 """What follows a verb said otherwise: purposes, `no`, adverbs of manner, particles, two objects."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from augment_cli.english.inflection import inflected

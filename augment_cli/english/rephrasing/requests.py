@@ -4,8 +4,6 @@ People type them in lower case and without marks, and parses of such texts are p
 words that open a text, and ask the parse only how far a subject goes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

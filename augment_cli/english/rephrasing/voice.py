@@ -1,7 +1,5 @@
 """Passive to active and back, and the two sides of an identity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property

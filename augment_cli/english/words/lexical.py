@@ -4,8 +4,6 @@ Everything is prepared once as tables over WordNet's inflected forms: which form
 reading (`readings.py`) in the same inflection. Some rows are then some lookups and one draw for each word.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -56,7 +54,7 @@ class Relation:
         """int64 (T,): the reading of each target."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def where(self, kept: np.ndarray) -> Relation:
+    def where(self, kept: np.ndarray) -> "Relation":
         """Some of the targets, by a bool mask or by indices."""
         counts = np.bincount(self.owners[kept], minlength=len(self.offsets) - 1)
         return Relation(offsets_from_lengths(counts), self.targets[kept], self.weights[kept])

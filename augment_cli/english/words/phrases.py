@@ -1,7 +1,5 @@
 """Finding phrases of one or more words: a trie over words as arrays, the longest match from the left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +17,7 @@ class Matches:
     last: np.ndarray
     phrases: np.ndarray  # which phrase
 
-    def where(self, keep: np.ndarray) -> Matches:
+    def where(self, keep: np.ndarray) -> "Matches":
         """Some of the matches, by a bool mask or by indices."""
         return Matches(self.first[keep], self.last[keep], self.phrases[keep])
 

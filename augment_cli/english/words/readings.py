@@ -4,8 +4,6 @@ A *reading* is a form in all the tags it can have (`walked`, past tense or parti
 a parse tells it. Without a parse the most likely form is taken, by WordNet's counts and the word on the left.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

@@ -5,8 +5,6 @@ negations, quantifiers and conditions (MacCartney and Manning 2007, Natural logi
 the scope of `no`, `every`, `if`, `without` or a superlative the direction turns round, or is lost.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

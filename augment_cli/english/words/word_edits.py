@@ -1,7 +1,5 @@
 """Edits on words: choosing them, replacing them in their case; contractions joined first (`do n't`)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ and commas, full stops and quotation marks never are. The Treebank tokens of the
 tear contractions and amounts apart, and deleting half of `can't` helps nobody.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -62,7 +60,7 @@ class Words:
         return len(self.flat_starts)
 
     @classmethod
-    def of(cls, texts: CodePoints) -> Words:
+    def of(cls, texts: CodePoints) -> "Words":
         """Find the words of some texts."""
         bounds = texts.offsets
         flags = _flags()[texts.values]

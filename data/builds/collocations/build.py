@@ -5,8 +5,6 @@
 Of words in lower case, numbers as 0 (years 0000). Sentences that are kept aside to be read go to `--skip`.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

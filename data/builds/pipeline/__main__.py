@@ -6,8 +6,6 @@ Steps: word vectors; teacher; silver trees; student. Each leaves its result in t
 folder, and a command given again goes on after the last complete one. Delete a result to make it again.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from dataclasses import asdict

@@ -6,8 +6,6 @@ gets the lemma that the gold trees give it; if they don't have it, the candidate
 silver trees as a base form; if there is none, no lemma, and the student learns nothing from that word.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """From a trained pipeline to the shipped folder: nothing that only training needs, a licence and a card."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 One file a chunk, written under another name and then renamed, so that a stopped run goes on where it was.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path

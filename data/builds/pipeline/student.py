@@ -11,8 +11,6 @@ it trains. So after training, the linear layer that chooses the edit tree is lea
 vectors (the shared layers stay as they are), with the commonest trees of gold and silver as its labels.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import sys

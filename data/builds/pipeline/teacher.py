@@ -6,8 +6,6 @@ but better than what can ship: the shipped student learns from the trees it give
 encoder lower-cases, so what case and spacing say is embedded beside the pieces.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter
@@ -54,7 +52,7 @@ class Labels:
     deps: list[str]
 
     @classmethod
-    def collect(cls, sentences: Iterable[Sentence]) -> Labels:
+    def collect(cls, sentences: Iterable[Sentence]) -> "Labels":
         """Collect all labels of a treebank; lemma scripts only where they occur twice."""
         features, tags, lemmas, deps = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         for sentence in sentences:

@@ -7,8 +7,6 @@ multi-word range above its words ("do", "n't"). The words become spaCy tokens, a
 Format: https://universaldependencies.org/format.html
 """
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Iterable, Iterator, Sequence

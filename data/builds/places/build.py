@@ -6,8 +6,6 @@
 The package takes 190 MB installed, the tables some hundred kilobytes. GeoNames' data are under CC BY 4.0.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -7,8 +7,6 @@ how it is written, and what kind of name it mostly is. Kinds are told by the wor
 given name in front of them is a surname, what mostly follows `in` or `near` is a place.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -10,8 +10,6 @@ Neither dpkg nor pip needs root. Any folder with WordNet 3.0's own files does (`
 same byte for byte with the pyarrow of constraints.txt.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import defaultdict
 from dataclasses import dataclass, field

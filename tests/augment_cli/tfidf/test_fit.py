@@ -19,8 +19,8 @@ from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit
 from augment_cli.tfidf.fit import FitOptions
-from benchmarks.growth import ReferenceFit, tokenize
 from tests.helpers.properties import examples
+from tests.helpers.reference_una import ReferenceFit, tokenize
 
 
 @pytest.fixture

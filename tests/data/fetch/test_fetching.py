@@ -13,8 +13,17 @@ from typing import Any
 import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
-from data.fetch.command import main
-from data.fetch.fetching import READERS, convert, decode, download, fetch, load_sources, one_line, split_lines
+from data.fetch.fetching import (
+    READERS,
+    convert,
+    decode,
+    download,
+    fetch,
+    load_sources,
+    main,
+    one_line,
+    split_lines,
+)
 from eval.tasks.table import load_registry, read_table
 
 SOURCES = load_sources()

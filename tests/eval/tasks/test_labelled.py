@@ -130,7 +130,7 @@ def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsy
 
 
 def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path, monkeypatch):
-    from eval.contract.options import Options, Progress
+    from eval.contract import Options, Progress
     from eval.runner import score_task
 
     tables, _ = read_labelled(write(tmp_path / "a.csv", ROWS), "title", "topic")

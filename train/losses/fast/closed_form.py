@@ -1,7 +1,5 @@
 """Gradients of InfoNCE's parts in closed form: what autograd computes, in a fraction of the time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ gloo sends every number through the loopback of the kernel, there and back; in s
 its own numbers once, adds up its share of the places, and reads the sums: half of the time.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import secrets

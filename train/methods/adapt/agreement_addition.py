@@ -1,7 +1,5 @@
 """Agreement with the start: about other texts than the corpus's, an encoder keeps what cached vectors say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """What the additions share that compare a batch with a teacher's cached vectors."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What adaptation reads and its store lacks: texts, the starting encoder's vectors, and a teacher's."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Relational distillation: a text is as like the others of its batch as a teacher's cached vectors say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """DiffCSE's and AugCSE's projection."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

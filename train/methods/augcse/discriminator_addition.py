@@ -1,7 +1,5 @@
 """AugCSE's discriminator: which augmentation made the second sentence? The encoder learns to hide it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """AnglE: CoSENT with the angle between two vectors of complex numbers for the cosine."""
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """CoSENT: of two pairs of texts, the one of the higher score shall be the more alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """`python -m train distil`: a static encoder from a teacher, in the time that counting a corpus takes."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import time

@@ -1,7 +1,5 @@
 """Distillation: a static encoder made of a teacher's vectors of tokens, then of its vectors of sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import chain

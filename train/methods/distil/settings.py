@@ -1,7 +1,5 @@
 """The settings of a distillation, apart from its code, which loads torch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from augment_cli.contract.parameters import check_parameters, parameter

@@ -1,7 +1,5 @@
 """The vocabulary of a static encoder: the teacher's own or a learned one, cut, with whole words added."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

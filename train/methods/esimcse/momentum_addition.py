@@ -1,7 +1,5 @@
 """ESimCSE's momentum contrast: sentences of the last steps, by the encoder's running mean, as negatives."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ class Momentum(Addition):
             return 'does not go with head "batch-norm", which would see queue and batch apart'
         return ""
 
-    def train(self, mode: bool = True) -> Momentum:
+    def train(self, mode: bool = True) -> "Momentum":
         """Training mode for all but the running mean, which never drops anything."""
         super().train(mode)
         self.encoder.eval()

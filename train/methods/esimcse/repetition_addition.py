@@ -1,7 +1,5 @@
 """ESimCSE's word repetition: some sub-words of the positive come twice, so that length tells nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

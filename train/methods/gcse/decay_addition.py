@@ -1,7 +1,5 @@
 """GCSE's decay: a hard negative that a frozen encoder finds as alike as the trained one counts less."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

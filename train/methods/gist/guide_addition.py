@@ -1,7 +1,5 @@
 """GISTEmbed's mask: what a guide calls more alike than a row's own pair is no negative of that row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

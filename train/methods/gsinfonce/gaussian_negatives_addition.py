@@ -1,7 +1,5 @@
 """gsInfoNCE's Gaussian negatives: random vectors that smooth the space of negatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

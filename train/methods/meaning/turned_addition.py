@@ -1,7 +1,5 @@
 """Turned sentences: some of a row's many, told from the row's own paraphrase and from nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Masked language modelling: which tokens are hidden, the head that names them, and the loss."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

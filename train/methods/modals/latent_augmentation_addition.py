@@ -1,7 +1,5 @@
 """MODALS' augmentations of embeddings: interpolation, extrapolation, linear difference, Gaussian noise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

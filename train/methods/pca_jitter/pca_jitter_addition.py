@@ -1,7 +1,5 @@
 """EfficientCL's PCA jitter: noise along the principal directions of a sentence's own hidden states."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """RankCSE: a row's similarities to the batch have the order that a teacher's cached vectors give them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

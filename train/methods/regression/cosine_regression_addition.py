@@ -1,7 +1,5 @@
 """Regression on a teacher's cached vectors: on their cosines within the batch, or on the vectors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch.nn.functional as F

@@ -1,7 +1,5 @@
 """SNCSE's soft negatives: a negated sentence is less like the sentence than its positive, not much less."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

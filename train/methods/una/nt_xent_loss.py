@@ -1,7 +1,5 @@
 """NT-Xent: every view of the pool against all others (SimCLR, UNA's code, VaSCL)."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

@@ -1,7 +1,5 @@
 """VaSCL: each sentence against its neighbours in the batch, made hard by a virtual augmentation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -79,7 +77,7 @@ def _against(
 
 
 def ascend(
-    head: Head, embeddings: Tensor, near: Neighbours, temperature: float, settings: Settings
+    head: Head, embeddings: Tensor, near: Neighbours, temperature: float, settings: "Settings"
 ) -> Tensor:
     """δ*: a perturbation of each embedding that raises its ℓ_N, found by gradient steps on δ alone.
 

@@ -1,7 +1,5 @@
 """VaSCL's head."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

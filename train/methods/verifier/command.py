@@ -1,7 +1,5 @@
 """`python -m train verifier`: a verifier for an encoder, from the texts of a store."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import time
@@ -63,7 +61,7 @@ def _train(args: Arguments, settings: Settings, command: str) -> None:
     print(f"next: augment_cli.load_verifier({str(args.out)!r}).score([...], [...])")
 
 
-def _card(encoder: str, verifier: Any, held_out: HeldOut, command: str) -> str:
+def _card(encoder: str, verifier: Any, held_out: "HeldOut", command: str) -> str:
     weights = sum(weight.numel() for weight in verifier.network.parameters())
     kinds = "\n".join(f"| {kind} | {share:.0%} |" for kind, share in held_out.by_kind.items())
     return f"""# A verifier for {encoder}

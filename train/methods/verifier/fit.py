@@ -1,7 +1,5 @@
 """Train a verifier: pairs by the labels of a store's stages, token vectors once, then the small network."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import time

@@ -1,7 +1,5 @@
 """Whitening after training: fitted on sentences of the corpus, stored as the exported model's last step."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -6,8 +6,6 @@ formats read each array as seldom as possible. The weights are those of the tran
 evaluation, checkpoints and export go on using.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -28,8 +28,8 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.tfidf.term_table import MIXED, TermTable
-from benchmarks.growth import ReferenceFit, probabilities, tokenize
 from tests.helpers.in_memory import augment
+from tests.helpers.reference_una import ReferenceFit, probabilities, tokenize
 
 LINES = SAMPLE.read_text("utf-8").splitlines()
 
