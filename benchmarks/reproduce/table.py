@@ -41,7 +41,9 @@ def draws(grid: Grid, rows: int) -> list[Profile]:
     return [
         profile
         for profile in grid.profiles.values()
-        if profile.rows == rows and not profile.name.startswith(_SAME) and grid.bed_of(profile)
+        if profile.rows == rows
+        and not (profile.search or profile.name.startswith(_SAME))
+        and grid.bed_of(profile)
     ]
 
 

@@ -34,17 +34,17 @@ from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list_digests, word_table
 
 LIST = "discourse_markers"
-# `because of` (a marker of its own), `so that's`: no marker, or another.
+# `because of`: a marker of its own, or none.
 _NOT_BEFORE = {
     "because": {"of", "what", "why", "how", "who"},
     "despite": {"that"},
-    "so that": {"is", "was"},
     "though": {"not"},
     "although": {"not"},
 }
-# "it is just because he left": what stands there says why, and no clause begins.
+# "it is just because he left", "as though": no clause begins.
 _NOT_BEHIND = {
-    "because": {"is", "was", "just", "only", "merely", "simply", "partly", "mainly", "largely", "not", "and"}
+    "though": {"as", "even"},
+    "because": {"is", "was", "just", "only", "merely", "simply", "partly", "mainly", "largely", "not", "and"},
 }
 
 

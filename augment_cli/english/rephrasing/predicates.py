@@ -232,7 +232,7 @@ def _gerunds(grammar: Grammar) -> Places:
     bare &= ~grammar.is_word(words("to get gets got getting"), led)
     # "was beginning to rain": one ending is enough.
     good = grammar.is_lemma(_PHASES, heads) & ~grammar.is_tag("VBG", at=heads)
-    good &= ~grammar.is_lemma(LISTS["no_gerunds"], verbs)
+    good &= ~grammar.is_lemma(LISTS["no_gerunds"], verbs) & ~grammar.has_child(grammar.is_dep("conj"))[verbs]
     places = np.where(to, before, verbs)
     texts = np.where(to, forms, np.array([f"to {lemma}" for lemma in lemmas], object))
 
