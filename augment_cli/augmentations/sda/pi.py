@@ -1,4 +1,4 @@
-"""Positives: put in, or repeat, a punctuation mark where the syntax allows it (punctuation insertion).
+"""Positives: put in, or repeat, a punctuation mark, as the paper does: in two rows of three none may stand.
 
 Mao et al. 2022 (SDA), section PI. The paper's text draws one rule at random, its Algorithm 1 takes the first
 that applies, and the authors' later code has two rules of another kind: all three are modes. As in the
@@ -39,7 +39,11 @@ class PunctuationInsertionParameters:
         choices=("recommended", "first_match", "v3"),
     )
     clause_weight: float = parameter(0.45, "weight of: comma at a subordinate clause", minimum=0)
-    subject_weight: float = parameter(0.4, "weight of: comma or quotation marks at the subject", minimum=0)
+    subject_weight: float = parameter(
+        0.4,
+        "weight of: comma or quotation marks at the subject; 0, and so --repeat-weight: none but good places",
+        minimum=0,
+    )
     repeat_weight: float = parameter(0.1, "weight of: repeat a mark inside the sentence", minimum=0)
     final_weight: float = parameter(0.05, "weight of: exclamation mark at the end", minimum=0)
     quote_share: float = parameter(
