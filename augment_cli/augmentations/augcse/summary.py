@@ -1,4 +1,4 @@
-"""Leave out what a sentence says beside: `The mill, built in 1901, burned down` to `The mill burned down`.
+"""Leave out what one sentence of seven says beside: `The mill, built in 1901, burned` to `The mill burned`.
 
 AugCSE's Summarization, which lists the triples of subject, verb and object that it finds in a sentence.
 

@@ -1,4 +1,4 @@
-"""Replace words by WordNet synonyms, inflected as they were: WNet, EDA's and AugCSE's substitution.
+"""Replace words by WordNet synonyms, inflected, in one sentence of ten: EDA's and AugCSE's substitution.
 
 - WNet and SDA's synonym baseline, the default: ⌈rate·words⌉ words, rate 5, 10 or 20 %, at most 10 of them.
 - EDA: ⌊0.1·words⌋ distinct words, at least one, and every occurrence of each

@@ -1,4 +1,4 @@
-"""Exchange two noun phrases of one kind: `from the coast to the hills` to `from the hills to the coast`.
+"""Exchange two noun phrases, in one sentence of ten: `from Bern to Rome` to `from Rome to Bern`.
 
 Who does what to whom, where from and where to, before what and after what: an encoder that sees words and not
 their places takes both for the same. The plain phrase changes place (articles, adjectives and names before

@@ -1,4 +1,4 @@
-"""Exchange subject and object: `The dogs chase the cat` to `The cat chases the dogs`.
+"""Exchange subject and object, in one sentence of forty: `The dogs chase it` to `It chases the dogs`.
 
 AugCSE's SentenceSubjectObjectSwitch: of what `phrase-swap` exchanges, the subject and the object of one verb
 alone. The original exchanges the subtrees before and behind the root, whatever they are, without agreement
