@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from augment_cli.store.files import explain
-from augment_cli.store.store import Store
 from tests.helpers.commands import in_a_process as command
 from tests.helpers.undisturbed import check_after_failure, contents, run_all
 
@@ -109,28 +108,3 @@ def test_a_file_system_that_refuses_an_operation(
     assert [path for path in (tmp_path / "store").rglob("*/part-*") if ".work" not in path.parts] == []
     run_all(tmp_path / "store", corpus_file)
     assert contents(tmp_path / "store") == expected
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["corpus", "una", ".work", "manifest.json", "una/part-00000.parquet"])
-def test_a_file_or_folder_in_the_way(tmp_path, place):
-    """A file where a folder should be, or the other way round."""
-    if place != "corpus":
-        assert command("ingest", "--store", "store", cwd=tmp_path).returncode == 0
-    path = tmp_path / "store" / place
-    if path.is_dir():
-        shutil.rmtree(path)
-    elif path.is_file():
-        path.unlink()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix:
-        path.mkdir()
-    else:
-        path.write_text("in the way")
-    result = command("una", "--radius", "1%", cwd=tmp_path)
-    assert result.returncode == 4, result.stderr
-    assert "Traceback" not in result.stderr and "store" in result.stderr
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
-    if place != "manifest.json":
-        assert command("una", "--radius", "1%", cwd=tmp_path).returncode == 0
-        assert Store.open(tmp_path / "store").has("una")

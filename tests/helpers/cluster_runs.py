@@ -1,4 +1,4 @@
-"""A command on a cluster of worker processes, and what must be there after it."""
+"""A command with worker processes, here or on a cluster, and what must be there after it."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def una(folder: Path, store: str, *options: str) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 

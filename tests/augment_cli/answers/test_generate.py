@@ -299,10 +299,7 @@ def test_a_killed_run_loses_at_most_what_was_under_way(fast):
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [
-        (signal.SIGINT, 130),
-        pytest.param(signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.slow),
-    ],
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.slow)],
 )
 def test_an_interrupted_run_keeps_what_was_under_way(fast, number, code):
     ended_by, asked_again = fast

@@ -112,11 +112,7 @@ def test_a_hostile_package_stops_its_own_command_alone(points, source, name, mes
     ("right", "wrong", "message"),
     [
         ('kind="positive"', 'kind="positiv"', "kind = 'positiv': choose one of negative, positive"),
-        (
-            "needs=frozenset()",
-            'needs=frozenset({"parse"})',
-            "needs parse: choose among tfidf, parses, model",
-        ),
+        ("needs=frozenset()", 'needs=frozenset({"parse"})', "needs parse: choose among tfidf, parses, model"),
         ('parameter(1, "how many exclamation marks", minimum=1)', "1", "marks: make it with `parameter"),
     ],
 )
