@@ -40,6 +40,15 @@ def test_english_with_a_foreign_name_is_not(command, small):
     assert "without spaces" not in command("fit", "--corpus", "in.txt").stderr
 
 
+def test_nothing_goes_on_with_what_is_left_after_nearly_all_was_rejected(command, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"caf\xe9\n" * 766 + b"one\ntwo\n")
+    assert command("una", "--corpus", "in.txt").returncode == 3
+    result = command("una")
+    assert result.returncode == 3 and "766 of 768 lines were rejected" in result.stderr
+    assert Store.open(tmp_path / "store").stages() == ["rejects", "corpus"]
+    assert command("una", "--max-rejects", "1").returncode == 0
+
+
 def test_a_few_rejects_let_it_go_on(small):
     (small / "in.txt").write_bytes(b"\n".join([*(line.encode() for line in LINES), b"\xff", b""]))
     with Session(small / "store") as session:
