@@ -144,7 +144,7 @@ ODD = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@examples(60, HealthCheck.function_scoped_fixture)
+@examples(40, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
 def test_odd_input_never_raises_and_comes_out_sound(name, sample_store, texts):
     assert_sound(augmented(texts, name, sample_store))
