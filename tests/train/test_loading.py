@@ -42,7 +42,6 @@ from train.prepare import Run
 from train.recipe import Recipe
 from train.run import train
 
-
 PAPERS = {
     "simcse": "loss=info-nce temperature=0.05 pooling=cls head=tanh batch=64 learning_rate=3e-5 "
     "max_length=32 epochs=1 schedule=linear warmup_steps=0 clip=1.0 weight_decay=0.0",
