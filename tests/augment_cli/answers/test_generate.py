@@ -452,6 +452,7 @@ def test_a_sample_is_timed_and_never_asked_again(store, answers, command):
 
     with serving(behave) as server:
         words = ("generate", *options(store, server))
+        both = ("llm-paraphrase", *words[1:])  # reads them too
         limits = ("--concurrency", "1", "--sample")
         result = command(*words, *limits, "2")
         assert result.returncode == 0, result.stderr
@@ -459,14 +460,14 @@ def test_a_sample_is_timed_and_never_asked_again(store, answers, command):
         assert [last_text(body) for _, _, body in server.requests] == [
             "the river number 0 flows", "the river number 2 flows",
         ]  # fmt: skip
-        again = command("llm-paraphrase", *words[1:], *limits, "4", "--json")
+        again = command(*both, *limits, "4", "--json")
         assert len(server.requests) == 5  # three were left in that part
         numbers = json.loads(again.stdout)
         third = json.loads(command(*words, *limits, "99", "--json").stdout)
         assert len(server.requests) == 10
-        assert command(*words).returncode == 0
+        assert command(*both).returncode == 0
         assert len(server.requests) == ROWS
-        done = json.loads(command(*words, *limits, "3", "--json").stdout)
+        done = json.loads(command(*both, *limits, "3", "--json").stdout)
     assert re.search(r"answers-paraphrase: 2 requests took [\d.]+ s; ", result.stderr)
     assert "10 are left for each draw, and take about " in result.stderr and "an estimate" in result.stderr
     assert "2 requests, 14 tokens read, 6 written; 0 without an answer" in result.stderr
