@@ -157,7 +157,7 @@ def trained(store, encoder, out, steps):
 
 @pytest.fixture(scope="module")
 def made(store, tiny_encoder, tmp_path_factory):
-    return trained(store, tiny_encoder, tmp_path_factory.mktemp("made") / "verifier", 2)
+    return trained(store, tiny_encoder, tmp_path_factory.mktemp("made") / "verifier", 9)
 
 
 @pytest.mark.slow
