@@ -33,6 +33,14 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker("slow")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_disk_is_waited_for():
+    """No test cuts the power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def _nowhere(tmp_path_factory):
     """An empty folder to stand in, and one to call home."""

@@ -202,7 +202,7 @@ sys.modules["augment_cli"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["augment_cli"])"""
 
 
-@pytest.fixture(params=["wheel", "editable"])
+@pytest.fixture(params=["wheel", pytest.param("editable", marks=pytest.mark.slow)])
 def call(request, tmp_path):
     """A command by its function, as its console script calls it, in a folder with traps for imports."""
     site, work = tmp_path / "site", tmp_path / "work"
@@ -261,6 +261,7 @@ def test_what_ships_is_found(call):
     assert "store" in said.stderr and "encoder" not in said.stderr, said.stderr
 
 
+@pytest.mark.parametrize("call", ["wheel", "editable"], indirect=True)
 def test_a_child_process_finds_them(call):
     program = (
         "import subprocess, sys; from augment_cli import places\n"

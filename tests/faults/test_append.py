@@ -1,13 +1,7 @@
 """A failure or a kill at any moment of an append: the corpus as it was, or with all of the files."""
 
 import itertools
-import os
-import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -18,7 +12,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.file_faults import ERRORS, failed_at
-from tests.helpers.undisturbed import LINES, contents, digests_of_parts
+from tests.helpers.undisturbed import LINES, contents
 
 ROWS = 20  # before; and as many after
 
@@ -97,31 +91,3 @@ def test_every_operation_of_an_append_fails(error, memory_folder, files, after):
         if not fail_at(number, error, memory_folder, files, after):
             break
     assert number > 80
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_command_is_struck(name, seed, tmp_path, files):
-    rows = 30_000
-    for other in ("old", "new"):
-        (tmp_path / f"{other}.txt").write_text("".join(f"the {other} heron {n}\n" for n in range(rows)))
-    command = [sys.executable, "-m", "augment_cli", "ingest", "--part-rows", "100"]
-    first = [*command, "--corpus", "old.txt", "--store", "store"]
-    second = [*command, "--append", "--corpus", "new.txt", "--store"]
-    subprocess.run(first, cwd=tmp_path, check=True, capture_output=True)
-    shutil.copytree(tmp_path / "store", tmp_path / "whole")
-    start = time.monotonic()
-    subprocess.run([*second, "whole"], cwd=tmp_path, check=True, capture_output=True)
-    lasted = time.monotonic() - start
-    process = subprocess.Popen(
-        [*second, "store"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    time.sleep(random.Random(f"{name}{seed}").uniform(0.3, 1) * lasted)
-    os.kill(process.pid, getattr(signal, name))
-    errors = process.communicate(timeout=60)[1].decode()
-    assert "Traceback" not in errors
-    assert Store.open(tmp_path / "store").rows in (rows, 2 * rows)
-    subprocess.run([*second, "store"], cwd=tmp_path, check=True, capture_output=True)
-    assert digests_of_parts(tmp_path / "store") == digests_of_parts(tmp_path / "whole")
-    assert verify(Store.open(tmp_path / "store")) == []

@@ -29,8 +29,7 @@ def fail_at(number, error, store, corpus_file, expected):
     return faults.was_hit
 
 
-@pytest.mark.parametrize("error", list(ERRORS))
-@pytest.mark.parametrize("number", range(1, 600, 118))
+@pytest.mark.parametrize(("number", "error"), [*zip(range(1, 600, 118), [*ERRORS] * 2, strict=True)])
 def test_some_operations_fail(number, error, memory_folder, corpus_file, expected):
     fail_at(number, error, memory_folder / "store", corpus_file, expected)
 

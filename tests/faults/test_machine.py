@@ -12,6 +12,7 @@ import pytest
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
 from tests.helpers.commands import in_a_process as command
+from tests.helpers.commands import typed
 from tests.helpers.undisturbed import check_after_failure, contents, run_all
 
 
@@ -111,13 +112,15 @@ def test_a_file_system_that_refuses_an_operation(
     assert contents(tmp_path / "store") == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ["corpus", "una", ".work", "manifest.json", "una/part-00000.parquet"])
-def test_a_file_or_folder_in_the_way(tmp_path, place):
+def test_a_file_or_folder_in_the_way(tmp_path, corpus_file, place):
     """A file where a folder should be, or the other way round."""
+    store = tmp_path / "store"
+    ingest = ["--corpus", corpus_file, "--max-rejects", "1", "--store", store]
+    una = ["una", "--radius", "5", "--background", "none", "--jobs", "1", *ingest]
     if place != "corpus":
-        assert command("ingest", "--store", "store", cwd=tmp_path).returncode == 0
-    path = tmp_path / "store" / place
+        assert typed("augment-cli", "ingest", *ingest).returncode == 0
+    path = store / place
     if path.is_dir():
         shutil.rmtree(path)
     elif path.is_file():
@@ -127,10 +130,10 @@ def test_a_file_or_folder_in_the_way(tmp_path, place):
         path.mkdir()
     else:
         path.write_text("in the way")
-    result = command("una", "--radius", "1%", cwd=tmp_path)
+    result = typed("augment-cli", *una)
     assert result.returncode == 4, result.stderr
     assert "Traceback" not in result.stderr and "store" in result.stderr
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     if place != "manifest.json":
-        assert command("una", "--radius", "1%", cwd=tmp_path).returncode == 0
-        assert Store.open(tmp_path / "store").has("una")
+        assert typed("augment-cli", *una).returncode == 0
+        assert Store.open(store).has("una")

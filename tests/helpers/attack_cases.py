@@ -66,26 +66,13 @@ def _cases(path: Path) -> Iterator[Case]:
                     f"{path}: {promise}: an attack knows nothing of {', '.join(unknown)}: {line}"
                 )
             number += 1
-            drawn = itertools.product(
-                _several(line.get("at", "")),
-                _several(line.get("with", "")),
-                _several(line["run"]),
-                range(line.get("times", 1)),
-            )
+            of_all = {key: line.get(key, "") for key in ("on", "how", "words", "then")}
+            lists = (_several(line.get(key, "")) for key in ("at", "with", "run"))
+            drawn = itertools.product(*lists, range(line.get("times", 1)))
             for place, (at, value, run, seed) in enumerate(drawn):
-                yield Case(
-                    f"{path.stem}-{number}.{place}",
-                    promise,
-                    line["on"],
-                    line["how"],
-                    at,
-                    value,
-                    run,
-                    tuple(_several(line["exit"])),
-                    line.get("words", ""),
-                    line.get("then", ""),
-                    1000 * number + seed,
-                )
+                own = {"at": at, "value": value, "run": run, "seed": 1000 * number + seed}
+                own |= {"number": f"{path.stem}-{number}.{place}", "exit": tuple(_several(line["exit"]))}
+                yield Case(promise=promise, **of_all, **own)
 
 
 def _several(value: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A command on a cluster of worker processes, and what must be there after it."""
+"""A command with worker processes, here or on a cluster, and what must be there after it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,22 @@ def ingest(folder: Path, store: str) -> None:
     subprocess.run([*command, "--store", store], cwd=folder, check=True, capture_output=True)
 
 
-def una(folder: Path, store: str, *options: str) -> subprocess.Popen[str]:
-    """Start a command that fits and makes two draws."""
-    options = ("--radius", "5", "--draws", "2", "--background", "none", "--store", store, *options)
+def begin(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "augment_cli", "una", *options],
+        [sys.executable, "-m", "augment_cli", *words],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
+
+
+def una(folder: Path, store: str, *options: str) -> subprocess.Popen[str]:
+    """Start a command that fits and makes two draws."""
+    words = ("una", "--radius", "5", "--draws", "2", "--background", "none", "--store", store)
+    return begin(folder, *words, *options)
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:

@@ -97,12 +97,3 @@ def small(tmp_path):
 def process():
     """The same in a process of its own."""
     return in_a_process
-
-
-@pytest.fixture(scope="session")
-def sample_folder(tmp_path_factory):
-    """A folder with `./store`: the sample with UNA, made by the command."""
-    folder = tmp_path_factory.mktemp("sample")
-    done = in_a_process("una", "--beta", "0.5", "--radius", "1%", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder

@@ -1,5 +1,7 @@
 """Vectors in a store, as `augment-cli embed` writes them, and whether they are the same bytes."""
 
+from functools import cache
+
 import numpy as np
 import torch
 
@@ -53,13 +55,18 @@ def die_after(monkeypatch, pieces):
     return kept
 
 
-def predicted(folder, pairs):
-    """What sentence-transformers' own class says."""
+@cache
+def cross_encoder(folder):
     from sentence_transformers import CrossEncoder
 
     model = CrossEncoder(folder, device="cpu")
     assert type(model.activation_fn).__name__ in ("Sigmoid", "Identity")
-    return model.predict(pairs, show_progress_bar=False).tolist()
+    return model
+
+
+def predicted(folder, pairs):
+    """What sentence-transformers' own class says."""
+    return cross_encoder(folder).predict(pairs, show_progress_bar=False).tolist()
 
 
 def add_vectors(folder, of, vectors, name=None, model="m"):

@@ -1,9 +1,7 @@
 """Augmentations of other packages: the one in examples/package, and what can be wrong with one."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from types import ModuleType
@@ -13,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
 from augment_cli.errors import ContractError
@@ -21,10 +20,6 @@ from augment_cli.text.spans import CodePoints
 from tests.helpers.installing import install
 from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
-
-
-def slow(*values: Any) -> Any:
-    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def printed() -> tuple[dict[str, str], str]:
@@ -36,19 +31,30 @@ def printed() -> tuple[dict[str, str], str]:
 
 
 @pytest.fixture
-def call(tmp_path):
+def call(command, tmp_path, monkeypatch):
     """The command, with what is installed in `tmp_path/site`."""
 
-    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        environment = os.environ | {"PYTHONPATH": f"{tmp_path / 'site'}:{REPOSITORY}", "COLUMNS": "200"}
-        command = [sys.executable, "-m", "augment_cli", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    def forget() -> None:
+        for module in ("shouting", "hostile"):
+            sys.modules.pop(module, None)
+        augmentations.provided.cache_clear()
+        augmentations._places.cache_clear()
 
-    return run
+    def run(*arguments: str) -> Any:
+        forget()
+        return command(*arguments)
+
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    yield run
+    monkeypatch.undo()
+    forget()
 
 
 @pytest.mark.slow
-def test_the_printed_package(tmp_path, call):
+def test_the_printed_package(tmp_path, process):
+    def call(*arguments: str) -> Any:
+        return process(*arguments, cwd=tmp_path, PYTHONPATH=f"{tmp_path / 'site'}:{REPOSITORY}")
+
     points, module = printed()
     install(tmp_path / "site", "shouting", points, shouting=module)
     assert "Put exclamation marks at the end" in call("--help").stdout
@@ -68,10 +74,10 @@ def test_the_printed_package(tmp_path, call):
     ("points", "name", "message"),
     [
         ({"una": "shouting:SHOUT"}, "una", "augment-cli and shouting each bring an augmentation 'una'"),
-        slow({"loud": "no_such_module:LOUD"}, "loud", "of the package shouting .* cannot be loaded"),
-        slow({"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError"),
-        slow({"loud": "shouting:dataclass"}, "loud", "is function; it must be an `Augmentation`"),
-        slow({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'"),
+        ({"loud": "no_such_module:LOUD"}, "loud", "of the package shouting .* cannot be loaded"),
+        ({"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError"),
+        ({"loud": "shouting:dataclass"}, "loud", "is function; it must be an `Augmentation`"),
+        ({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'"),
     ],
 )
 def test_a_package_with_a_fault_is_named(points, name, message, tmp_path, call):
@@ -106,12 +112,8 @@ def test_a_hostile_package_stops_its_own_command_alone(points, source, name, mes
     ("right", "wrong", "message"),
     [
         ('kind="positive"', 'kind="positiv"', "kind = 'positiv': choose one of negative, positive"),
-        slow(
-            "needs=frozenset()",
-            'needs=frozenset({"parse"})',
-            "needs parse: choose among tfidf, parses, model",
-        ),
-        slow('parameter(1, "how many exclamation marks", minimum=1)', "1", "marks: make it with `parameter"),
+        ("needs=frozenset()", 'needs=frozenset({"parse"})', "needs parse: choose among tfidf, parses, model"),
+        ('parameter(1, "how many exclamation marks", minimum=1)', "1", "marks: make it with `parameter"),
     ],
 )
 def test_a_descriptor_that_is_not_as_agreed(right, wrong, message, tmp_path, call):
@@ -148,7 +150,6 @@ def test_an_outcome_that_is_not_as_agreed(right, wrong, message, monkeypatch):
     assert "'shout' (module shouting)" in str(caught.value)
 
 
-@pytest.mark.slow
 def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path, call):
     install(tmp_path / "site", "shouting", {"loud": "no_such_module:LOUD"})
     entries = {entry["what"]: entry for entry in json.loads(call("doctor", "--json").stdout)}

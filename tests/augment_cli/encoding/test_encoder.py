@@ -42,8 +42,9 @@ def one_at_a_time(encoder, texts, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_encoding_equals_transformers_one_sentence_at_a_time(plain_model, sentences, mode):
     encoder = load_encoder(plain_model, pooling=mode)
-    expected = one_at_a_time(encoder, sentences, mode)
-    np.testing.assert_allclose(encoder.encode(sentences, batch_tokens=40), expected, atol=2e-5)
+    texts = sentences[:20]
+    expected = one_at_a_time(encoder, texts, mode)
+    np.testing.assert_allclose(encoder.encode(texts, batch_tokens=40), expected, atol=2e-5)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def by_pooling(request, plain_model, tmp_path_factory):
     return as_old_layout(plain_model, folder, flags, max_length=20)
 
 
-@pytest.mark.parametrize("pooled", [True, False], ids=["pooled", "left out"])
+@pytest.mark.parametrize("pooled", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_each_prompt_gives_the_librarys_vectors(by_pooling, tmp_path, sentences, pooled):
     folder = with_prompts(by_pooling, tmp_path / "model", PROMPTS, pooled=pooled)
     library = SentenceTransformer(str(folder), device="cpu")

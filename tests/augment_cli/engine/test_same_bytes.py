@@ -44,11 +44,10 @@ def test_any_jobs(corpus_file, tmp_path, expected, jobs, backend):
     assert make(tmp_path / "store", corpus_file, Engine(jobs, backend)) == expected
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_any_order_of_parts(corpus_file, tmp_path, expected, seed, monkeypatch):
+def test_any_order_of_parts(corpus_file, tmp_path, expected, monkeypatch):
     def shuffled(function, calls, asked_to_stop):
         calls = list(calls)
-        random.Random(seed).shuffle(calls)
+        random.Random(0).shuffle(calls)
         yield from (backends.call(function, arguments) for arguments in calls)
 
     monkeypatch.setattr(backends, "run_here", shuffled)

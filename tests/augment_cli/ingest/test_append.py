@@ -90,8 +90,7 @@ def rows(store, stage):
     return store.read(stage).to_pylist()
 
 
-@pytest.mark.parametrize("deduplicate", [False, True, "near"])
-@pytest.mark.parametrize("part_rows", [8, 7, 100])
+@pytest.mark.parametrize(("part_rows", "deduplicate"), [(8, True), (7, "near"), (100, False)])
 def test_the_rows_are_those_of_one_ingest(tmp_path, files, part_rows, deduplicate):
     options = {"part_rows": part_rows, "deduplicate": deduplicate}
     whole = ingest(tmp_path / "whole", files, **options)

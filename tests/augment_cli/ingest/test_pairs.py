@@ -244,7 +244,7 @@ def test_every_form_gives_the_corpus_of_a_file(tmp_path, form):
     assert not (store.work / "texts").exists()
 
 
-@examples(60)
+@examples(25)
 @given(texts=st.lists(st.text(st.characters(codec="utf-8")), max_size=8))
 def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
     path = spool(Store.create(tmp_path_factory.getbasetemp() / "memory"), texts, IngestOptions())

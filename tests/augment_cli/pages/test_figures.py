@@ -224,7 +224,9 @@ def first_notice(folder, *names):
     return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]
 
 
-@pytest.mark.parametrize("defect", DEFECTS)
+@pytest.mark.parametrize(
+    "defect", [pytest.param(name, marks=[pytest.mark.slow] * (name != "letters")) for name in DEFECTS]
+)
 def test_the_page_names_the_stage_with_a_defect_first(defect, tmp_path, monkeypatch):
     name, change, words = DEFECTS[defect]
     spoil(monkeypatch, name, change)

@@ -6,10 +6,7 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,7 +31,6 @@ from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
-from tests.helpers.undisturbed import appeared
 
 
 def digests(path):
@@ -237,39 +233,6 @@ def test_the_example_of_the_docs_works(parsed_store):
     assert len(roots) and set(roots.columns) == {"row_id", "lemmas", "token"}
     texts = Store.open(parsed_store).read("corpus")["text"].to_pylist()
     assert all(token and token in texts[row] for row, _, token in roots.iter_rows())
-
-
-@pytest.fixture(scope="module")
-def undisturbed(pipeline, tmp_path_factory):
-    """A corpus of two parts of two pieces, and the digests of its parses."""
-    folder = tmp_path_factory.mktemp("kills")
-    (folder / "in.txt").write_text("".join(f"The heron of river {n} waits.\n" for n in range(4_000)))
-    shutil.copytree(ingested(folder / "store", folder / "in.txt", 2_000), folder / "whole")
-    with Session(folder / "whole", Engine(1)) as session:
-        session.parse(pipeline)
-    return folder / "store", digests(folder / "whole")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pieces", [0, 1, 3])
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
-def test_a_killed_command_resumes(pipeline, undisturbed, tmp_path, name, pieces):
-    """Killed when `pieces` pieces have appeared; then the same command again."""
-    shutil.copytree(undisturbed[0], tmp_path / "store")
-    command = [sys.executable, "-P", "-m", "augment_cli", "parse", "--jobs", "2", "--pipeline", str(pipeline)]
-    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stderr=subprocess.DEVNULL)
-    while process.poll() is None:
-        if appeared(tmp_path / "store", "**/piece-*.parquet") >= pieces:
-            os.killpg(process.pid, getattr(signal, name))
-            process.wait(60)
-            break
-        time.sleep(0.01)
-    done = subprocess.run(
-        [*command, "--json"], cwd=tmp_path, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert json.loads(done.stdout)[-1]["complete"]
-    assert digests(tmp_path / "store") == undisturbed[1]
-    assert verify(Store.open(tmp_path / "store")) == []
 
 
 @pytest.fixture

@@ -2,12 +2,7 @@
 
 import contextlib
 import dataclasses
-import os
-import random
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -25,7 +20,6 @@ from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
 from tests.helpers.made_stores import store_of
 from tests.helpers.tiny_models import SENTENCES
-from tests.helpers.undisturbed import appeared
 from tests.helpers.vector_stages import Died, die_after
 
 # Random weights write no English, so the guards on it are off.
@@ -232,59 +226,3 @@ def test_parts_and_draws(store_path, model):
     assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
     assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
     assert verify(store) == []
-
-
-# --- real kills of the command
-
-
-@pytest.fixture
-def command(model, tmp_path):
-    (tmp_path / "many.txt").write_text("\n".join(SENTENCES * 5) + "\n")
-    start = [sys.executable, "-m", "augment_cli"]
-    options = ["--beams", "6", "--batch-tokens", "40", "--precision", "fp32", "--device", "cpu"]
-    options += ["--no-faithful", "--surprise", "0", "--candidates", "1"]
-
-    def begin(store, *more):
-        if not (tmp_path / store).exists():
-            ingest = [*start, "ingest", "--corpus", "many.txt", "--part-rows", "150", "--store", store]
-            subprocess.run(ingest, cwd=tmp_path, check=True, capture_output=True)
-        return subprocess.Popen(
-            [*start, "paraphrase", "--model", model("bart"), *options, "--store", store, *more],
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    return begin
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_the_command_is_killed_again_and_again(command, tmp_path, jobs):
-    """SIGKILL, SIGTERM and Ctrl-C at random moments, each after some more batches; then it finishes."""
-    undisturbed = command("undisturbed", "--jobs", "1")
-    assert undisturbed.wait(timeout=300) == 0
-    undisturbed.stderr.close()
-    draws, store = random.Random(jobs), tmp_path / "store"
-    for name in ("SIGKILL", "SIGTERM", "SIGINT"):
-        before = set(journalled(store))
-        process = command("store", "--jobs", jobs)
-        wanted = len(before) + draws.randrange(1, 6)
-        while process.poll() is None and appeared(store / ".work", BATCHES) < wanted:
-            time.sleep(0.005)
-        time.sleep(draws.random() * 0.05)
-        if process.poll() is None:
-            os.killpg(process.pid, getattr(signal, name))
-        process.communicate(timeout=300)
-        after = set(journalled(store))
-        finished = set(Store.open(store).stage("paraphrase").parts) if process.returncode == 0 else set()
-        lost = [path for path in before - after if not (store / "paraphrase").exists() and not finished]
-        assert lost == [], name
-    process = command("store", "--jobs", jobs)
-    errors = process.communicate(timeout=300)[1]
-    assert process.returncode == 0, errors
-    assert digests(store) == digests(tmp_path / "undisturbed")
-    assert verify(Store.open(store)) == []
-    assert journalled(store) == []

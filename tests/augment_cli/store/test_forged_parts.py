@@ -196,8 +196,14 @@ def forged_copy(name, whole, tmp_path):
     return store, stage, forge(store, stage, change, int(opened.stage(stage).expected_parts > 1))
 
 
+# All that may happen to row ids happens quickly to one stage; to each of the others only one of it.
+SLOW = {f"{stage}: {what}" for stage in BY_ROW[1:] for what in ROW_IDS if what != "swapped rows"}
+
+
 @pytest.mark.parametrize("find", [problems_in, pytest.param(verify, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FORGED]
+)
 def test_verify_names_the_stage_and_part_of_what_is_forged(name, find, whole, tmp_path):
     """`verify` looks at every stage, at each as `problems_in` does."""
     store, stage, path = forged_copy(name, whole, tmp_path)

@@ -223,14 +223,9 @@ def grown(store):
 
 
 EARLIER = ("stages", "corpus", "earlier")
-STAGES = [("stages", name) for name in ("corpus", "rejects", "tfidf", "terms", "una")]
 
 
-@pytest.mark.parametrize(
-    ("inside", "share"),
-    [(UNA, 21), (EARLIER, 5), *(pytest.param(one, 1, marks=pytest.mark.slow) for one in (*STAGES, EARLIER))],
-    ids=lambda value: str(value),
-)
+@pytest.mark.parametrize(("inside", "share"), [(UNA, 21), (EARLIER, 5)], ids=lambda value: str(value))
 def test_something_else_at_any_place_is_refused_or_does_no_harm(request, command, inside, share):
     """Refused when the store is opened; what may stand there, as in another version, breaks nothing."""
     store = request.getfixturevalue("grown" if inside == EARLIER else "store")

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -53,21 +54,11 @@ def home(made_store, tmp_path):
     return tmp_path / "subject"
 
 
+PLANTED = Case("planted-1.0", "", "store", "nothing", "", "", "status", (0,), "", "", 1)
+
+
 def case_of(**changes):
-    values = {
-        "number": "planted-1.0",
-        "promise": "",
-        "on": "store",
-        "how": "nothing",
-        "at": "",
-        "value": "",
-        "run": "status",
-        "exit": (0,),
-        "words": "",
-        "then": "",
-        "seed": 1,
-    }
-    return Case(**values | changes)
+    return replace(PLANTED, **changes)
 
 
 DAMAGED = {"how": "cut", "at": "store/una/part-00001.parquet", "value": 0.5, "run": "verify", "exit": (4,)}

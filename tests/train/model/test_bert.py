@@ -344,7 +344,7 @@ def texts_of(store, stage):
     return Store.open(store).read(stage)["text"].to_pylist()
 
 
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("pooling", "pooled", "prompts", "default"),
     [

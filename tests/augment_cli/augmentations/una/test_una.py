@@ -298,9 +298,9 @@ def edited(table: pa.Table) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("options", [{}, {"same": "pos"}, {"terms": "random"}])
 def test_only_words_change_places(sample_store, options):
-    table = augment_cli.augment(LINES, "una", store=sample_store, beta=0.9, **options)
+    table = augment_cli.augment(LINES[:300], "una", store=sample_store, beta=0.9, **options)
     pairs = edited(table)
-    assert len(pairs) > (200 if options.get("same") == "pos" else 2_000)
+    assert len(pairs) > (40 if options.get("same") == "pos" else 500)
     for old, new in pairs:
         assert old[0].isalnum()
         assert new.strip()[0].isalnum()
@@ -417,37 +417,51 @@ def test_a_word_is_of_one_kind(name):
     assert len(words) == len(set(words)) > 250
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("He met the governor in 1950 and the mayor in 1953.", {"1950", "1953"}),  # the order of years
-        ("Chapter 3 and No. 5 are from Paris Hilton.", {"3", "5", "Paris"}),
-        ("It seats 20 or 21, with 50–60 outside.", {"20", "21", "50", "60"}),
-        ("It has over 1984 seats and weighs 2000 tons.", {"1984", "2000"}),
-        ("The University of London and the Treaty of Rome are old.", {"London", "Rome"}),
-        ("On 30 March they left Manchester, New Hampshire.", {"30", "Manchester", "Hampshire"}),
-        (
-            "The town won, since the town had an Italian from Italy.",
-            {"town", "Italian", "Italy"},
-        ),  # come again
-        # names of a headline, of which nothing says how they hang together, behind the first that changes
-        ("norway beats finland stockholm crowd cheers late winner monday", {"finland", "stockholm"}),
-    ],
-)
-def test_parts_of_something_longer_stay(fitted, text, kept):
-    options = {"store": fitted([text]), "same": "pos", "positions": "random", "beta": 1.0}
-    table = augment_cli.augment([text] * 20, "una", background="always", **options)
-    assert not {old for old, _ in edited(table)} & kept
+LONGER = {
+    "He met the governor in 1950 and the mayor in 1953.": {"1950", "1953"},  # the order of years
+    "Chapter 3 and No. 5 are from Paris Hilton.": {"3", "5", "Paris"},
+    "It seats 20 or 21, with 50–60 outside.": {"20", "21", "50", "60"},
+    "It has over 1984 seats and weighs 2000 tons.": {"1984", "2000"},
+    "The University of London and the Treaty of Rome are old.": {"London", "Rome"},
+    "On 30 March they left Manchester, New Hampshire.": {"30", "Manchester", "Hampshire"},
+    # what comes again
+    "The town won, since the town had an Italian from Italy.": {"town", "Italian", "Italy"},
+    # names of a headline, of which nothing says how they hang together, behind the first that changes
+    "norway beats finland stockholm crowd cheers late winner monday": {"finland", "stockholm"},
+}
 
 
-def test_names_numbers_and_words_of_a_kind_change(fitted):
-    text = "It was in 1923 that a physicist from Norway, who had 27 friends, played the piano."
-    store = fitted([text])
-    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
-    pairs = edited(augment_cli.augment([text] * 20, "una", **options))
+KINDS = "It was in 1923 that a physicist from Norway, who had 27 friends, played the piano."
+MAPLES = ["It is a norway maple.", "We saw Norway.", "no norway here"]
+
+
+@pytest.fixture(scope="module")
+def exchanged(fitted):
+    """What each text's words become, where any may be replaced by one of its kind."""
+    texts = [*LONGER, KINDS, *MAPLES]
+    options = {"same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
+    table = augment_cli.augment(texts * 20, "una", store=fitted(texts), **options)
+    of = [pa.array(range(place, len(table), len(texts))) for place in range(len(texts))]
+    return {text: edited(table.take(rows)) for text, rows in zip(texts, of, strict=True)}
+
+
+def test_parts_of_something_longer_stay(exchanged):
+    for text, kept in LONGER.items():
+        assert not {old for old, _ in exchanged[text]} & kept, text
+
+
+def test_names_numbers_and_words_of_a_kind_change(exchanged):
+    pairs = exchanged[KINDS]
     assert {old for old, _ in pairs} >= {"1923", "piano", "physicist", "Norway", "27"}
     assert all(new[:3] == "192" for old, new in pairs if old == "1923")
     assert all(new[0] not in "aeio" for old, new in pairs if old == "physicist")  # behind `a`
+
+
+def test_a_name_stays_where_it_is_none(exchanged):
+    replaced = [{old for old, _ in exchanged[text]} for text in MAPLES]
+    assert "norway" not in replaced[0]
+    assert "Norway" in replaced[1]
+    assert "norway" in replaced[2]  # a text without capitals has its names in small letters
 
 
 def test_a_name_changes_everywhere_alike(fitted):
@@ -457,17 +471,6 @@ def test_a_name_changes_everywhere_alike(fitted):
     texts = [row["text"] for row in table.to_pylist() if row["text"]]
     assert texts
     assert all(first == second for first, second in (re.findall(r"[A-Z]\w+", text) for text in texts))
-
-
-def test_a_name_stays_where_it_is_none(fitted):
-    store = fitted(["We saw Norway.", "They met Anna in Norway.", "It is a norway maple."])
-    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
-    texts = ["It is a norway maple.", "We saw Norway.", "no norway here"]
-    table = augment_cli.augment(texts * 20, "una", **options)
-    pairs = [edited(table.slice(row, 1)) for row in range(3)]
-    assert "norway" not in {old for old, _ in pairs[0]}
-    assert "Norway" in {old for old, _ in pairs[1]}
-    assert "norway" in {old for old, _ in pairs[2]}  # a text without capitals has its names in small letters
 
 
 # --- β

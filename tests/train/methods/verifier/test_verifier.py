@@ -145,28 +145,31 @@ def test_a_score_is_the_cosine_less_a_penalty(verifier):
     np.testing.assert_allclose(verifier.score(texts, others), wanted, atol=1e-5)
 
 
-@pytest.fixture(scope="module")
-def made(store, tiny_encoder, tmp_path_factory):
+def trained(store, encoder, out, steps):
     """A verifier that the command trained."""
-    out = tmp_path_factory.mktemp("made") / "verifier"
-    words = ["--steps", "250", "--width", "32", "--held-out", "0.3", "--batch", "32"]
+    words = ["--store", store, "--encoder", encoder, "--out", out, "--steps", steps]
+    words += ["--width", "32", "--held-out", "0.3", "--batch", "32"]
     with pytest.raises(SystemExit) as ended:
-        main(["verifier", "--store", str(store), "--encoder", str(tiny_encoder), "--out", str(out), *words])
+        main(["verifier", *map(str, words)])
     assert ended.value.code == 0
     return out
 
 
-def test_a_trained_one_tells_a_negation_from_a_rephrasing(made, store):
+@pytest.fixture(scope="module")
+def made(store, tiny_encoder, tmp_path_factory):
+    return trained(store, tiny_encoder, tmp_path_factory.mktemp("made") / "verifier", 9)
+
+
+@pytest.mark.slow
+def test_a_trained_one_tells_a_negation_from_a_rephrasing(store, tiny_encoder, tmp_path):
     texts = Store.open(store).read("corpus")["text"].to_pylist()
-    verifier = load_verifier(made)
+    verifier = load_verifier(trained(store, tiny_encoder, tmp_path / "verifier", 250))
     columns = {stage: Store.open(store).read(stage)["text"].to_pylist() for stage in ("negation", "crop")}
     means = {}
     for stage, others in columns.items():
         asked = [pair for pair in zip(texts, others, strict=True) if pair[1]]
         means[stage] = verifier.turned(*zip(*asked, strict=True)).mean()
     assert means["negation"] > means["crop"] + 0.1
-    card = (made / "README.md").read_text(encoding="utf-8")
-    assert "| negation |" in card and "python -m train verifier" in card
 
 
 def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path, ended, monkeypatch):
@@ -188,7 +191,7 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     assert not (tmp_path / "new").exists()
 
 
-def test_the_networks_differ_and_their_mean_is_asked(made):
+def test_the_networks_differ_their_mean_is_asked_and_the_card_says_how_they_were_made(made):
     verifier = load_verifier(made)
     first, second = (side_by_side([torch.randn(4, verifier.shape.dimension * 2)]) for _ in range(2))
     with torch.inference_mode():
@@ -196,6 +199,8 @@ def test_the_networks_differ_and_their_mean_is_asked(made):
         together = float(verifier.network(*first, *second))
     assert len(set(alone)) == verifier.shape.networks == 2
     assert together == pytest.approx(sum(alone) / 2, abs=1e-5)
+    card = (made / "README.md").read_text(encoding="utf-8")
+    assert "| negation |" in card and "python -m train verifier" in card
 
 
 def test_onnx_gives_the_same_logits_and_none_of_other_weights_stays(made, tmp_path):
