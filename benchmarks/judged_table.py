@@ -43,5 +43,9 @@ def table(folder: Path = JUDGED) -> str:
     return markdown(said, rows, "llllrrrrl") + footnote
 
 
-if __name__ == "__main__":
+def main() -> None:
     print(table())
+
+
+if __name__ == "__main__":
+    main()
