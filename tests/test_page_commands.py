@@ -72,7 +72,7 @@ LESS = {
     r"--parts 0-9": "--parts 0",
     r"--model TEACHER": "--model data/models/static",
     r"--min-positive 0.7": "--min-positive -1",
-    r"--margin 0.05": "--margin -1",
+    r" --margin 0.05": "",  # random weights write what is further off than any negative
     r"judge STAGE": "judge una",
     r"judge --read FILE": "judge --read una.judged.jsonl",
     r"ingest --deduplicate near": "ingest --deduplicate near --corpus few.txt --store near",
