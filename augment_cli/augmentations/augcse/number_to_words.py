@@ -78,7 +78,8 @@ def _stays(words: Words, index: np.ndarray) -> np.ndarray:
     # "until 4.30"; "42° 51' S."
     clock = pc.match_substring_regex(words.strings.take(pa.array(index)), r"^\d{1,2}\.[0-5]\d$")
     stays |= near & words.among(_WORDS.before_times)[before] & clock.to_numpy(zero_copy_only=False)
-    stays |= is_any(values[words.flat_ends[before]], "°") | is_any(values[words.flat_ends[before] - 1], "°")
+    ends = words.flat_ends[before]
+    stays |= is_any(values[np.minimum(ends, len(values) - 1)], "°") | is_any(values[ends - 1], "°")
     # "18 October", "October 1911"
     stays |= months[behind] & words.follows_space[behind] & (behind > index)
     four = words.flat_ends[index] - words.flat_starts[index] == 4

@@ -58,7 +58,7 @@ class EntitySwapParameters:
 
 def _resolve(parameters: EntitySwapParameters, resources: Resources) -> dict[str, Any]:
     own = terms_of(resources)
-    return dataclasses.asdict(parameters) | vocabulary_settings(parameters, own) | entity_digests()
+    return dataclasses.asdict(parameters) | vocabulary_settings(parameters, own, "kind") | entity_digests()
 
 
 class _EntitySwap:

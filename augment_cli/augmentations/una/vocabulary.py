@@ -63,6 +63,7 @@ class Vocabulary:
     drawable: np.ndarray  # words that may be put into a sentence
     classes: np.ndarray  # A term is drawn for one of the same class only; −1 is never replaced or drawn
     joined: bool = False  # whether the shipped terms are among them
+    has_enough: bool = False  # whether the corpus has words enough of its own
 
     @cached_property
     def replaceable(self) -> np.ndarray:
@@ -82,14 +83,13 @@ class Vocabulary:
 
     def own_first(self, classes: np.ndarray) -> np.ndarray:
         """bool (V,): what is drawn; shipped terms only of classes (V,) of which the corpus has too few."""
-        if not self.joined:
+        count = int(classes.max(initial=-1)) + 1
+        if not self.joined or (count == 1 and not self.has_enough):
             return self.drawable
         is_own = np.zeros(len(self.table), bool)
         is_own[self.own[:-1]] = True
-        count = int(classes.max(initial=-1)) + 1
         members = np.bincount(classes[self.drawable & is_own & (classes >= 0)], minlength=max(count, 1))
-        least = LEAST_OWN if count == 1 else LEAST_NEIGHBOURS
-        return self.drawable & (is_own | (members < least)[classes])
+        return self.drawable & (is_own | (members < LEAST_NEIGHBOURS)[classes])
 
     @cached_property
     def _members(self) -> np.ndarray:
@@ -144,7 +144,7 @@ class Vocabulary:
     def _reach(self, radius: int) -> np.ndarray:
         """int64 (C,): places either side for each class."""
         sizes = np.diff(self._bounds)
-        if radius == 0 or (len(sizes) == 1 and not self.joined):
+        if radius == 0 or (len(sizes) == 1 and not (self.joined and self.has_enough)):
             return np.full(len(sizes), radius)
         share = radius / max(len(self.table), 1)
         return np.maximum(np.round(share * sizes).astype(np.int64), LEAST_NEIGHBOURS)
@@ -160,7 +160,8 @@ def vocabulary_of(own: TermTable, joined: bool, avoided: tuple[str, ...], same: 
     words &= ~among(table, word_set("term_fragments"))
     drawable = words & ~long_terms(table) & ~among(table, pa.array(avoided, pa.string()))
     classes = np.where(words, classes_of(table) if same == "pos" else 0, -1).astype(np.int32)
-    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes, joined)
+    enough = has_enough(own)
+    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes, joined, enough)
 
 
 def long_terms(terms: TermTable) -> np.ndarray:
@@ -177,7 +178,8 @@ def vocabulary_settings(parameters: Any, own: TermTable, same: str = "any") -> d
     digests["avoid"] = avoided_digest(parameters.avoid)
     if not joins(parameters.background, own):
         return digests | {"background": None}
-    return digests | {"background": english_terms_digest(), "own_first": OWN_FIRST}
+    first = {"own_first": OWN_FIRST} if same != "any" or has_enough(own) else {}
+    return digests | {"background": english_terms_digest()} | first
 
 
 def spans_of(
@@ -191,6 +193,11 @@ def spans_of(
 def joins(background: str, own: TermTable) -> bool:
     """Whether the shipped table joins a corpus's own."""
     return background == "always" or (background == "auto" and _is_small(own) and not _is_domain(own))
+
+
+def has_enough(own: TermTable) -> bool:
+    """Whether a corpus has words enough of its own to draw from."""
+    return _known(own)[2] >= LEAST_OWN
 
 
 def background_note(background: str, own: TermTable) -> list[str]:
@@ -220,8 +227,7 @@ def _is_small(own: TermTable) -> bool:
 
 def _is_domain(own: TermTable) -> bool:
     """Whether common English would be foreign in a corpus, which has enough words of its own."""
-    _, familiar, count = _known(own)
-    return familiar < FAMILIAR and count >= LEAST_OWN
+    return _known(own)[1] < FAMILIAR and has_enough(own)
 
 
 @lru_cache(maxsize=2)
