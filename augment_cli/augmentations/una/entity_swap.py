@@ -67,7 +67,9 @@ class _EntitySwap:
     def __init__(self, parameters: EntitySwapParameters, resources: Resources) -> None:
         own = terms_of(resources)
         avoided = tuple(avoided_words(parameters.avoid).to_pylist())
-        self._vocabulary = vocabulary_of(own, joins(parameters.background, own), avoided, "any")
+        self._vocabulary = vocabulary_of(
+            own, joins(parameters.background, own), avoided, "any", parameters.background
+        )
         self._entities = entities_of(self._vocabulary)
         self._context = EntityContext(own, self._vocabulary)
         self._share = parameters.share

@@ -170,7 +170,7 @@ class NaturalReplacement(TermReplacement):
         super().__init__(name, parameters, resources, opposite)
         self._joined = joins_background(parameters, self.terms)
         avoided = tuple(avoided_words(parameters.avoid).to_pylist())
-        vocabulary = vocabulary_of(self.terms, self._joined, avoided, parameters.same)
+        vocabulary = vocabulary_of(self.terms, self._joined, avoided, parameters.same, parameters.background)
         self._vocabulary = vocabulary
         self._radius = radius_in_ranks(parameters.radius, vocabulary.table)
         self._protected = self.kept()

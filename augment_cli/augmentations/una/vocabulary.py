@@ -62,7 +62,7 @@ class Vocabulary:
     is_word: np.ndarray  # terms that are words; the last for −1
     drawable: np.ndarray  # words that may be put into a sentence
     classes: np.ndarray  # A term is drawn for one of the same class only; −1 is never replaced or drawn
-    joined: bool = False  # whether the shipped terms are among them
+    prefers_own: bool = False  # whether shipped terms are drawn only where the corpus's own are too few
     has_enough: bool = False  # whether the corpus has words enough of its own
 
     @cached_property
@@ -84,7 +84,7 @@ class Vocabulary:
     def own_first(self, classes: np.ndarray) -> np.ndarray:
         """bool (V,): what is drawn; shipped terms only of classes (V,) of which the corpus has too few."""
         count = int(classes.max(initial=-1)) + 1
-        if not self.joined or (count == 1 and not self.has_enough):
+        if not self.prefers_own or (count == 1 and not self.has_enough):
             return self.drawable
         is_own = np.zeros(len(self.table), bool)
         is_own[self.own[:-1]] = True
@@ -144,14 +144,16 @@ class Vocabulary:
     def _reach(self, radius: int) -> np.ndarray:
         """int64 (C,): places either side for each class."""
         sizes = np.diff(self._bounds)
-        if radius == 0 or (len(sizes) == 1 and not (self.joined and self.has_enough)):
+        if radius == 0 or (len(sizes) == 1 and not (self.prefers_own and self.has_enough)):
             return np.full(len(sizes), radius)
         share = radius / max(len(self.table), 1)
         return np.maximum(np.round(share * sizes).astype(np.int64), LEAST_NEIGHBOURS)
 
 
 @lru_cache(maxsize=2)
-def vocabulary_of(own: TermTable, joined: bool, avoided: tuple[str, ...], same: str) -> Vocabulary:
+def vocabulary_of(
+    own: TermTable, joined: bool, avoided: tuple[str, ...], same: str, background: str = "auto"
+) -> Vocabulary:
     """The vocabulary of a term table; kept, since a worker needs the same one for each of its parts."""
     table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
     table = dataclasses.replace(table, cases=_known_cases(table))
@@ -160,8 +162,9 @@ def vocabulary_of(own: TermTable, joined: bool, avoided: tuple[str, ...], same: 
     words &= ~among(table, word_set("term_fragments"))
     drawable = words & ~long_terms(table) & ~among(table, pa.array(avoided, pa.string()))
     classes = np.where(words, classes_of(table) if same == "pos" else 0, -1).astype(np.int32)
+    first = joined and background != "always"  # who asks for the shipped terms gets them
     enough = has_enough(own)
-    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes, joined, enough)
+    return Vocabulary(table, ids.astype(np.int32), np.append(words, False), drawable, classes, first, enough)
 
 
 def long_terms(terms: TermTable) -> np.ndarray:
@@ -178,7 +181,8 @@ def vocabulary_settings(parameters: Any, own: TermTable, same: str = "any") -> d
     digests["avoid"] = avoided_digest(parameters.avoid)
     if not joins(parameters.background, own):
         return digests | {"background": None}
-    first = {"own_first": OWN_FIRST} if same != "any" or has_enough(own) else {}
+    prefers_own = parameters.background != "always" and (same != "any" or has_enough(own))
+    first = {"own_first": OWN_FIRST} if prefers_own else {}
     return digests | {"background": english_terms_digest()} | first
 
 

@@ -609,9 +609,11 @@ def test_a_small_english_corpus_is_joined_and_told_so(sample_store):
     assert alone.settings(sample_store).parameters["background"] is None
 
 
-def shipped_are_drawn(table: TermTable, same: str, terms: list[str] | None = None) -> bool:
+def shipped_are_drawn(
+    table: TermTable, same: str, terms: list[str] | None = None, joins: str = "auto"
+) -> bool:
     """Whether shipped words come for some terms of a corpus, or any, where the shipped table joins."""
-    joined = vocabulary.vocabulary_of(table, True, (), same)
+    joined = vocabulary.vocabulary_of(table, True, (), same, joins)
     ids = joined.own[:-1] if terms is None else joined.own[table.ids_of(pa.array(terms))]
     ids = np.repeat(ids[joined.replaceable[ids]], 50)
     drawn = joined.draw(ids, 100, np.arange(len(ids)) % 50 / 50, False)
@@ -625,6 +627,7 @@ def test_the_own_words_of_a_corpus_come_before_the_shipped_ones(sample_store):
     # a kind of which the corpus has few words, and a corpus that has few
     assert shipped_are_drawn(table, "pos", ["canada"])
     assert shipped_are_drawn(table_of(sample_store, LINES[:50]), "any")
+    assert shipped_are_drawn(table, "any", joins="always")
 
 
 def sentences_of(words: list[str], others: list[str]) -> list[str]:
