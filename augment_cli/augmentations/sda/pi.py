@@ -41,7 +41,8 @@ class PunctuationInsertionParameters:
     clause_weight: float = parameter(0.45, "weight of: comma at a subordinate clause", minimum=0)
     subject_weight: float = parameter(
         0.4,
-        "weight of: comma or quotation marks at the subject; 0, and so --repeat-weight: none but good places",
+        "weight of: comma or quotation marks at the subject; with 0 here and for --repeat-weight a mark "
+        "stands only where it may",
         minimum=0,
     )
     repeat_weight: float = parameter(0.1, "weight of: repeat a mark inside the sentence", minimum=0)
