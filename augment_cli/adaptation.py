@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
-from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
+from augment_cli.languages import unknown_language
 from augment_cli.models.digest import model_digest
 from augment_cli.pages.notebook import table_html
 from augment_cli.places import CHECKOUT, STATIC, shipped

@@ -24,6 +24,7 @@ from train.additions import make_dev_tests
 from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
+from train.loading import unlike_paper
 from train.machine.distributed import Ranks
 from train.machine.process import StopRequest, check_compiler, set_threads
 from train.model.memory import check_memory
@@ -203,7 +204,7 @@ def loop(training: Training, request: StopRequest) -> int:
     model.train()
     speed = Speed(progress.done * recipe.batch)
     if recipe.name == "sda" and not progress.done:
-        for said in components.part("extras.papers").unlike_paper(recipe, training.store):
+        for said in unlike_paper(recipe, training.store):
             log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli.api.making import Pipeline
-from augment_cli.api.step import session_of
+from augment_cli.api.making import Pipeline, session_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation, plain
 from augment_cli.contract.pack_options import PackOptions

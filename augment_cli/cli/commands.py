@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from augment_cli import api, augmentations
-from augment_cli.api.making import Parts, Pipeline
-from augment_cli.api.step import Step
+from augment_cli.api.making import Parts, Pipeline, Step
 from augment_cli.cli import options
 from augment_cli.cli.application import AugmentationGroup, app, guarded
 from augment_cli.cli.options import switch, valued

@@ -15,7 +15,7 @@ from augment_cli.answers.client import check_endpoint
 from augment_cli.answers.templates import find_template
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.parameters import MOST_DRAWS
-from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters
+from augment_cli.contract.vector_parameters import CombineParameters, EmbedParameters, MineParameters
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.languages import against, registered
 from augment_cli.parsing import stage as parsing
@@ -33,7 +33,7 @@ from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
-from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, mined_names
+from augment_cli.vectors.mine import mine_settings, mined_names
 from augment_cli.vectors.stages import CORPUS_STAGE, as_stored, chosen_set, vectors_name, wanted
 
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters

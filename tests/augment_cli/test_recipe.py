@@ -8,6 +8,7 @@ import pytest
 
 import augment_cli
 from augment_cli import augmentations
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.reports.soundness import verify
@@ -16,7 +17,6 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.session.recipe import _parse_comes_first
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MineParameters
 from tests.helpers.made_stores import Told, store_of
 from tests.helpers.tiny_models import SENTENCES
 

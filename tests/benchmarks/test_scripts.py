@@ -13,7 +13,7 @@ from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
 from augment_cli.languages import languages_of
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.reports.verdicts import read, summary
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table

@@ -16,13 +16,12 @@ import torch
 import train.machine.fast.shared_sum
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import word_table, write_folder
+from train.data.order import draw_key
 from train.data.reader import Reader
-from train.draws import draw_key
 from train.loading import make_recipe
 from train.machine.distributed import join, leave
 from train.methods.mlm.masked_language import MaskedObjective
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import open_columns

@@ -27,8 +27,7 @@ from train import losses
 from train.loading import make_recipe
 from train.losses import info_nce
 from train.model.fast.bert import BitDropout
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.outputs.log import Log, Speed, read_log
 from train.recipe import Recipe
 from train.watching.early_stopping import DivergedError

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason

@@ -17,8 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import (
+    LABEL_COLUMN,
+    Augmentation,
+    Resources,
+    prepared,
+    with_digests,
+    with_labels,
+)
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits

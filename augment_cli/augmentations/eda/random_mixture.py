@@ -19,8 +19,7 @@ from augment_cli.augmentations.eda.random_words import (
     permutations,
     swap_edits,
 )
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.english.clauses.owners import owners, question_words
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of

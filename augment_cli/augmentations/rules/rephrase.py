@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import english_rules
-from augment_cli.contract.augmentation import with_digests
+from augment_cli.contract.augmentation import english_rules, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason

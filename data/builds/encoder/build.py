@@ -31,7 +31,7 @@ from data.builds.frame import LICENSE, sentences, size_of
 from train.data.tokens import cache_tokens
 from train.loading import load_recipe
 from train.methods.distil import vocabulary
-from train.model.start import start
+from train.model.model import start
 from train.outputs.export import export
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

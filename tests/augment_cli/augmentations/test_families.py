@@ -25,7 +25,7 @@ from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import CLAUSE
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.store.settings import library_versions

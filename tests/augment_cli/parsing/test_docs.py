@@ -18,11 +18,10 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing import docs, tables
+from augment_cli.parsing import docs, stage
 from augment_cli.parsing.docs import docs_of
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
-from augment_cli.parsing.stage import count_clauses
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import count_clauses, parse_texts
 from augment_cli.session import Session
 from augment_cli.store.parquet import PARSES, read_parquet, write_parquet
 from augment_cli.store.store import Store
@@ -307,16 +306,16 @@ def test_a_text_beyond_spacys_own_limit(tables_nlp):
 def test_a_row_does_not_depend_on_its_batch(tables_nlp, monkeypatch, rows, characters):
     texts = [*TEXTS_OF_TABLES, *(f"Boat {n} waits{' here' * (n % 9)}." for n in range(50))]
     expected = parse_texts(tables_nlp, pa.array(texts))
-    monkeypatch.setattr(tables, "BATCH_TEXTS", rows)
-    monkeypatch.setattr(tables, "BATCH_CHARACTERS", characters)
+    monkeypatch.setattr(stage, "BATCH_TEXTS", rows)
+    monkeypatch.setattr(stage, "BATCH_CHARACTERS", characters)
     assert parse_texts(tables_nlp, pa.array(texts)).equals(expected)
 
 
 def test_batches_keep_every_text_and_their_limits(monkeypatch):
-    monkeypatch.setattr(tables, "BATCH_TEXTS", 3)
-    monkeypatch.setattr(tables, "BATCH_CHARACTERS", 10)
+    monkeypatch.setattr(stage, "BATCH_TEXTS", 3)
+    monkeypatch.setattr(stage, "BATCH_CHARACTERS", 10)
     texts = ["a" * length for length in (4, 4, 4, 11, 1, 1, 1, 1, 0)]
-    batches = list(tables._batches(texts))
+    batches = list(stage._batches(texts))
     assert [len(batch) for batch in batches] == [2, 1, 1, 3, 2]
     assert [text for batch in batches for text in batch] == texts
 

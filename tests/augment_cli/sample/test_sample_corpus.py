@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from augment_cli.text.language_guess import language_codes
+from augment_cli.languages import language_codes
 
 SAMPLE = files("augment_cli") / "sample"
 IRREGULAR = "built|made|held|sold|lost|found|taken|written|given|sown|shot|hit|left|told|struck|broken|stolen"

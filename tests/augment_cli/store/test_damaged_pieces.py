@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.parsing import stage as parsing
@@ -17,7 +18,6 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal, pieces_in
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
-from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.tiny_models import SENTENCES

@@ -25,8 +25,7 @@ from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.machine.process import check_compiler
 from train.model.fast.bert import BitDropout, use_bit_dropout
-from train.model.model import Model
-from train.model.start import start
+from train.model.model import Model, start
 from train.outputs.export import export
 from train.prepare import Run, open_columns, prepare_model
 

@@ -20,7 +20,7 @@ from train.methods.esimcse.momentum_addition import Momentum
 from train.methods.esimcse.momentum_addition import Settings as Queue
 from train.methods.esimcse.repetition_addition import Settings as Repetition
 from train.methods.esimcse.repetition_addition import repeat
-from train.model.start import start
+from train.model.model import start
 
 
 class Tiny(nn.Module):
