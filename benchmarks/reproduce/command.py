@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce import plan
     from benchmarks.reproduce.grid import load_grid
-    from benchmarks.reproduce.measure import Pace
+    from benchmarks.reproduce.plan import Pace
     from benchmarks.reproduce.stages import Stages
     from benchmarks.reproduce.table import paper_table, tables
     from benchmarks.reproduce.units import Results, check_bed, make_units

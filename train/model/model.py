@@ -1,4 +1,4 @@
-"""The model in training: the encoder a run starts from, fitted to recipe and device, with pooling and heads."""
+"""The model in training: the encoder that a run starts from, fitted to recipe and device, and its heads."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -16,8 +16,7 @@ from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.bed import compared, make_bed, read_facts
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import Bed, load_grid
-from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
-from benchmarks.reproduce.plan import bounds, make_plan, show
+from benchmarks.reproduce.plan import DEV_ROWS, SCORED_ROWS, Pace, bounds, make_plan, show
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import (
     SCORED,
