@@ -1,4 +1,4 @@
-"""What came back from a model, held against what went in: good enough, or the reason why not."""
+"""What came back from a model, held against what went in: good enough, or why not; the best of several."""
 
 import itertools
 import re

@@ -210,7 +210,7 @@ def _repeat(entries: Sequence[Any], seeds: Sequence[int], jobs: Any, folder: Pat
 
 def _bed(bed: Any, args: argparse.Namespace) -> str:
     """Make the profile's bed and say how its digest compares with the recorded one."""
-    from benchmarks.reproduce.bed import compared, make_bed
+    from benchmarks.reproduce.work import compared, make_bed
 
     if bed is None:
         raise UsageError(f"profile {args.profile} has no bed; it starts from another encoder")

@@ -20,16 +20,16 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import (
+from augment_cli.english.words.words import (
     Matches,
     PhraseTable,
+    Words,
     character_after,
     is_any,
     last_mark_before,
     lower_strings,
     next_words,
 )
-from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list_digests, word_table
 
 LIST = "discourse_markers"

@@ -25,11 +25,10 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
 
 from data.builds.frame import LICENSE, sentences, size_of
-from data.builds.pipeline import lemmas, student, teacher
-from data.builds.pipeline.lemmas import Lexicon, correct
+from data.builds.pipeline import student, teacher, treebank
 from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.teacher import is_tree
-from data.builds.pipeline.treebank import Sentence, make_doc, read_conllu
+from data.builds.pipeline.treebank import Lexicon, Sentence, correct, make_doc, read_conllu
 
 CHUNK = 5_000  # sentences a file
 SHORTEST, LONGEST = 3, 60  # words
@@ -86,7 +85,7 @@ def write_silver(
     folder: Path,
     seed: int,
 ) -> Iterator[tuple[Path, int, int]]:
-    """Annotate lines chunk by chunk into ``folder/silver-NNN.spacy``."""
+    """Annotate lines chunk by chunk into ``folder/silver-NNN.spacy``; a stopped run goes on where it was."""
     folder.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(lines), CHUNK):
         path = folder / f"silver-{start // CHUNK:03d}.spacy"
@@ -241,7 +240,7 @@ def make_silver(data: Path, work: Path) -> Path:
     for path, kept, given in write_silver(nlp, lines, annotate, raw, SEED):
         say(f"{path.name}: {f'{kept:,} trees of {given:,} lines' if kept >= 0 else 'there already'}")
     gold = read_treebank(data, "en_ewt-ud-train")
-    correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
+    correct_lemmas(nlp, raw, folder, treebank.Lexicon(gold))
     student.write_gold(gold, folder / "gold.spacy", GOLD_COPIES, SEED)
     return folder
 

@@ -13,7 +13,6 @@ from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import compared, make_bed, read_facts
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import Bed, load_grid
 from benchmarks.reproduce.plan import DEV_ROWS, SCORED_ROWS, Pace, bounds, make_plan, show
@@ -28,6 +27,7 @@ from benchmarks.reproduce.units import (
     make_unit,
     make_units,
 )
+from benchmarks.reproduce.work import compared, make_bed, read_facts
 from eval.results.tables import published_rows
 from eval.tasks.table import Table
 from tests.helpers.places import REPOSITORY

@@ -19,9 +19,19 @@ from spacy.util import fix_random_seed
 from data.builds.pipeline import __main__ as build
 from data.builds.pipeline import teacher
 from data.builds.pipeline.__main__ import ship
-from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, correct, lemma_script
 from data.builds.pipeline.student import adapt_tokenizer, relearn
-from data.builds.pipeline.treebank import Sentence, group, make_doc, parse_sentence, read_conllu
+from data.builds.pipeline.treebank import (
+    PRODUCTIVE,
+    Lexicon,
+    Sentence,
+    apply_script,
+    correct,
+    group,
+    lemma_script,
+    make_doc,
+    parse_sentence,
+    read_conllu,
+)
 
 
 def conllu(text: str, *rows: str) -> list[str]:
