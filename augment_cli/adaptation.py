@@ -167,10 +167,10 @@ def adapt(
 
 def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
     """The verdict with its page, which is made once, and of enough texts."""
-    from augment_cli.pages import adaptation, figures
+    from augment_cli.pages import figures
 
     run = verdict.folder.parent
-    page = run / adaptation.NAME
+    page = run / figures.NAME
     if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
         rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
         texts = list(dict.fromkeys(row["text"] for row in rows))
@@ -182,7 +182,7 @@ def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
         folders = (start, verdict.folder)
         vectors = [load_encoder(one, max_length=_MAPPED_TOKENS).encode(texts) for one in folders]
         said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
-        adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
+        figures.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
     return dataclasses.replace(verdict, page=page, following=(*verdict.following, f"page: {page}"))
 
 

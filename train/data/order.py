@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from augment_cli.contract.draws import splitmix64, unit_interval
 from augment_cli.store.parquet import ROW_GROUP_ROWS
@@ -105,6 +104,8 @@ def draw_key(*names: Any) -> int:
 
 def seed_torch(*names: Any) -> None:
     """Seed torch's draws on the CPU, and on GPUs where they are used, by `draw_key`."""
+    import torch
+
     # `torch.manual_seed` does the same and, on a machine without a GPU, keeps a call with its stack for each
     # kind of device that might be used later: milliseconds a step, and memory that grows.
     key = draw_key(*names)

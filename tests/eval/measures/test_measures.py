@@ -20,9 +20,9 @@ from augment_cli.errors import MissingError, UsageError
 from eval.measures import classification, geometry
 from eval.measures.classification import PUBLISHED, Classifier, LinearClassifier, train_and_predict
 from eval.measures.geometry import NEAREST, correlation, cosine, finds_own, halves, nearest, shared_neighbours
+from eval.measures.kmeans import hungarian_accuracy
 from eval.measures.processes import parallel
 from eval.protocols import retrieval
-from eval.protocols.clustering import hungarian_accuracy
 from tests.helpers.blobs import blobs
 from tests.helpers.training import draw
 
