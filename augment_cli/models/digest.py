@@ -1,4 +1,4 @@
-"""The files of a model folder: its JSON, one digest to tie what a model made to it, a copy; its vocabulary."""
+"""The files of a model folder: JSON, vocabulary, one digest to tie what a model made to it, a copy."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What a page draws, as plain arrays and as PNG; texts as points of a plane, and the page of an adaptation."""
+"""What a page draws, as plain arrays and as PNG; texts as points of a plane; the page of an adaptation."""
 
 import importlib.util
 import math
