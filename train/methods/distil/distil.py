@@ -24,8 +24,7 @@ from augment_cli.vectors.stages import VectorStage, vectors_name
 from eval.measures.geometry import unit
 from train.components import part
 from train.data.tokens import special_ids
-from train.methods.distil import vocabulary
-from train.methods.distil.settings import Settings
+from train.methods.distil import Settings, vocabulary
 from train.outputs.export import export
 from train.outputs.folder import check_new_folder
 

@@ -16,8 +16,8 @@ from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from train.cli import main
+from train.methods.verifier import Settings
 from train.methods.verifier.fit import Pair, chances, fit, neighbours, read_pairs
-from train.methods.verifier.settings import Settings
 
 STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
 
