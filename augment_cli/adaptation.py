@@ -170,7 +170,7 @@ def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
     from augment_cli.pages import figures
 
     run = verdict.folder.parent
-    page = run / figures.NAME
+    page = run / figures.ADAPTATION
     if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
         rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
         texts = list(dict.fromkeys(row["text"] for row in rows))

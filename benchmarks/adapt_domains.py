@@ -31,7 +31,7 @@ from benchmarks.timing import add_line, markdown, read_lines
 from eval.measures.geometry import neighbourhoods_by_row
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
-from eval.tasks.table import Table, load_registry, read_table
+from eval.tasks import Table, load_registry, read_table
 
 SCORES = {
     "accuracy": "K-means accuracy",

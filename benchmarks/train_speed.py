@@ -100,7 +100,7 @@ def make_encoder(folder: Path, pooling: str) -> Path:
     import torch
 
     from train.loading import make_recipe
-    from train.model.model import start
+    from train.model import start
     from train.outputs.export import export
 
     tokenizer = folder / "tokenizer"

@@ -23,8 +23,8 @@ from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity
 from eval.runner import Vectors, score_task
+from eval.tasks import Table, Task
 from eval.tasks.beir import QUERY_ROWS, RetrievalTable
-from eval.tasks.table import Table, Task
 
 _PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
 

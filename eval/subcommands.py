@@ -28,7 +28,7 @@ from eval.options import (
 )
 from eval.results import tables
 from eval.results.files import RESAMPLES, find_results, results_of_one, without_nan
-from eval.tasks.table import REGISTRY, Table, choose_tasks, load_registry
+from eval.tasks import REGISTRY, Table, choose_tasks, load_registry
 
 EXAMPLES = 3
 _PRINTED = {"markdown": tables.as_markdown, "latex": tables.as_latex, "csv": tables.as_csv}

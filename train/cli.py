@@ -21,8 +21,8 @@ from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import with_every_set
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
-from train.machine.process import prepare
-from train.outputs.folder import check_folder
+from train.machine import prepare
+from train.outputs import check_folder
 from train.watching import has_stsb
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _check_inputs(args: Arguments, recipe: Recipe, encoder: str, data: Path | No
     """See that store, columns and encoder are there, before torch takes seconds to load."""
     from augment_cli.neural.loading import find_folder
     from augment_cli.store.store import Store
-    from train.data.texts import CORPUS, SELF
+    from train.data import CORPUS, SELF
     from train.data.tokens import stage_draws
 
     store = Store.open(args.store)

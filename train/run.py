@@ -25,13 +25,12 @@ from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.loading import unlike_paper
+from train.machine import StopRequest, check_compiler, set_threads
 from train.machine.distributed import Ranks
-from train.machine.process import StopRequest, check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
-from train.outputs import checkpoint
+from train.outputs import CHECKPOINTS, checkpoint
 from train.outputs.export import export
-from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, Tracker, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed

@@ -29,7 +29,7 @@ from typing import Any
 from augment_cli.errors import MissingError, UsageError, UserError
 from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import sha256_of_json
-from train.machine.process import prepare
+from train.machine import prepare
 
 HERE = Path(__file__).parent
 

@@ -15,7 +15,7 @@ from benchmarks.reproduce.grid import Bed, Grid, Profile, Row
 from benchmarks.timing import read_lines
 from train import components
 from train.additions import make_views
-from train.data.texts import CORPUS, SELF
+from train.data import CORPUS, SELF
 from train.loading import load_recipe
 from train.recipe import RENAMED, RENAMED_LOSSES, Recipe
 

@@ -31,7 +31,7 @@ from eval.contract import Options, Progress
 from eval.measures.geometry import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, score_task
-from eval.tasks.table import Pairs, Table, choose_tasks, load_registry, pairs_of, read_tables
+from eval.tasks import Pairs, Table, choose_tasks, load_registry, pairs_of, read_tables
 from train.loading import load_recipe
 from train.machine.distributed import join
 from train.outputs.export import export

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.tasks.table import Table, Task
+from eval.tasks import Table, Task
 
 Encode = Callable[[Sequence[str]], np.ndarray]  # n strings in, vectors of shape (n, d) out
 Cells = dict[str, tuple[float, float]]  # label: (score, deviation), NaN where there is no deviation

@@ -21,7 +21,7 @@ from augment_cli.errors.visible import visible_line
 from augment_cli.store.files import read_small_file
 from eval import protocols
 from eval.contract import TaskScore
-from eval.tasks.table import Table, Task
+from eval.tasks import Table, Task
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"

@@ -19,7 +19,7 @@ from eval import protocols
 from eval.results.compare import Comparison, interval_of
 from eval.results.files import write_file
 from eval.results.tables import Row, ScoreTable, header_and_lines
-from eval.tasks.table import Task
+from eval.tasks import Task
 
 _TEMPLATE = Path(__file__).with_name("scores.html")
 BEGIN, END = "<!-- python -m eval card -->", "<!-- end of python -m eval card -->"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import MissingError
-from eval.tasks.table import Table, gunzip, own_task
+from eval.tasks import Table, gunzip, own_task
 
 FILE = Path(__file__).with_name("minimal_pairs.tsv")
 KINDS = ("negation", "antonym", "number", "role switch", "entity", "time and order", "quantifier", "modality")

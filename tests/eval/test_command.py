@@ -11,7 +11,7 @@ from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import Encoder
 from eval import protocols
 from eval.command import main
-from eval.tasks.table import load_registry
+from eval.tasks import load_registry
 from tests.helpers.places import REPOSITORY
 
 

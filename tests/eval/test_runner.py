@@ -16,8 +16,8 @@ from eval.command import main
 from eval.contract import Options, Progress
 from eval.protocols.retrieval import score
 from eval.scoring import _Shown, split_label
+from eval.tasks import Table, load_registry, read_tables
 from eval.tasks.beir import read_beir
-from eval.tasks.table import Table, load_registry, read_tables
 from tests.helpers.beir_folders import write_beir
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.stored_results import REGISTRY

@@ -2,7 +2,7 @@
 
 from eval.contract import TaskScore
 from eval.results.files import read_results, write_encoder, write_result
-from eval.tasks.table import Table, load_registry
+from eval.tasks import Table, load_registry
 
 REGISTRY = load_registry()
 SETTINGS = {

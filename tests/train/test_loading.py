@@ -31,7 +31,7 @@ from train.extras.card import next_lines
 from train.heads import make_head
 from train.loading import RECIPES, load_recipe, make_recipe, unlike_paper
 from train.machine.distributed import join
-from train.model.model import Model, freeze, known_layers, start
+from train.model import Model, freeze, known_layers, start
 from train.objectives.contrastive import contrast
 from train.optimizer import learning_rate_at
 from train.outputs import checkpoint

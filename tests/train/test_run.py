@@ -26,8 +26,8 @@ from tests.helpers.training import logged_run, logged_steps, quick_run
 from train import losses
 from train.loading import make_recipe
 from train.losses import info_nce
-from train.model.fast.bert import BitDropout
-from train.model.model import Model, start
+from train.model import Model, start
+from train.model.fast import BitDropout
 from train.outputs.log import Log, Speed, read_log
 from train.recipe import Recipe
 from train.watching.early_stopping import DivergedError
@@ -383,8 +383,8 @@ def test_both_ways_train_the_same_encoder_without_dropout(
 ):
     more = values | {"steps": 6, "dropout": 0.0, "precision": "float64"}
     ours, events = logged_run(tiny_store, tiny_encoder, tmp_path / "fast", more)
-    monkeypatch.setattr("train.model.model.encode", None)  # nothing of it is called
-    monkeypatch.setattr("train.losses.fast.closed_form.surprise", None)
+    monkeypatch.setattr("train.model.encode", None)  # nothing of it is called
+    monkeypatch.setattr("train.losses.fast.surprise", None)
     theirs, others = logged_run(tiny_store, tiny_encoder, tmp_path / "plain", more | {"fast": False})
     assert ours.steps == theirs.steps == 6
     mine, plain = ([event["loss"] for event in some] for some in (events, others))

@@ -17,9 +17,8 @@ from augment_cli.augmentations.augcse.antonym import candidates, come_again, is_
 from augment_cli.contract.augmentation import Resources, english_rules, prepared
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words import Words, lexical, word_edits
 from augment_cli.english.words.lexical import antonyms
-from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import ADJECTIVE
 
 

@@ -20,16 +20,16 @@ import pyarrow as pa
 from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.word_edits import joined, restored
-from augment_cli.english.words.words import (
+from augment_cli.english.words import (
     PhraseTable,
     Words,
     is_any,
     last_mark_before,
     lower_strings,
     next_words,
+    word_edits,
 )
+from augment_cli.english.words.word_edits import joined, restored
 from augment_cli.resources import word_groups, word_table
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.text.spans import Edits

@@ -19,8 +19,7 @@ from augment_cli.contract.augmentation import Augmentation, Resources, prepared,
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import (
+from augment_cli.english.words import (
     Matches,
     PhraseTable,
     Words,
@@ -29,6 +28,7 @@ from augment_cli.english.words.words import (
     last_mark_before,
     lower_strings,
     next_words,
+    word_edits,
 )
 from augment_cli.resources import word_list_digests, word_table
 

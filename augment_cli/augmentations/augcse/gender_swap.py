@@ -20,8 +20,7 @@ from augment_cli.contract.augmentation import Augmentation, Resources, prepared,
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words, character_after, character_before, is_any
+from augment_cli.english.words import Words, character_after, character_before, is_any, word_edits
 from augment_cli.resources import word_groups, word_list_digests, word_set, word_table
 
 # What a pronoun becomes, before a noun and elsewhere.

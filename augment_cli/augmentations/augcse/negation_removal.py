@@ -27,9 +27,8 @@ from augment_cli.contract.augmentation import (
 )
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
+from augment_cli.english.words import PhraseTable, Words, next_words, word_edits
 from augment_cli.english.words.word_edits import joined, restored
-from augment_cli.english.words.words import PhraseTable, Words, next_words
 from augment_cli.resources import word_groups
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words

@@ -13,8 +13,7 @@ from augment_cli.augmentations.eda.random_words import COLUMNS, crops, deletion_
 from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
+from augment_cli.english.words import Words, word_edits
 from augment_cli.english.words.word_edits import lower_first_words
-from augment_cli.english.words.words import Words
 
 
 @dataclass(frozen=True)

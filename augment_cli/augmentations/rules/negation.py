@@ -22,6 +22,7 @@ from augment_cli.contract.augmentation import LABEL_COLUMN, Resources, english_r
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english import BINDING, HEADLINE
 from augment_cli.english.clauses.auxiliary import DO
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
@@ -39,7 +40,6 @@ from augment_cli.english.clauses.clause_rules import (
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.english.inflection import base_form
-from augment_cli.english.lists import BINDING, HEADLINE
 from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words

@@ -11,9 +11,9 @@ from augment_cli.contract.augmentation import Prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english import LISTS
 from augment_cli.english.clauses.clause_rules import outcome_of, put
 from augment_cli.english.clauses.constituents import Constituents
-from augment_cli.english.lists import LISTS
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_list, word_table
 from augment_cli.syntax.clauses import ClauseView

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from augment_cli.english.lists import LISTS
+from augment_cli.english import LISTS
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.syntax.tree import words

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from augment_cli.english import BINDING, HEADLINE
 from augment_cli.english.inflection import inflected
-from augment_cli.english.lists import BINDING, HEADLINE
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.lexicon import Draw
 from augment_cli.english.rephrasing.places import Edit, Places

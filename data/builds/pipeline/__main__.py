@@ -24,7 +24,7 @@ from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
 
-from data.builds.frame import LICENSE, sentences, size_of
+from data.builds import LICENSE, sentences, size_of
 from data.builds.pipeline import student, teacher, treebank
 from data.builds.pipeline.student import adapt_tokenizer
 from data.builds.pipeline.teacher import is_tree

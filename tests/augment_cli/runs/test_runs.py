@@ -16,7 +16,7 @@ import augment_cli
 from augment_cli import augmentations
 from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
-from augment_cli.english.words.words import are_complements
+from augment_cli.english.words import are_complements
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.reports.soundness import why_not_reused

@@ -29,7 +29,7 @@ from benchmarks.reproduce.units import (
 )
 from benchmarks.reproduce.work import compared, make_bed, read_facts
 from eval.results.tables import published_rows
-from eval.tasks.table import Table
+from eval.tasks import Table
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES, make_tiny_encoder
 

@@ -19,7 +19,7 @@ from eval.contract import (
     undefined,
 )
 from eval.contract.arguments import call
-from eval.tasks.table import Table, Task
+from eval.tasks import Table, Task
 
 TASK = Task(
     name="toy",

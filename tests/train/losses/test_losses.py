@@ -20,8 +20,8 @@ from tests.helpers.training import (
     some_excluded,
 )
 from train import components
-from train.data.texts import NO_TEXT
-from train.losses.fast import closed_form
+from train.data import NO_TEXT
+from train.losses import fast as closed_form
 from train.losses.info_nce import info_nce
 from train.losses.symmetric import symmetric
 from train.methods.cosent.angle_addition import angle_similarity

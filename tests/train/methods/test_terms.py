@@ -13,7 +13,7 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.training import check_gradients, cos, draw, logged_run, reference_info_nce
 from tests.helpers.vector_stages import add_vectors
-from train.data.texts import NO_SENTENCE, NO_TEXT
+from train.data import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
 from train.methods.adapt.base_teacher import vector_regression
 from train.methods.gcse.decay_addition import decayed

@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
-import train.model.fast.bert as bert
+import train.model.fast as bert
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.loading import load_encoder
@@ -22,10 +22,10 @@ from train.data.padding import length_sorted_slices
 from train.data.reader import Reader
 from train.data.tokens import tokenizer_digest
 from train.loading import load_recipe, make_recipe
+from train.machine import check_compiler
 from train.machine.distributed import join
-from train.machine.process import check_compiler
-from train.model.fast.bert import BitDropout, use_bit_dropout
-from train.model.model import Model, start
+from train.model import Model, start
+from train.model.fast import BitDropout, use_bit_dropout
 from train.outputs.export import export
 from train.prepare import Run, open_columns, prepare_model
 

@@ -19,7 +19,7 @@ from augment_cli.resources import SAMPLE
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import find_encoder, is_static_model, vectors_name
-from train.data.texts import CORPUS, SELF
+from train.data import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 

@@ -12,7 +12,7 @@ from augment_cli.errors import require
 from eval.contract.arguments import option
 from train.cli import MethodCommand
 from train.methods.verifier import Settings
-from train.outputs.folder import check_new_folder
+from train.outputs import check_new_folder
 
 if TYPE_CHECKING:
     from train.methods.verifier.fit import HeldOut

@@ -9,8 +9,8 @@ from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.files import replace_folder
 from augment_cli.store.store import Store
+from train.data import CORPUS
 from train.data.order import row_groups
-from train.data.texts import CORPUS
 
 
 def store_whitened(model: Path, target: Path, store: Store, count: int, dimension: int = 0) -> None:
