@@ -26,8 +26,7 @@ from eval.options import (
     read_data,
     say_unlike,
 )
-from eval.results import tables
-from eval.results.files import RESAMPLES, find_results, results_of_one, without_nan
+from eval.results import RESAMPLES, find_results, results_of_one, tables, without_nan
 from eval.tasks import REGISTRY, Table, choose_tasks, load_registry
 
 EXAMPLES = 3

@@ -341,7 +341,7 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         if recipe.whitening.sentences:
             exported.append("whitened")
             whitening, places = recipe.whitening, (run.out / "best", run.out / "whitened")
-            store_whitened = components.part("methods.whitening.whiten").store_whitened
+            store_whitened = components.part("methods.whitening").store_whitened
             store_whitened(*places, training.store, whitening.sentences, whitening.dimension)
             if training.evaluate:
                 whitened = load_encoder(run.out / "whitened")

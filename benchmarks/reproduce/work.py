@@ -29,7 +29,7 @@ from benchmarks.reproduce.grid import Bed, Profile
 from benchmarks.reproduce.units import MOST_COUNTED, TRAINING, Result, Results, Unit, counts_tokens
 from eval.contract import Options, Progress
 from eval.measures.geometry import correlation
-from eval.results.files import library_versions
+from eval.results import library_versions
 from eval.runner import Vectors, score_task
 from eval.tasks import Pairs, Table, choose_tasks, load_registry, pairs_of, read_tables
 from train.loading import load_recipe

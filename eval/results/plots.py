@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from eval import protocols
-from eval.results.files import ModelResults, read_items, write_file
+from eval.results import ModelResults, read_items, write_file
 from eval.results.tables import our_rows
 from eval.tasks import Task
 

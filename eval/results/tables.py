@@ -13,7 +13,7 @@ import numpy as np
 
 from augment_cli.errors.visible import in_markdown, visible_line
 from eval import protocols
-from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
+from eval.results import SCORED_WITH, ModelResults, StoredScore, check_same_data
 from eval.tasks import Task, labelled, own_task
 
 PUBLISHED = Path(__file__).with_name("published.toml")

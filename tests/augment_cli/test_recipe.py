@@ -83,7 +83,7 @@ def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
         if stage == "swap":
             raise IncompleteError("part 0 killed every worker")
 
-    monkeypatch.setattr("augment_cli.session.steps.augment_store", fail)
+    monkeypatch.setattr("augment_cli.session.augment_store", fail)
     own = write_recipe('augmentation = "random-swap"\nname = "swap"', 'augmentation = "crop"')
     result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert result.failures == ["part 0 killed every worker"]

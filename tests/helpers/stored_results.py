@@ -1,7 +1,7 @@
 """Results of models that were never run, written as the evaluator writes them."""
 
 from eval.contract import TaskScore
-from eval.results.files import read_results, write_encoder, write_result
+from eval.results import read_results, write_encoder, write_result
 from eval.tasks import Table, load_registry
 
 REGISTRY = load_registry()

@@ -61,7 +61,7 @@ def _print_nearest(
 ) -> None:
     """Nearest neighbours for people: what an encoder takes for alike in a corpus."""
     from augment_cli.encoding.loading import load_encoder  # loads torch
-    from train.methods.whitening.whiten import spaced_texts
+    from train.methods.whitening import spaced_texts
 
     if not 1 <= count <= TEXTS:
         raise UsageError(f"--count {count}: must be from 1 to {TEXTS:,}")

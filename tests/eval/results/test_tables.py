@@ -13,8 +13,7 @@ from scipy import stats
 from augment_cli.errors import BadInputError, UsageError
 from eval.command import main
 from eval.contract import TaskScore
-from eval.results import compare, plots, tables
-from eval.results.files import results_of_one
+from eval.results import compare, plots, results_of_one, tables
 from eval.results.page import END, HEADING, as_page
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 

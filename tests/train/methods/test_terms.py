@@ -21,7 +21,7 @@ from train.methods.mlm.masked_language import MaskedHead, Masking
 from train.methods.modals.latent_augmentation_addition import Settings, augment
 from train.methods.regression.cosine_regression_addition import similarity_regression
 from train.methods.sncse.soft_negative_addition import bidirectional_margin
-from train.methods.whitening.whiten import spaced_texts, store_whitened
+from train.methods.whitening import spaced_texts, store_whitened
 from train.objectives.contrastive import contrast
 
 AUGMENTED = {"stages": ["una"], "positive": "augmented"}
