@@ -23,7 +23,7 @@ from pathlib import Path
 
 from augment_cli.ingest import ingest
 from augment_cli.store.store import Store
-from benchmarks.timing import markdown
+from benchmarks import markdown
 from train.outputs.log import read_log
 
 WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32

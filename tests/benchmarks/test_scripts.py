@@ -19,13 +19,12 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import growth
+from benchmarks import growth, read_lines
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.growth import recombined
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
-from benchmarks.timing import read_lines
 from tests.helpers.places import REPOSITORY
 
 
