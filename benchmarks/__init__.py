@@ -1,4 +1,4 @@
-"""What stands behind each figure of speed or quality, run as ``python -m benchmarks.NAME``; what all share."""
+"""Behind each figure of speed or quality: scripts, run as ``python -m benchmarks.NAME``; what they share."""
 
 import glob
 import gzip
