@@ -125,6 +125,36 @@ def test_the_trainer_of_sentence_transformers_trains_on_a_packed_store(beside, t
 
 
 @THEIR_WARNINGS
+def test_the_trainer_of_sentence_transformers_adapts_to_texts(beside):
+    module = beside("sentence_transformers_adaptation", "sentence_transformers")
+    subjects = np.array([at % len(SUBJECTS) for at in range(len(TEXTS))])
+    same = subjects[:, None] == subjects
+
+    def apart(encoder):
+        vectors = encoder.encode(TEXTS, normalize_embeddings=True)
+        cosines = vectors @ vectors.T
+        return cosines[same].mean() - cosines[~same].mean()
+
+    before = apart(module.SentenceTransformer(STATIC, device="cpu"))
+    module.adapt(TEXTS, STATIC, "out", steps=20, rate=0.03)
+    assert apart(module.SentenceTransformer("out", device="cpu")) > before
+
+
+@THEIR_WARNINGS
+def test_its_loss_is_that_of_the_recipe(beside):
+    module = beside("sentence_transformers_adaptation", "sentence_transformers")
+    torch = pytest.importorskip("torch", reason="needs torch")
+    from train.methods.adapt.teacher_addition import list_net
+
+    draw = torch.Generator().manual_seed(0)
+    own, teacher = (torch.randn(6, size, generator=draw) for size in (4, 9))
+    cosines = [vectors @ vectors.T for vectors in map(torch.nn.functional.normalize, (own, teacher))]
+    expected = list_net(*cosines, torch.eye(6, dtype=torch.bool), 0.05, 0.05).mean()
+    loss = module.NeighbourhoodLoss(lambda features: features, weight=2.0)
+    assert torch.allclose(loss([{"sentence_embedding": own}], teacher), 2 * expected)
+
+
+@THEIR_WARNINGS
 def test_a_vector_index_finds_the_subject(beside):
     pytest.importorskip("sentence_transformers", reason="the example encodes with it")
     found = beside("vector_index", "usearch").Search(TEXTS, STATIC)("the parcel", count=3)

@@ -211,9 +211,54 @@ def method_table(grid: Grid, found: Measures) -> list[list[str]]:
     return table
 
 
+_FRESH = "fresh"  # the profile of fifteen draws, each of another seed
+_FRESH_SETS = SETS[1:]  # not STS-B, whose pairs are in these, too
+
+
+def fresh(grid: Grid, folder: Path) -> Measures:
+    """What the fresh draws have measured: the mean of STS12 to STS15, and SICK."""
+    found: Measures = {}
+    for line in read_lines(folder / f"{_FRESH}.jsonl"):
+        measures = _measures(line["evaluation"], line["scores"])
+        if line["evaluation"] == SCORED:
+            measures["average"] = mean(measures[name] for name in _FRESH_SETS)
+        found.setdefault(str(line["seed"]), {}).setdefault(line["row"], {}).update(measures)
+    return found
+
+
+def fresh_table(grid: Grid, found: Measures) -> list[list[str]]:
+    """The registered comparisons at each rate, with one correction over all rates and both measures."""
+    rates = grid.profiles[_FRESH].search["learning_rate"]
+    asked = [(better, worse, rate) for better, worse in _FRESH_PAIRS for rate in rates]
+    sides = [
+        [
+            differences(found, f"{better}@{rate}", f"{worse}@{rate}", measure)
+            for measure in ("average", "sick")
+        ]
+        for better, worse, rate in asked
+    ]
+    cells = _tests([gains for both in sides for gains in both])
+    table = [["better", "than", "rate", *(f"{kind}{name}" for kind in ("STS ", "SICK ") for name in _TESTS)]]
+    for place, (better, worse, rate) in enumerate(asked):
+        titles = [grid.rows[name].title for name in (better, worse)]
+        table.append([*titles, rate, *cells[2 * place], *cells[2 * place + 1]])
+    return table
+
+
+_FRESH_PAIRS = (
+    ("una", "simcse-ntxent"),
+    ("una", "una-random-terms"),
+    ("paraphrase", "simcse-ntxent"),
+    ("paraphrase-una", "paraphrase"),
+)
+
+
 def tables(grid: Grid, folder: Path) -> str:
     """All tables as Markdown, for each size of the draws."""
     shown = []
+    if found := fresh(grid, folder):
+        shown.append(f"## Fresh draws: {len(found)}")
+        shown.append(_markdown(fresh_table(grid, found)))
     for rows in dict.fromkeys(one.rows for one in grid.profiles.values() if grid.bed_of(one)):
         profiles = draws(grid, rows)
         if found := measured(folder, profiles):

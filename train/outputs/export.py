@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.layout import write_modules
@@ -18,7 +20,7 @@ from train.outputs import distinct_tensors, write_tensors
 
 def check_pooling(pooling: str) -> None:
     """Refuse a pooling that the formats we write cannot name, before any time is spent on training."""
-    names = _plain(pooling)
+    names = _names(pooling)
     for name in names:
         if name not in STORED and (name not in LAYER_MEANS or len(names) > 1):
             joined = f" joined with {' and '.join(names[1:])}" if len(names) > 1 else ""
@@ -44,8 +46,7 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
 
 def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None:
     weights = {
-        name: tensor.detach().to("cpu", dtype).contiguous()
-        for name, tensor in distinct_tensors(encoder.model).items()
+        name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in _plain(encoder.model).items()
     }
     write_tensors(weights, work / "model.safetensors", metadata={"format": "pt"})
     config = encoder.model.config.to_dict() | {"architectures": [type(encoder.model).__name__]}
@@ -63,9 +64,20 @@ def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None
     _write_sentence_transformers_files(encoder, work)
 
 
+def _plain(model: nn.Module) -> dict[str, Tensor]:
+    """Tensors by the names that transformers reads: of a parametrised weight its value, not its parts."""
+    values = {
+        f"{name}.weight": layer.weight
+        for name, layer in model.named_modules()
+        if parametrize.is_parametrized(layer, "weight")
+    }
+    own = {name: one for name, one in distinct_tensors(model).items() if ".parametrizations." not in name}
+    return own | values
+
+
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     paths = {"Transformer": ""}
-    chosen = _plain(encoder.pooling)
+    chosen = _names(encoder.pooling)
     if chosen[0] in LAYER_MEANS:
         paths |= {"WeightedLayerPooling": "1_WeightedLayerPooling"}
         _write_layer_weights(encoder, chosen[0], folder / paths["WeightedLayerPooling"])
@@ -88,7 +100,7 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     _write(folder / "1_Pooling" / "config.json", pooling)
 
 
-def _plain(pooling: str) -> list[str]:
+def _names(pooling: str) -> list[str]:
     """The modes of a pooling without their token weights, which are a module of their own."""
     return [name.rpartition(":")[2] for name in pooling.split("+")]
 

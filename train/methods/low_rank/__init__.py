@@ -1,0 +1,1 @@
+"""LoRA: low-rank differences in place of all weights."""
