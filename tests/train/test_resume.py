@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,8 @@ from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
-from tests.helpers.training import assert_same_bits, ended_before, logged_steps, options, python
+from tests.helpers.training import assert_same_bits, draw, ended_before, logged_steps, options, python
+from tests.helpers.vector_stages import add_vectors
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs import checkpoint
@@ -218,22 +218,10 @@ def test_another_dev_score_does_not_continue_a_run(tiny_store, tiny_encoder, tmp
         train(longer, join())
 
 
-def test_a_checkpoint_of_before_1_0_goes_on_under_the_names_of_today(tiny_store, tiny_encoder, tmp_path):
-    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", steps=4, loss="info-nce")
-    train(run, join())
-    folder = run.out / "checkpoints/step-0000004"
-    state = checkpoint.read_state(folder)
-    now = {"loss": "info-nce", "gradient_cache": 0, "head_learning_rate_scale": 1.0}
-    old = {"loss": "one-way", "chunk": 0, "head_rate_scale": 1.0, "negative_layout": "pool"}
-    assert {key: state["settings"].pop(key) for key in now} == now
-    state["settings"] |= old
-    (folder / "state.json").write_text(json.dumps(state | {"digest": sha256_of_json(state)}))
-    assert train(run, join()).steps == 4
-
-
 def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encoder):
     run, folder = stopped
-    with pytest.raises(MixError, match=r"learning_rate = 0\.001, now 0\.5"):
+    message = r"learning_rate = 0\.001, now 0\.5; use the same settings \(--set learning_rate=0\.001\)"
+    with pytest.raises(MixError, match=message):
         train(make_run(tiny_store, tiny_encoder, run.out, steps=4, learning_rate=0.5), join())
     state = json.loads((folder / "state.json").read_text())
     (folder / "state.json").write_text(json.dumps(state | {"format": 99}))
@@ -332,15 +320,23 @@ def test_two_ranks_stopped_by_a_signal_continue_to_the_bit(tiny_store, tiny_enco
 
 
 @pytest.mark.slow
-def test_two_ranks_remember_what_one_does(tiny_store, tiny_encoder, tmp_path, run_train):
-    """Over many steps: the running mean, and the queue that it fills."""
-    changes = ["batch=16", "steps=10", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
-    changes += ["momentum.rate=0.8", "momentum.queue=40", "learning_rate=1e-3"]
+@pytest.mark.parametrize(
+    ("recipe", "changes"),
+    [
+        ("esimcse", ["momentum.rate=0.8", "momentum.queue=40"]),
+        ("gist", ['positives=["una"]', "labels=kind", "guide.margin=0.5"]),
+    ],
+)
+def test_two_ranks_remember_what_one_does(store_copy, tiny_encoder, tmp_path, run_train, recipe, changes):
+    """Over many steps: the running mean, and the queue that it fills; what a guide masks."""
+    for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
+        add_vectors(store_copy, of, draw(150, 4, seed=seed))
+    common = ["batch=16", "steps=10", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
     actual = []
     for ranks in (1, 2):
         out = tmp_path / str(ranks)
-        place = ["--store", tiny_store, "--encoder", tiny_encoder, "--out", out]
-        done = run_train("esimcse", *place, *options(*changes), ranks=ranks)
+        place = ["--store", store_copy, "--encoder", tiny_encoder, "--out", out]
+        done = run_train(recipe, *place, *options(*common, "learning_rate=1e-3", *changes), ranks=ranks)
         assert done.returncode == 0, done.stderr[-2000:]
         actual.append([event["loss"] for event in numbers(out)])
     assert len(actual[0]) == 10
@@ -358,16 +354,3 @@ def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_e
     whole, parts = numbers(tmp_path / "whole"), numbers(tmp_path / "run")
     assert [event["step"] for event in parts] == list(range(1, 17))
     np.testing.assert_allclose([e["loss"] for e in parts], [e["loss"] for e in whole], rtol=1e-8)
-
-
-def test_a_checkpoint_with_other_settings_is_refused_with_the_option(tmp_path):
-    saved = {"encoder": "a", "batch": 64, "fast": False, "head": "mlp"}
-    for key, now, option in (
-        ("batch", 32, "--set batch=64"),
-        ("fast", True, "--set fast=false"),
-        ("head", "x", "--set head=mlp"),
-    ):
-        with pytest.raises(MixError, match=re.escape(f"use the same settings ({option}), or another --out")):
-            checkpoint.check_same_run(tmp_path, saved, saved | {key: now}, frozenset())
-    with pytest.raises(MixError, match="use the same settings, or another"):
-        checkpoint.check_same_run(tmp_path, saved, saved | {"encoder": "b"}, frozenset())

@@ -4,7 +4,6 @@ import itertools
 import json
 import re
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,6 @@ import augment_cli
 from augment_cli import api
 from augment_cli.augmentations.labels import needed_labels, usable_rows
 from augment_cli.contract.augmentation import LABEL_COLUMN
-from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.session import Session
@@ -26,9 +24,9 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from tests.helpers.training import QUICK, logged_run, quick_run
+from tests.helpers.training import QUICK, quick_run
 from tests.helpers.undisturbed import sealed
-from train.data.order import PADDING_ROW, is_held_out, windows
+from train.data.order import PADDING_ROW, windows
 from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.reader import Reader, ahead, map_ahead, stored_texts
 from train.data.texts import NO_TEXT, Texts, text_ids
@@ -61,21 +59,6 @@ def test_rows_come_in_the_order_of_the_pure_function_zipped_by_row_id(tiny_store
                 actual = batch.columns[name][place]
                 wanted = None if row == PADDING_ROW else texts[row]
                 assert (None if actual is None else actual.tolist()) == wanted
-
-
-@pytest.mark.parametrize("window", [1, 16])
-@pytest.mark.parametrize("batch", [7, 64])
-@pytest.mark.parametrize(("ranks", "workers"), [(1, 1), (1, 2), (2, 0), (2, 2), (3, 1)])
-def test_ranks_and_workers_only_slice(tiny_store, stages, ranks, workers, batch, window):
-    whole = read(tiny_store, stages, batch=batch, window=window, workers=0)
-    parts = [
-        read(tiny_store, stages, batch=batch, window=window, workers=workers, rank=rank, ranks=ranks)
-        for rank in range(ranks)
-    ]
-    for step, expected in enumerate(whole):
-        joined = np.concatenate([part[step].row_ids for part in parts])
-        np.testing.assert_array_equal(joined, expected.row_ids)
-    assert all(len(part) == len(whole) for part in parts)
 
 
 def test_starting_in_the_middle_gives_the_same_batches(tiny_store, stages):
@@ -129,18 +112,6 @@ def test_only_the_windows_at_hand_are_read(tiny_store, stages, monkeypatch):
     assert len(read_windows) == 4
 
 
-def test_a_flipped_bit_is_noticed(store_copy, tokenizer):
-    store = Store.open(store_copy)
-    stage = cache_tokens(store, "una", tokenizer)
-    path = store.part_path(stage, 2)
-    data = bytearray(path.read_bytes())
-    data[len(data) // 3] ^= 4
-    path.write_bytes(data)
-    reader = Reader(Store.open(store_copy), {"una": [stage]}, batch=16, seed=1)
-    with pytest.raises(BadInputError, match="part-00002"):
-        list(reader.epoch(0))
-
-
 @pytest.mark.parametrize(
     ("odd", "words"), [(-5, "null or negative"), (None, "null or negative"), (10**6, "beyond the")]
 )
@@ -175,22 +146,6 @@ def test_working_ahead_keeps_order_and_passes_errors_on():
     assert next(results) == 1
     with pytest.raises(ValueError, match="in the thread"):
         next(results)
-
-
-def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
-    store = Store.open(tiny_store)
-    keep = usable_rows(store, "aa") & usable_rows(store, "pi")
-    np.testing.assert_array_equal(keep, [bool(row % 2) and bool(row % 5) for row in range(150)])
-    tokenizer = load_encoder(tiny_encoder).tokenizer
-    columns = SimpleNamespace(columns=("corpus", "aa"), once=())
-    opened, stages = open_columns(tiny_store, columns, tokenizer, join(), {})
-    reader = Reader(opened, stages, batch=16, seed=1, window=3, held_out=0.2, keep=keep)
-    seen = np.concatenate([batch.row_ids for batch in reader.epoch(0)])
-    expected = np.flatnonzero(keep & ~is_held_out(np.arange(150), 0.2))
-    assert sorted(seen[seen >= 0]) == expected.tolist()
-    values = {"positives": ("aa",), "only_changed": ("aa", "pi")}
-    outcome, _ = logged_run(tiny_store, tiny_encoder, tmp_path, values)
-    assert outcome.steps == -(-int(keep.sum()) // 16)
 
 
 @pytest.fixture

@@ -212,14 +212,6 @@ def test_a_mix_draws_each_positive_about_equally(tiny_store, tiny_encoder):
     assert abs(same - expected) < 4 * math.sqrt(len(ids) / 4)
 
 
-def test_equal_texts_get_equal_ids(tiny_store, tiny_encoder):
-    batches, prepared = grids(tiny_store, tiny_encoder, 10)
-    ids = torch.cat([item.texts[:, 0] for item in prepared]).tolist()
-    by_row = dict(zip(np.concatenate([batch.row_ids for batch in batches]).tolist(), ids, strict=True))
-    assert by_row[3] == by_row[149]  # the store's one repeated text
-    assert by_row[3] != by_row[4]
-
-
 class Nothing(Views):
     """An addition's choice that leaves all as it is, but makes every row be chosen by itself."""
 

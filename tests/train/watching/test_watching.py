@@ -157,14 +157,6 @@ def test_a_space_that_loses_its_shape_is_said_once(watched, now, message):
     assert [(step, message in text) for step, text in said] == [(75, True)]
 
 
-def test_each_number_of_unlearning_says_what_it_is(watched):
-    harm, said = watched
-    before = START | {"shared_neighbours": 0.4, "half_neighbours": 0.1}
-    harm.scores(before, START | {"neighbours": 0.9, "shared_neighbours": 0.39, "half_neighbours": 0.09}, 50)
-    assert "(neighbours, the lesser ratio, 0.90: " in said[0][1]
-    assert "shared_neighbours 0.400 before, 0.390 now; half_neighbours 0.100 before, 0.090 now)" in said[0][1]
-
-
 def test_what_was_not_measured_is_not_compared(watched):
     harm, said = watched
     harm.scores({"stsb_dev": 0.8}, {"stsb_dev": 0.1}, 25)
