@@ -1,8 +1,6 @@
 """Models on toy sets: names, prompts, whitening, broken encoders, and sentences that leak into training."""
 
-import contextlib
 import gzip
-import itertools
 import json
 
 import numpy as np
@@ -15,7 +13,7 @@ from eval import leaks, runner
 from eval.command import main
 from eval.contract import Options, Progress
 from eval.protocols.retrieval import score
-from eval.scoring import _Shown, split_label
+from eval.scoring import split_label
 from eval.tasks.beir import read_beir
 from eval.tasks.table import Table, load_registry, read_tables
 from tests.helpers.beir_folders import write_beir
@@ -88,17 +86,6 @@ def test_a_file_where_a_folder_must_be(tmp_path, capsys, option, name):
     said = capsys.readouterr().err
     assert stop.value.code == 4 and not (tmp_path / "results").exists()
     assert f"{tmp_path / 'file'}: is not a folder" in said and f"choose another {option}" in said
-
-
-def test_a_log_gets_lines_with_the_time_left(capsys, monkeypatch):
-    clock = itertools.count(0.0, 6.0)
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    with contextlib.ExitStack() as shown:
-        one = _Shown(shown, "mine")
-        one.start("seeds", 10)
-        for _ in range(3):
-            one.advance(1)
-    assert capsys.readouterr().err.splitlines()[-1] == "mine: seeds: 3 of 10 rows, 0.2 rows/s, 42 s left"
 
 
 def test_labels_come_from_the_path_unless_given(tmp_path):
