@@ -2,9 +2,7 @@
 
 import contextlib
 import os
-import random
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -13,8 +11,20 @@ import psutil
 import pytest
 
 from augment_cli.store.store import Store
-from tests.helpers.cluster_runs import PARTS, check, finish, ingest, made_here, una, wait_for_parts
+from tests.helpers.cluster_runs import (
+    Cluster,
+    expected,
+    finish,
+    folder,
+    ingest,
+    test_a_worker_is_killed_half_way,
+    test_same_bytes,
+    test_the_command_is_killed_half_way,
+    una,
+)
 
+__all__ = ["expected", "folder"]
+__all__ += ["test_a_worker_is_killed_half_way", "test_same_bytes", "test_the_command_is_killed_half_way"]
 pytestmark = pytest.mark.slow
 
 
@@ -48,59 +58,19 @@ def started(folder, **environment):
             process.wait(timeout=30)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with started(tmp_path_factory.mktemp("cluster")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("dask")
-
-
-@pytest.fixture(scope="module")
-def expected(folder):
-    return made_here(folder)
-
-
 def on_cluster(address):
     return ["--backend", "dask", "--scheduler", address]
 
 
-def test_same_bytes(cluster, folder, expected):
-    ingest(folder, "whole")
-    assert finish(una(folder, "whole", *on_cluster(cluster[0]))) == (0, "")
-    check(folder, "whole", expected)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("cluster")) as (address, nanny):
 
+        def workers():
+            children = psutil.Process(nanny).children(recursive=True)
+            return [child for child in children if "spawn" in str(child.cmdline())]
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_worker_is_killed_half_way(cluster, folder, expected, seed):
-    address, nanny = cluster
-    draws, store = random.Random(seed), f"worker-{seed}"
-    ingest(folder, store)
-    process = una(folder, store, *on_cluster(address))
-    wait_for_parts(folder, store, draws.randrange(11, PARTS), process)
-    children = psutil.Process(nanny).children(recursive=True)
-    workers = [child for child in children if "spawn" in str(child.cmdline())]
-    assert workers
-    os.kill(draws.choice(workers).pid, signal.SIGKILL)
-    assert finish(process)[0] == 0
-    check(folder, store, expected)
-
-
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("seed", range(2))
-def test_the_command_is_killed_half_way(cluster, folder, expected, name, seed):
-    draws, store = random.Random(f"{name}{seed}"), f"command-{name}-{seed}"
-    ingest(folder, store)
-    process = una(folder, store, *on_cluster(cluster[0]))
-    wait_for_parts(folder, store, draws.randrange(11, PARTS), process)
-    process.send_signal(getattr(signal, name))
-    code, errors = finish(process)
-    assert code in (0, 130 if name == "SIGINT" else -getattr(signal, name)), errors
-    assert finish(una(folder, store, *on_cluster(cluster[0]))) == (0, "")
-    check(folder, store, expected)
+        yield Cluster(on_cluster(address), workers)
 
 
 def test_workers_with_another_library_make_nothing(folder, expected, tmp_path):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import pytest
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
@@ -67,3 +74,57 @@ def check(folder: Path, store: str, expected: dict[str, str]) -> None:
     """See that a store has these parts and is sound."""
     assert digests_of_parts(folder / store) == expected
     assert verify(Store.open(folder / store)) == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the stores of a test file lie."""
+    return tmp_path_factory.mktemp("stores")
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> dict[str, str]:
+    """What every store must hold in the end."""
+    return made_here(folder)
+
+
+class Cluster(NamedTuple):
+    """The options of a command that runs there, and the workers' processes."""
+
+    options: list[str]
+    workers: Callable[[], list[psutil.Process]]
+
+
+def begun(folder: Path, store: str, options: list[str]) -> subprocess.Popen[str]:
+    """A command at a random moment."""
+    ingest(folder, store)
+    process, draws = una(folder, store, *options), random.Random(store)
+    wait_for_parts(folder, store, draws.randrange(12, PARTS - 5), process)
+    time.sleep(draws.random() * 0.1)
+    return process
+
+
+def test_same_bytes(cluster, folder, expected):
+    ingest(folder, "whole")
+    assert finish(una(folder, "whole", *cluster.options)) == (0, "")
+    check(folder, "whole", expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_worker_is_killed_half_way(cluster, folder, expected, seed):
+    process, workers = begun(folder, f"worker-{seed}", cluster.options), cluster.workers()
+    assert workers
+    random.Random(seed).choice(workers).kill()
+    code, errors = finish(process)
+    assert code == 0, errors
+    check(folder, f"worker-{seed}", expected)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+def test_the_command_is_killed_half_way(cluster, folder, expected, name):
+    process, number = begun(folder, name, cluster.options), getattr(signal, name)
+    process.send_signal(number)
+    code, errors = finish(process)
+    assert code in (0, 130 if name == "SIGINT" else -number), errors
+    assert finish(una(folder, name, *cluster.options)) == (0, "")
+    check(folder, name, expected)

@@ -1,8 +1,6 @@
 """A tiny store with every kind of column, made once."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +12,7 @@ from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
-from tests.helpers.training import python
 from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
@@ -93,20 +89,6 @@ def replace_stage():
         add_stage(store, name, change)
 
     return replace
-
-
-@pytest.fixture(scope="session")
-def run_train():
-    """Run the command in a process of its own, or under torchrun."""
-
-    def run(*arguments, ranks=1):
-        command = python("-m", "train", *arguments, ranks=ranks)
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        return subprocess.run(
-            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=240, check=False
-        )
-
-    return run
 
 
 @pytest.fixture

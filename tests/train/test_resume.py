@@ -2,10 +2,8 @@
 
 import dataclasses
 import json
-import os
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,8 +15,15 @@ from torch import nn
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
-from tests.helpers.places import REPOSITORY
-from tests.helpers.training import assert_same_bits, draw, ended_before, logged_steps, options, python
+from tests.helpers.training import (
+    assert_same_bits,
+    begun,
+    draw,
+    ended_before,
+    finished,
+    logged_steps,
+    options,
+)
 from tests.helpers.vector_stages import add_vectors
 from train.loading import make_recipe
 from train.machine.distributed import join
@@ -254,12 +259,7 @@ def start_process(recipe, store, encoder, out, *changes, ranks=1):
     """A training in a process of its own; what it says is in a file beside its folder."""
     common = ["batch=16", "log_every=1", "checkpoint_every=10"]
     place = ["--store", store, "--encoder", encoder, "--out", out, "--data", out.parent]
-    command = python("-m", "train", recipe, *place, *options(*common, *changes), ranks=ranks)
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    with out.with_suffix(".said").open("w") as said:
-        return subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment, stdout=subprocess.DEVNULL, stderr=said
-        )
+    return begun(out.with_suffix(".said"), recipe, *place, *options(*common, *changes), ranks=ranks)
 
 
 def wait_for_step(out, step, process):
@@ -327,7 +327,7 @@ def test_two_ranks_stopped_by_a_signal_continue_to_the_bit(tiny_store, tiny_enco
         ("gist", ['positives=["una"]', "labels=kind", "guide.margin=0.5"]),
     ],
 )
-def test_two_ranks_remember_what_one_does(store_copy, tiny_encoder, tmp_path, run_train, recipe, changes):
+def test_two_ranks_remember_what_one_does(store_copy, tiny_encoder, tmp_path, recipe, changes):
     """Over many steps: the running mean, and the queue that it fills; what a guide masks."""
     for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
         add_vectors(store_copy, of, draw(150, 4, seed=seed))
@@ -336,21 +336,20 @@ def test_two_ranks_remember_what_one_does(store_copy, tiny_encoder, tmp_path, ru
     for ranks in (1, 2):
         out = tmp_path / str(ranks)
         place = ["--store", store_copy, "--encoder", tiny_encoder, "--out", out]
-        done = run_train(recipe, *place, *options(*common, "learning_rate=1e-3", *changes), ranks=ranks)
-        assert done.returncode == 0, done.stderr[-2000:]
+        settings = options(*common, "learning_rate=1e-3", *changes)
+        finished("-m", "train", recipe, *place, *settings, ranks=ranks)
         actual.append([event["loss"] for event in numbers(out)])
     assert len(actual[0]) == 10
     np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)
 
 
 @pytest.mark.slow
-def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_encoder, tmp_path, run_train):
+def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_encoder, tmp_path):
     changes = ["batch=16", "evaluate_every=0", "dropout=0.0", "log_every=1", "checkpoint_every=5", "epochs=2"]
     changes += ["precision=float64", "schedule=warmup-stable-decay", "decay_steps=1"]
     for name, steps, ranks in (("whole", 16, 1), ("run", 6, 1), ("run", 16, 2)):
         place = ["--store", tiny_store, "--encoder", tiny_encoder, "--out", tmp_path / name]
-        done = run_train("simcse", *place, *options(*changes, f"steps={steps}"), ranks=ranks)
-        assert done.returncode == 0, done.stderr[-2000:]
+        finished("-m", "train", "simcse", *place, *options(*changes, f"steps={steps}"), ranks=ranks)
     whole, parts = numbers(tmp_path / "whole"), numbers(tmp_path / "run")
     assert [event["step"] for event in parts] == list(range(1, 17))
     np.testing.assert_allclose([e["loss"] for e in parts], [e["loss"] for e in whole], rtol=1e-8)

@@ -1,15 +1,12 @@
 """A rank that hangs or dies under torchrun: the others end and say why; a run goes on to the bit."""
 
-import os
 import signal
-import subprocess
 import time
 
 import psutil
 import pytest
 
-from tests.helpers.places import REPOSITORY
-from tests.helpers.training import assert_same_bits, options, python
+from tests.helpers.training import assert_same_bits, begun, options
 
 
 @pytest.mark.slow
@@ -17,11 +14,8 @@ def test_a_stopped_process_ends_the_run_and_is_named(tiny_store, tiny_encoder, t
     """As when a machine of a cluster hangs: torchrun's ranks end with a line instead of waiting for ever."""
     place = ["--store", tiny_store, "--encoder", tiny_encoder, "--out", tmp_path / "run"]
     changes = ("batch=16", "steps=100000", "log_every=1", "evaluate_every=0", "rank_timeout=2")
-    command = python("-m", "train", "simcse", *place, *options(*changes), ranks=2)
     said = tmp_path / "said"
-    with said.open("w") as file:
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=file, stdout=file)
+    process = begun(said, "simcse", *place, *options(*changes), ranks=2)
     try:
         log = tmp_path / "run/log.jsonl"
         while not (log.exists() and log.stat().st_size > 1_000):
@@ -52,11 +46,8 @@ def test_a_killed_process_ends_the_others_and_the_run_goes_on_to_the_bit(
     changes += ["rank_timeout=4"]
 
     def started(name):
-        words = ["-m", "train", "simcse", *place, "--out", tmp_path / name, *options(*changes)]
-        with (tmp_path / f"{name}.txt").open("a") as file:
-            environment = os.environ | {"OMP_NUM_THREADS": "1"}
-            command = python(*words, ranks=2)
-            return subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=file, stdout=file)
+        words = ["simcse", *place, "--out", tmp_path / name, *options(*changes)]
+        return begun(tmp_path / f"{name}.txt", *words, ranks=2)
 
     process, log, said = started("run"), tmp_path / "run/log.jsonl", tmp_path / "run.txt"
     while not (log.exists() and len(log.read_text().splitlines()) > 12):
