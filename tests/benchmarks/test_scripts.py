@@ -22,7 +22,6 @@ from augment_cli.text.spans import CodePoints
 from benchmarks import growth
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
-from benchmarks.growth import recombined
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
 from benchmarks.timing import read_lines
@@ -56,16 +55,6 @@ def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_p
 )
 def test_an_odd_number_of_negations(text, expected):
     assert is_negated(text) is expected
-
-
-def test_what_goes_beyond_the_sentences_is_made_of_their_halves():
-    sentences = ["a b c d", "e f g h i", "j"]
-    made = list(recombined(sentences, 8))
-    assert made[:3] == sentences and len(made) == 8
-    words = {word for sentence in sentences for word in sentence.split()}
-    assert all(set(text.split()) <= words for text in made)
-    starts = [text.split()[0] for text in made]
-    assert starts == ["a", "e", "j", "a", "e", "j", "a", "e"]
 
 
 def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):

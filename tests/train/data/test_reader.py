@@ -69,15 +69,6 @@ def test_starting_in_the_middle_gives_the_same_batches(tiny_store, stages):
             np.testing.assert_array_equal(batch.row_ids, expected.row_ids)
 
 
-def test_epochs_take_draws_in_turn(tiny_store, stages, tokenizer):
-    for epoch, word in ((0, "zebra"), (1, "quartz"), (2, "zebra")):
-        expected = tokenizer(word, add_special_tokens=False)["input_ids"]
-        read_texts = (batch.columns["una"] for batch in read(tiny_store, stages, epoch=epoch))
-        actual = [ids for texts in read_texts for ids in texts if ids is not None]
-        assert actual
-        assert all(ids[: len(expected)].tolist() == expected for ids in actual)
-
-
 def test_batches_of_like_length_hold_the_same_rows_and_less_padding(tiny_store, stages):
     """Rows are left out, so that no window is a number of batches; only where two meet is one mixed."""
     settings = {"window": 2, "batch": 8, "held_out": 0.2}

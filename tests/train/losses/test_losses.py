@@ -31,8 +31,11 @@ from train.objectives.contrastive import excluded_pairs
 
 
 @pytest.mark.parametrize("negatives", [0, 1, 3])
-def test_info_nce(negatives):
-    check_with_columns(info_nce, reference_info_nce, negatives)
+@pytest.mark.parametrize(
+    ("loss", "reference"), [(info_nce, reference_info_nce), (symmetric, reference_symmetric)]
+)
+def test_losses_of_columns(loss, reference, negatives):
+    check_with_columns(loss, reference, negatives)
 
 
 @pytest.mark.parametrize(("loss", "others", "candidates"), [(info_nce, 1, 4), (nt_xent, 2, 7)])
@@ -59,11 +62,6 @@ def test_a_zero_vector_that_is_excluded_leaves_finite_gradients():
     losses[:2].sum().backward()
     assert torch.isfinite(z.grad).all()
     assert losses[2] == 0
-
-
-@pytest.mark.parametrize("negatives", [0, 1, 3])
-def test_symmetric(negatives):
-    check_with_columns(symmetric, reference_symmetric, negatives)
 
 
 def function_of(name):

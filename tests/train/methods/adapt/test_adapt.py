@@ -139,18 +139,20 @@ def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language)
     assert (made["fingerprint"] == usual.fingerprint) == (name == SAMPLE.name)
 
 
-def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
-    for changes, rate in (([], 0.03), (["learning_rate=0.01"], 0.01)):
-        recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
-        assert recipe.learning_rate == rate
-    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
-
-
-@pytest.mark.parametrize(("layers", "rate"), [(6, 5e-4), (7, 1e-4)])
-def test_a_deep_encoder_has_a_learning_rate_of_its_own(tmp_path, layers, rate):
-    encoder, changes = str(make_tiny_encoder(tmp_path / "encoder", layers)), ["learning_rate=0.01"]
-    assert _for_kind(load_recipe("minimal-pairs"), encoder, []).learning_rate == rate
-    assert _for_kind(load_recipe("minimal-pairs", changes), encoder, changes).learning_rate == 0.01
+@pytest.mark.parametrize(
+    ("recipe", "encoder", "rate"),
+    [
+        ("adapt", STATIC, 0.03),
+        ("adapt", ENCODER, 4e-5),
+        ("minimal-pairs", 6, 5e-4),
+        ("minimal-pairs", 7, 1e-4),
+    ],
+)
+def test_static_and_deep_encoders_have_learning_rates_of_their_own(tmp_path, recipe, encoder, rate):
+    if isinstance(encoder, int):
+        encoder = str(make_tiny_encoder(tmp_path / "encoder", encoder))
+    for changes, expected in (([], rate), (["learning_rate=0.01"], 0.01)):
+        assert _for_kind(load_recipe(recipe, changes), encoder, changes).learning_rate == expected
 
 
 def slow_term(z, known, texts, there):
