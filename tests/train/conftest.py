@@ -4,14 +4,10 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
-from augment_cli.ingest import IngestOptions, ingest
-from augment_cli.store.parquet import AUGMENTATION
-from augment_cli.store.settings import Settings
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import add_texts, store_of
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
@@ -25,45 +21,26 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def add_stage(store, name, change):
-    """Write an augmentation stage; `change(row_id, text)` gives the new text or None."""
-    maker, _, draw = name.partition(".")
-    digests = {"corpus": store.stage("corpus").digest}
-    settings = Settings(stage=maker, version=1, parameters={"draw": int(draw or 0)}, inputs=digests)
-    with store.lock():
-        for part in store.begin(name, settings):
-            rows = store.read_part("corpus", part, ["row_id", "text"])
-            texts = [change(row_id, text) for row_id, text in zip(*rows.to_pydict().values(), strict=True)]
-            table = pa.table(
-                {
-                    "row_id": rows["row_id"],
-                    "text": pa.array(texts, pa.string()),
-                    "reason": pa.array([None if text else "no_change" for text in texts], pa.string()),
-                    "edits": pa.array([[] for _ in texts], AUGMENTATION.field("edits").type),
-                },
-                AUGMENTATION,
-            )
-            store.commit(store.write_part(name, part, AUGMENTATION, [table], settings))
-
-
 def make_store(folder, texts, part_rows=40):
     """A store of the texts with the stages `una`, `una.1`, `aa` and `pi`; each leaves some rows unchanged."""
-    source = folder.with_suffix(".txt")
-    source.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    store = Store.create(folder)
+    store = store_of(folder, texts, part_rows=part_rows)
     with store.lock():
-        ingest(store, [source], IngestOptions(part_rows=part_rows))
-    for name, word, every in [("una", "zebra", 3), ("una.1", "quartz", 3), ("aa", "does", 2), ("pi", "!", 5)]:
-        add_stage(
-            store, name, lambda row, text, word=word, every=every: f"{word} {text}" if row % every else None
-        )
-    return folder
+        for name, word, every in [
+            ("una", "zebra", 3),
+            ("una.1", "quartz", 3),
+            ("aa", "does", 2),
+            ("pi", "!", 5),
+        ]:
+            add_texts(
+                store, name, lambda n, text, word=word, every=every: f"{word} {text}" if n % every else None
+            )
+    return store.path
 
 
 @pytest.fixture(scope="session")
 def tiny_store(tmp_path_factory):
     """150 rows in four parts; two texts are equal."""
-    return make_store(tmp_path_factory.mktemp("stores") / "store", [*SENTENCES[:149], SENTENCES[3]])
+    return make_store(tmp_path_factory.mktemp("stores"), [*SENTENCES[:149], SENTENCES[3]])
 
 
 @pytest.fixture
@@ -76,19 +53,6 @@ def store_copy(tiny_store, tmp_path):
 def build_store():
     """`make_store`, for tests that need a store of their own."""
     return make_store
-
-
-@pytest.fixture(scope="session")
-def replace_stage():
-    """Make a stage of a store again, of other texts."""
-
-    def replace(folder, name, change):
-        store = Store.open(folder)
-        with store.lock():
-            store.remove(name)
-        add_stage(store, name, change)
-
-    return replace
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_p
 def test_a_training_that_learns_nothing_says_so(
     tiny_store, tiny_encoder, tmp_path, build_store, texts, settings, said
 ):
-    store = tiny_store if texts is None else build_store(tmp_path / "store", texts)
+    store = tiny_store if texts is None else build_store(tmp_path, texts)
     learned = quick_run(store, tiny_encoder, tmp_path / "run", steps=4, log_every=1, **settings)
     *events, verdict = read_log(tmp_path / "run/log.jsonl")
     assert verdict["outcome"] == "same" and "nothing was learned" in verdict["message"]

@@ -24,6 +24,7 @@ from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import add_texts
 from tests.helpers.training import QUICK, quick_run
 from tests.helpers.undisturbed import sealed
 from train.data.order import PADDING_ROW, windows
@@ -317,9 +318,7 @@ def test_files_appended_to_the_corpus_are_cached_as_further_parts(store_copy, to
     assert store.read(name)["row_id"].to_pylist() == list(range(store.rows))
 
 
-def test_cached_once_and_again_when_the_tokenizer_or_the_texts_change(
-    store_copy, tokenizer, tiny_encoder, replace_stage
-):
+def test_cached_once_and_again_when_the_tokenizer_or_the_texts_change(store_copy, tokenizer, tiny_encoder):
     def cached(tokens):
         return cache_tokens(Store.open(store_copy), "aa", tokens)
 
@@ -330,7 +329,9 @@ def test_cached_once_and_again_when_the_tokenizer_or_the_texts_change(
     other = AutoTokenizer.from_pretrained(tiny_encoder)
     other.add_tokens(["zebra"])
     assert cached(other) != name
-    replace_stage(store_copy, "aa", lambda row, text: "other words")
+    with store.lock():
+        store.remove("aa")
+        add_texts(store, "aa", lambda row, text: "other words")
     assert cached(tokenizer) == name
     expected = tokenizer("other words", add_special_tokens=False)["input_ids"]
     assert Store.open(store_copy).read(name)["ids"].to_pylist() == [expected] * store.rows

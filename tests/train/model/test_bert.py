@@ -359,7 +359,7 @@ def test_what_is_trained_comes_out_with_its_prompts(prompted, tiny_store, tmp_pa
 
 
 def test_token_ids_with_a_prompt_lie_beside_those_without(prompted, build_store, tmp_path):
-    folder, store = prompted(), build_store(tmp_path / "store", [f"the dog runs {row}" for row in range(150)])
+    folder, store = prompted(), build_store(tmp_path, [f"the dog runs {row}" for row in range(150)])
 
     def stages():
         return {name for name in Store.open(store).stages() if name.startswith("tokens/")}

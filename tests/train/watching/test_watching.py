@@ -166,7 +166,7 @@ def test_what_was_not_measured_is_not_compared(watched):
 
 @pytest.fixture(scope="module")
 def topics_store(build_store, tmp_path_factory):
-    folder = build_store(tmp_path_factory.mktemp("topics") / "store", list(map(sentence, range(240))), 120)
+    folder = build_store(tmp_path_factory.mktemp("topics"), list(map(sentence, range(240))), 120)
     return Store.open(folder)
 
 

@@ -13,12 +13,12 @@ from transformers import AutoTokenizer
 
 from augment_cli import api
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
 from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from eval.measures.geometry import unit
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import make_tiny_encoder
 from tests.helpers.training import check_gradients, cos, draw, logged_run, options, sentence
@@ -38,18 +38,10 @@ TAU, TEACHER = 0.5, 0.3  # those of `slow_list_net`
 TEMPERATURES = {"temperature": TAU, "teacher_temperature": TEACHER}
 
 
-def store_of_texts(folder):
-    """A store with nothing but a corpus of 240 texts."""
-    (folder / "texts.txt").write_text("".join(f"{sentence(row)}\n" for row in range(240)))
-    store = Store.create(folder / "store")
-    with store.lock():
-        ingest(store, [folder / "texts.txt"], IngestOptions(part_rows=120))
-    return folder / "store"
-
-
 @pytest.fixture
 def bare(tmp_path):
-    return store_of_texts(tmp_path)
+    """A store with nothing but a corpus of 240 texts."""
+    return store_of(tmp_path, map(sentence, range(240)), part_rows=120).path
 
 
 def command(recipe, store, out, changes):
