@@ -71,22 +71,6 @@ def test_settings_are_named_in_the_folder_and_two_models_are_compared(world, pla
     assert "95 % interval" in run(capsys, "compare", a, b, "--resamples", 50).out
 
 
-def test_the_table_of_earlier_results_needs_no_model_and_no_data(world, plain_model, capsys):
-    run(capsys, plain_model, *common(world), "--tasks", "sts,geo", "--no-plots")
-    registry = ["--registry", world / "tasks.toml"]
-    markdown = run(capsys, "table", world / "out", *registry, "--format", "markdown").out
-    assert "| model | source | STS | MR |" in markdown
-    assert "| plain | ours: mean, 64, fp32 |" in markdown
-    assert run(capsys, "table", world / "out", *registry, "--format", "csv").out.startswith(
-        "suite,model,source"
-    )
-    assert "plain" in run(capsys, "table", world / "out", *registry).out
-    page = run(capsys, "table", world / "out", *registry, "--format", "html").out
-    assert page.startswith("<!doctype html>") and ">plain<" in page
-    assert json.loads(run(capsys, "table", world / "out", *registry, "--format", "json").out)
-    assert run(capsys, "table", world / "empty", code=6).err.startswith("error: ")
-
-
 def test_missing_data_stop_the_run_before_anything_is_encoded_unless_told_to_skip(world, plain_model, capsys):
     (world / "data" / "x" / "mr.tsv.gz").unlink()
     (world / "data" / "x" / "cola.tsv.gz").unlink()

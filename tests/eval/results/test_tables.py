@@ -307,6 +307,10 @@ def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks
     assert r"a\_b \& c & ours" in shown and shown.count("50.00 & ") == 1
     assert r"& 70.00 \\" in shown and r"\begin{tabular}{llrrrrrr}" in shown  # the mean of 50, 60, … 90
     assert shown.count(r"\midrule") == 1
+    starts = {"csv": "suite,model,source", "markdown": "## sts", "html": "<!doctype html>", "json": "["}
+    for form, start in starts.items():
+        main(["table", str(tmp_path / "r"), "--format", form])
+        assert capsys.readouterr().out.startswith(start)
 
 
 def test_what_was_scored_unlike_is_said_beside_the_difference(tmp_path, capsys):

@@ -52,22 +52,16 @@ QUESTION = conllu(
 )
 
 
-def test_multi_word_range_becomes_words_without_space_between():
-    doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION)])
-    assert doc.text == "Cats don't swim."
-    assert [token.text for token in doc] == ["Cats", "do", "n't", "swim", "."]
-    assert [token.lemma_ for token in doc] == ["cat", "do", "not", "swim", "."]
-    assert [token.head.i for token in doc] == [3, 3, 3, 3, 3]
-    assert [token.dep_ for token in doc] == ["nsubj", "aux", "advmod", "ROOT", "punct"]
-    assert str(doc[2].morph) == "Polarity=Neg"
-    assert doc[0].pos_ == "NOUN" and doc[0].tag_ == "NNS"
-
-
-def test_sentences_of_one_document_are_joined_by_a_space():
+def test_a_document_of_two_trees_the_first_with_a_multi_word_range():
     doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION), parse_sentence(QUESTION)])
     assert doc.text == "Cats don't swim. Who (else)?"
-    assert [sentence.text for sentence in doc.sents] == ["Cats don't swim.", "Who (else)?"]
-    assert doc[7].head.i == 5
+    first, second = doc.sents
+    assert [token.text for token in first] == ["Cats", "do", "n't", "swim", "."]
+    assert [token.lemma_ for token in first] == ["cat", "do", "not", "swim", "."]
+    assert [token.head.i for token in first] == [3, 3, 3, 3, 3]
+    assert [token.dep_ for token in first] == ["nsubj", "aux", "advmod", "ROOT", "punct"]
+    assert (str(doc[2].morph), doc[0].pos_, doc[0].tag_) == ("Polarity=Neg", "NOUN", "NNS")
+    assert second.text == "Who (else)?" and doc[7].head.i == 5
 
 
 def test_text_that_does_not_match_is_refused():
@@ -196,11 +190,6 @@ def test_sample_is_even_and_repeatable(tmp_path):
     assert lines == silver.sample_lines(paths, 31, seed=5)
     assert len(set(lines)) == 31
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
-
-
-def test_lower_changes_words_alone():
-    lowered = silver.lower(tree(["A", "Bee"], [0, 0]))
-    assert (lowered.words, lowered.text, lowered.lemmas) == (["a", "bee"], "a bee", ["A", "Bee"])
 
 
 class Letters:

@@ -16,7 +16,7 @@ from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from train.cli import main
-from train.methods.verifier.fit import Pair, chances, fit, neighbours, read_pairs
+from train.methods.verifier.fit import fit, neighbours, read_pairs
 from train.methods.verifier.settings import Settings
 
 STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
@@ -75,33 +75,11 @@ def test_two_turns_at_one_predicate_say_the_same(store):
     assert not pairs[text, chain] and pairs[negated, chain] and pairs[turned, chain]
 
 
-def test_a_question_that_asks_the_same_either_way_is_in_no_pair(tmp_path):
-    texts = [f"Is the {noun} legal?" for noun in ("plan", "sale", "vote", "road")]
-    texts += [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road")]
-    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    for stage, options in (("antonym", {}), ("negation", {}), ("crop", {}), ("negation", {"of": "antonym"})):
-        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt", **options)
-    *parts, _ = read_pairs(Store.open(tmp_path / "store"), 0, 0.4, 0)
-    pairs = [pair for part in parts for pair in part]
-    assert any("illegal" in pair.second and "not" in pair.second for pair in pairs)
-    assert not [pair for pair in pairs if "?" in pair.second and " not " in pair.second]
-
-
 def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
     opened = Store.open(store)
     assert read_pairs(opened, 0, 0.2, 3) == read_pairs(opened, 0, 0.2, 3) != read_pairs(opened, 0, 0.2, 4)
     some, *_ = read_pairs(opened, 40, 0.2, 3)
     assert len({pair.first for pair in some if pair.kind == "negation"}) <= 2 * 40
-
-
-def test_kinds_are_drawn_by_the_root_of_their_count_and_half_is_turned():
-    kinds = {("a", True): 100, ("b", True): 4, ("c", False): 9, ("phrase-swap", True): 100}
-    pairs = [Pair("", "", turned, kind) for (kind, turned), count in kinds.items() for _ in range(count)]
-    chance = chances(pairs)
-    of = {key: sum(chance[[(pair.kind, pair.turned) == key for pair in pairs]]) for key in kinds}
-    assert of["c", False] == pytest.approx(0.5) and chance.sum() == pytest.approx(1)
-    assert of["a", True] / of["b", True] == pytest.approx(5)
-    assert of["phrase-swap", True] / of["a", True] == pytest.approx(3)  # learned last, so more often
 
 
 def test_a_sentence_of_something_is_turned_by_one_of_nothing(store):
