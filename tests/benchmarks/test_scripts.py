@@ -42,19 +42,11 @@ def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_p
     assert len(json.loads(out.read_text(encoding="utf-8"))["left_out"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("He is not here.", True),
-        ("He isn't here.", True),
-        ("He isn’t here, and nobody is.", False),
-        ("A knot in the Northern note.", False),
-        ("No one CANNOT see it.", False),
-        ("Nothing works.", True),
-    ],
-)
-def test_an_odd_number_of_negations(text, expected):
-    assert is_negated(text) is expected
+def test_an_odd_number_of_negations():
+    for text in ("He is not here.", "He isn't here.", "Nothing works."):
+        assert is_negated(text)
+    for text in ("He isn’t here, and nobody is.", "A knot in the Northern note.", "No one CANNOT see it."):
+        assert not is_negated(text)
 
 
 def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):

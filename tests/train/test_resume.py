@@ -200,15 +200,6 @@ def test_a_damaged_checkpoint_is_refused_by_name(stopped, name, damage):
         train(run, join())
 
 
-@pytest.mark.parametrize("key", ["step", "watch", "scores", "settings"])
-def test_an_edited_state_is_refused(stopped, key):
-    run, folder = stopped
-    state = json.loads((folder / "state.json").read_text())
-    (folder / "state.json").write_text(json.dumps(state | {key: 3 if key == "step" else {"other": 1}}))
-    with pytest.raises(BadInputError, match=r"state\.json is damaged"):
-        train(run, join())
-
-
 def test_another_dev_score_does_not_continue_a_run(tiny_store, tiny_encoder, tmp_path):
     values = {"steps": 4, "evaluate_every": 2, "held_out": 0.3}
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run", **values)

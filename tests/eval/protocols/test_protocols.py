@@ -48,15 +48,6 @@ def test_an_unknown_protocol_is_named_beside_those_that_exist():
         protocols.get("nearest-words")
 
 
-def test_clear_groups_are_found_by_every_seed():
-    generator = np.random.default_rng(0)
-    labels = [f"c{i % 3}" for i in range(60)]
-    vectors = np.eye(3)[[i % 3 for i in range(60)]] * 10 + generator.normal(size=(60, 3))
-    score = clustering.score(vectors, labels)
-    assert score.runs == [1.0] * 10
-    assert score.scores == pytest.approx({"accuracy": 1, "nmi": 1, "ari": 1, "v_measure": 1})
-
-
 def test_metrics_equal_scikit_learns_on_the_same_clusters():
     generator = np.random.default_rng(1)
     vectors, labels = generator.normal(size=(50, 4)), generator.integers(0, 4, 50).astype(str)

@@ -248,13 +248,6 @@ def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(data):
         assert max(often) - min(often) <= 1
 
 
-def test_fractions_draw_other_rows_in_another_epoch_and_with_another_seed(two_corpora):
-    half = weighting(two_corpora, weighted({"*": 0.5}))
-    assert (half.times(0) + half.times(1) == 1).all()
-    assert (half.times(0) != weighting(two_corpora, weighted({"*": 0.5}, 2)).times(0)).any()
-    np.testing.assert_array_equal(half.times(0), weighting(two_corpora, weighted({"*": 0.5})).times(0))
-
-
 def test_training_takes_the_steps_that_weights_make_and_a_run_keeps_its_weights(
     two_corpora, tiny_encoder, tmp_path
 ):
