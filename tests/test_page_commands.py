@@ -16,6 +16,7 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.models import shipped_pipeline
 from augment_cli.store.store import Store
+from tests.helpers.commands import in_a_process
 from tests.helpers.page_commands import (
     PAGES,
     blocks_of,
@@ -94,7 +95,6 @@ ELSEWHERE = {
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
-_LONGEST = 300  # seconds of one process, on a machine with other work
 
 
 def is_elsewhere(line: str) -> bool:
@@ -156,21 +156,10 @@ def prepared(tmp_path_factory, tiny_encoder, model):
 
 def process(folder: Path, line: str) -> None:
     """One command in a process of its own, which must end well."""
-    words = shlex.split(line)
-    programs = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}
-    environment = os.environ | {
-        "PYTHONPATH": str(REPOSITORY),
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(folder / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", programs[words[0]], *words[1:]],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_LONGEST,
-    )
+    program, *words = shlex.split(line)
+    module = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}[program]
+    settings = {"PYTHONPATH": str(REPOSITORY), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
+    done = in_a_process(*words, cwd=folder, module=module, **settings)
     assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
@@ -313,7 +302,6 @@ def _of_task(line: str, task: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=_LONGEST,
     )
     return done.stdout.strip()
 

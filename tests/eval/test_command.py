@@ -65,9 +65,6 @@ def test_settings_are_named_in_the_folder_and_two_models_are_compared(world, pla
     assert kinds == {"mean-64-fp32", "first-last-9-fp32-whitened", "mean-64-bf16"}
     assert [path.name[13:] for path in (world / "out" / "other").iterdir()] == ["cls-12-fp32"]
     a, b = (next((world / "out" / name).glob("*-fp32")) for name in ("plain", "other"))
-    differences = json.loads(run(capsys, "compare", a, b, "--resamples", 100, "--json").out)
-    assert [item["task"] for item in differences] == ["mr", "sts"]
-    assert differences[0]["difference"] == pytest.approx(differences[0]["first"] - differences[0]["second"])
     assert "95 % interval" in run(capsys, "compare", a, b, "--resamples", 50).out
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
+from tests.helpers.commands import in_a_process
 from tests.helpers.undisturbed import appeared, digests_of_parts
 
 PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
@@ -34,8 +35,8 @@ def made_here(folder: Path) -> dict[str, str]:
 
 def ingest(folder: Path, store: str) -> None:
     """Make a corpus of ten parts."""
-    command = [sys.executable, "-m", "augment_cli", "ingest", "--corpus", "in.txt", "--part-rows", "100"]
-    subprocess.run([*command, "--store", store], cwd=folder, check=True, capture_output=True)
+    words = ("ingest", "--corpus", "in.txt", "--part-rows", "100", "--store", store)
+    assert not in_a_process(*words, cwd=folder).returncode
 
 
 def begin(folder: Path, *words: str) -> subprocess.Popen[str]:

@@ -294,26 +294,18 @@ def test_only_the_positive_is_changed(make_addition, make_batch):
 
 
 def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):
-    from sentence_transformers import SentenceTransformer
-
     values = {"epochs": 0, "whiten": 100, "whiten_dimension": 8}
     outcome, _ = logged_run(tiny_store, tiny_encoder, tmp_path, values)
     assert outcome.steps == 0
-    texts = Store.open(tiny_store).read("corpus")["text"].to_pylist()
-    chosen = spaced_texts(Store.open(tiny_store), 100)
+    store = Store.open(tiny_store)
+    texts, chosen = store.read("corpus")["text"].to_pylist(), spaced_texts(store, 100)
     assert len(chosen) == 100
-    assert spaced_texts(Store.open(tiny_store), 4) == [texts[row] for row in (0, 50, 99, 149)]
-    plain, white = load_encoder(tmp_path / "best"), load_encoder(tmp_path / "whitened")
-    vectors = white.encode(chosen)
-    assert vectors.shape == (100, 8)
-    np.testing.assert_allclose(vectors.mean(0), 0, atol=1e-4)
-    np.testing.assert_allclose(np.cov(vectors.T, bias=True), np.eye(8), atol=1e-2)
+    assert spaced_texts(store, 4) == [texts[row] for row in (0, 50, 99, 149)]
+    plain = load_encoder(tmp_path / "best")
     expected = transforms.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
-    np.testing.assert_allclose(white.encode(texts[:5]), expected, atol=1e-4)
-    library = SentenceTransformer(str(tmp_path / "whitened"), device="cpu")
-    np.testing.assert_allclose(library.encode(texts[:5]), expected, atol=1e-4)
+    np.testing.assert_allclose(load_encoder(tmp_path / "whitened").encode(texts[:5]), expected, atol=1e-4)
     before = (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes()
-    store_whitened(tmp_path / "best", tmp_path / "whitened", Store.open(tiny_store), 100, 8)  # once more
+    store_whitened(tmp_path / "best", tmp_path / "whitened", store, 100, 8)  # once more
     assert (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes() == before
 
 

@@ -51,23 +51,17 @@ def test_falling_below_the_starting_encoder_is_no_collapse():
     assert EarlyStopping.from_json(older).reached == 0.7
 
 
-def test_a_regressions_small_loss_is_no_collapse():
-    watch = EarlyStopping()
-    for step, score in enumerate([0.8, 0.7], start=1):
-        watch.check(1e-6, step, floor=-math.inf)
-        watch.score(score, step)
-    assert watch.loss == math.inf and not watch.collapsed
-    with pytest.raises(DivergedError, match=r"the loss is nan.*; best/ holds the best .* of step 1$"):
-        watch.check(math.nan, 3, floor=-math.inf)
-
-
-@pytest.mark.parametrize(("loss", "floor", "collapsed"), [(-0.5, -1.0, 0), (-5, -5, 20), (-5, -math.inf, 0)])
-def test_a_negative_loss_collapses_at_its_own_floor(loss, floor, collapsed):
+@pytest.mark.parametrize(
+    ("loss", "floor", "collapsed"), [(-0.5, -1.0, 0), (-5, -5, 20), (-5, -math.inf, 0), (1e-6, -math.inf, 0)]
+)
+def test_a_loss_collapses_at_its_own_floor_and_without_one_never(loss, floor, collapsed):
     watch = EarlyStopping()
     for step, score in [(10, 0.8), (20, 0.5)]:
         watch.check(loss, step, floor=floor)
         watch.score(score, step)
     assert watch.collapsed == collapsed
+    with pytest.raises(DivergedError, match=r"the loss is nan.*; best/ holds the best .* of step 10$"):
+        watch.check(math.nan, 30, floor=floor)
 
 
 @pytest.mark.parametrize(("step", "remedy"), [(1, "No step was made yet"), (2, "Lower learning_rate")])
