@@ -14,6 +14,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.file_faults import ERRORS, Crash, failed_at
+from tests.helpers.made_stores import store_of
 from tests.helpers.undisturbed import LINES, contents, digests_of_parts
 
 OLD, NEW = 20, 6  # rows
@@ -22,12 +23,8 @@ OLD, NEW = 20, 6  # rows
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("remove")
-    (folder / "old.txt").write_text("\n".join(LINES[:OLD]))
     (folder / "new.txt").write_text("\n".join(f"{line} today" for line in LINES[:NEW]))
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "old.txt"], IngestOptions(part_rows=4), max_rejects=1)
-        session.augment(make_run("crop"))
-        session.augment(make_run("random-swap"))
+    store_of(folder, LINES[:OLD], "crop", "random-swap", part_rows=4)
     return folder
 
 

@@ -15,6 +15,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from tests.golden.make import TASKS
 from tests.helpers.attack_runs import TRAIN, run
 from tests.helpers.beir_folders import write_beir
 from tests.helpers.made_stores import store_of
@@ -140,26 +141,11 @@ def _training(home: Path) -> None:
     assert (home / "run/checkpoints/step-0000004").is_dir()
 
 
-_REGISTRY = """
-[toy]
-title = "Toy"
-protocol = "sts"
-suites = ["sts"]
-file = "toy.tsv.gz"
-columns = ["split", "score", "sentence1", "sentence2"]
-text_columns = ["sentence1", "sentence2"]
-label_column = "score"
-split = "test"
-counts = { test = 6 }
-gold_range = [0, 5]
-metric = "spearman"
-"""
-
-
 def _scored(home: Path) -> None:
     """An encoder, a registry with a set of six pairs, and the results of two models in `a` and `b`."""
     _encoder(home)
-    (home / "tasks.toml").write_text(_REGISTRY)
+    registry = TASKS.replace("sts/toy", "toy").replace("test = 20", "test = 6")
+    (home / "tasks.toml").write_text(registry)
     rows = [f"test\t{n % 5}\t{LINES[n]}\t{' '.join(LINES[n].split()[n:])}" for n in range(6)]
     table = "\n".join(["split\tscore\tsentence1\tsentence2", *rows, ""]).encode()
     (home / "toy.tsv.gz").write_bytes(gzip.compress(table))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 import pytest
@@ -87,6 +89,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(folder: Path) -> dict[str, str]:
     """What every store must hold in the end."""
     return made_here(folder)
+
+
+@contextlib.contextmanager
+def dask_cluster(folder: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """A scheduler and two workers of Dask, each a process of its own: (address, the nanny's process)."""
+    address_file = folder / "scheduler.json"
+    start = [sys.executable, "-m", "dask"]
+    quiet: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    options = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(address_file)]
+    scheduler = subprocess.Popen([*start, "scheduler", "--port", "0", *options], **quiet)
+    workers = subprocess.Popen(
+        [*start, "worker", "--nworkers", "2", "--nthreads", "1", *options],
+        env=os.environ | environment,
+        **quiet,
+    )
+    try:
+        from distributed import Client
+
+        deadline = time.monotonic() + 60
+        while not address_file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        with Client(scheduler_file=str(address_file), timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            address = client.scheduler.address
+        yield address, workers.pid
+    finally:
+        for process in (workers, scheduler):
+            process.terminate()
+        for process in (workers, scheduler):
+            process.wait(timeout=30)
 
 
 class Cluster(NamedTuple):

@@ -12,12 +12,11 @@ from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
-from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from train.extras.card import origin, write_card
 from train.outputs.export import check_pooling, export
@@ -147,12 +146,11 @@ def test_card_names_data_command_and_scores(tmp_path):
 
 def test_a_card_names_the_licence_of_the_start_and_the_languages_of_the_corpus(tmp_path):
     german = ["Der Zug nach Norden ist nicht pünktlich.", "Die Katze und das Kind sind mit den Eltern da."]
-    (tmp_path / "german.txt").write_text("\n".join(german))
-    ingest_corpus(tmp_path / "german.txt", tmp_path / "store")
+    store = store_of(tmp_path, german)
     start = tmp_path / "start"
     shutil.copytree(REPOSITORY / "data/models/static", start)
     (start / "README.md").write_text("---\nlicense: mit\nlanguage: en\n---\n")
-    made_of = origin(str(start), Store.open(tmp_path / "store"))
+    made_of = origin(str(start), store)
     assert made_of == {"base_model": None, "license": "mit", "language": ["de"]}
-    known = origin("minilm", Store.open(tmp_path / "store"))
+    known = origin("minilm", store)
     assert known["base_model"] == "sentence-transformers/all-MiniLM-L6-v2"

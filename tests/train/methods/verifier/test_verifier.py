@@ -13,6 +13,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import load_verifier, side_by_side, untrained
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from train.cli import main
@@ -24,16 +25,12 @@ STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("verifier") / "store"
     # Two turns at one predicate are rare: sentences that have them stand beside those of the sample.
     nouns = ("road", "plan", "sale", "vote")
     plain = [f"The {noun} is {quality}." for noun in nouns for quality in ("legal", "possible")]
-    texts = "\n".join([*SENTENCES[:90], *plain]) + "\n"
-    (folder.parent / "mine.txt").write_text(texts, encoding="utf-8")
-    for stage in STAGES:
-        augment_cli.run(stage, folder, corpus=folder.parent / "mine.txt")
-    augment_cli.run("negation", folder, of="antonym")
-    return folder
+    path = store_of(tmp_path_factory.mktemp("verifier"), [*SENTENCES[:90], *plain], *STAGES).path
+    augment_cli.run("negation", path, of="antonym")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +156,7 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     base = ("--store", store, "--encoder", tiny_encoder)
     assert "exists; name a new folder" in refused(*base, "--out", made)
     new = ("--out", tmp_path / "new")
-    augment_cli.run("crop", tmp_path / "crops", corpus=store.parent / "mine.txt")
+    augment_cli.run("crop", tmp_path / "crops", corpus=store.parent / "in.txt")
     assert "too few turned sentences" in refused("--store", tmp_path / "crops", *base[2:], *new)
     assert "reads the layers of a transformer" in refused("--store", store, "--encoder", "static", *new)
     assert "--steps 0: must be at least 1" in refused(*base, *new, "--steps", "0")
@@ -244,9 +241,7 @@ def test_score_has_a_column_of_it(made, store):
 def test_a_text_of_which_nothing_was_made_is_a_neighbour_all_the_same(tiny_encoder, tmp_path):
     texts = [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road", "deal")]
     texts += ["Oh", "Ah", "Eh"]
-    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    for stage in ("negation", "rephrase"):
-        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt")
+    store = store_of(tmp_path, texts, "negation", "rephrase")
     settings = Settings(steps=1, held_out=0.4, width=8)
-    _, held_out = fit(load_encoder(tiny_encoder), "tiny", Store.open(tmp_path / "store"), settings)
+    _, held_out = fit(load_encoder(tiny_encoder), "tiny", store, settings)
     assert held_out.turned
