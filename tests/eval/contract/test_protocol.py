@@ -8,6 +8,7 @@ import typer
 from eval.contract import Protocol, TaskScore, rejoin, scored_split
 from eval.contract.arguments import call
 from eval.tasks.table import Table, Task
+from tests.helpers.commands import typed
 
 TASK = Task(
     name="toy",
@@ -47,14 +48,10 @@ def test_sentences_are_those_of_the_splits_as_they_are_handed_to_the_encoder(pro
 
 
 @pytest.mark.parametrize("words", [["one"], ["compare", "a", "b"], ["leaks", "a", "--data", "b"], ["tasks"]])
-def test_characters_that_command_a_terminal_are_marks(capsys, words):
-    from eval.command import main
-
-    with pytest.raises(SystemExit) as stop:
-        main([*words, "--no\x1b[31m\u202ex\ny"])
-    shown = capsys.readouterr().err
-    assert stop.value.code == 2 and shown.startswith("Usage: ")
-    assert shown.endswith("No such option: " + r"--no\x1b[31m<U+202E>x\x0ay" + "\n")
+def test_characters_that_command_a_terminal_are_marks(words):
+    done = typed("eval", *words, "--no\x1b[31m\u202ex\ny")
+    assert done.returncode == 2 and done.stderr.startswith("Usage: ")
+    assert done.stderr.endswith("No such option: " + r"--no\x1b[31m<U+202E>x\x0ay" + "\n")
 
 
 def test_the_help_has_summary_options_and_examples(capsys):
