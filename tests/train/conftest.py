@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from tests.helpers.commands import typed
 from tests.helpers.made_stores import add_texts, store_of
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
-from train.cli import main
 from train.loading import make_recipe
 
 
@@ -56,13 +56,12 @@ def build_store():
 
 
 @pytest.fixture
-def ended(capsys):
+def ended():
     """Run the command in this process: its exit code, and what it printed."""
 
     def run(*words):
-        with pytest.raises(SystemExit) as end:
-            main([*map(str, words)])
-        return end.value.code, "".join(capsys.readouterr())
+        done = typed("train", *words)
+        return done.returncode, done.stdout + done.stderr
 
     return run
 

@@ -18,13 +18,14 @@ from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from eval.measures.geometry import unit
+from tests.helpers.commands import typed
 from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import make_tiny_encoder
 from tests.helpers.training import check_gradients, cos, draw, logged_run, options, sentence
 from tests.helpers.vector_stages import add_vectors
 from train.additions import find
-from train.cli import _for_kind, main
+from train.cli import _for_kind
 from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import make_columns, missing, named, set_name, teachers
 from train.objectives.views import ViewChooser
@@ -45,12 +46,13 @@ def bare(tmp_path):
 
 
 def command(recipe, store, out, changes):
-    """Run the command, without STS-B."""
-    arguments = [recipe, "--store", str(store), "--encoder", ENCODER, "--out", str(out)]
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    """What the command says, without STS-B."""
+    words = [recipe, "--store", store, "--encoder", ENCODER, "--out", out, *options(*changes)]
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("train.cli._data", lambda: None)
-        main([*arguments, *options(*changes)])
-    assert ended.value.code == 0
+        done = typed("train", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
 
 
 def test_what_is_missing_is_listed_in_the_order_it_is_made(bare):
@@ -72,14 +74,12 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(bare):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kept", "steps"), [(0.0, 4), (10.0, 0)])
-def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(
-    bare, tmp_path, capsys, monkeypatch, kept, steps
-):
+def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path, monkeypatch, kept, steps):
     out = tmp_path / "run"
     monkeypatch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
-    command("adapt", bare, out, QUICK)
+    told = command("adapt", bare, out, QUICK)
     reason = "nothing was trained: the texts' words do not confirm the groups that the encoder sees"
-    for said in (capsys.readouterr().err, (out / "best/README.md").read_text("utf-8")):
+    for said in (told, (out / "best/README.md").read_text("utf-8")):
         assert (reason in said) == (not steps)
     assert read_log(out / "log.jsonl")[-1]["step"] == steps
     if not steps:

@@ -13,10 +13,10 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import load_verifier, side_by_side, untrained
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.store.store import Store
+from tests.helpers.commands import typed
 from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
-from train.cli import main
 from train.methods.verifier.fit import fit, neighbours, read_pairs
 from train.methods.verifier.settings import Settings
 
@@ -124,9 +124,7 @@ def trained(store, encoder, out, steps):
     """A verifier that the command trained."""
     words = ["--store", store, "--encoder", encoder, "--out", out, "--steps", steps]
     words += ["--width", "32", "--held-out", "0.3", "--batch", "32"]
-    with pytest.raises(SystemExit) as ended:
-        main(["verifier", *map(str, words)])
-    assert ended.value.code == 0
+    assert typed("train", "verifier", *words).returncode == 0
     return out
 
 
