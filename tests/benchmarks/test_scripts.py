@@ -53,6 +53,7 @@ def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tm
     (tmp_path / "corpus").mkdir()
     with gzip.open(tmp_path / "corpus" / "wiki_en-00.txt.gz", "wt") as file:
         file.writelines(f"Sentence number {number} is here.\n" for number in range(40))
+    # Ten rows more than there are sentences.
     work, ran, watched = tmp_path / "work", [], growth.watched
 
     def record(words, module="augment_cli"):
@@ -60,15 +61,15 @@ def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tm
         return watched(words) if words[0] == "ingest" else (2.0, 3 * 2**30)
 
     monkeypatch.setattr(growth, "watched", record)
-    commands = ["--rows", "40", "--commands", "ingest", "crop", "train"]
+    commands = ["--rows", "50", "--commands", "ingest", "crop", "train"]
     monkeypatch.setattr("sys.argv", ["growth", "--data", str(tmp_path), "--work", str(work), *commands])
     growth.main()
-    store = ["--store", str(work / "store-40")]
-    assert ran[0] == ["augment_cli", "ingest", *store, "--corpus", str(work / "40.txt.gz")]
+    store = ["--store", str(work / "store-50")]
+    assert ran[0] == ["augment_cli", "ingest", *store, "--corpus", str(work / "50.txt.gz")]
     assert ran[1] == ["augment_cli", "crop", *store, "--jobs", "2"]
     assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
     assert "| 2.0 s | 2.0 s | 3,072 MiB |" in capsys.readouterr().out
-    assert [path.name for path in work.iterdir()] == ["40.txt.gz"]
+    assert [path.name for path in work.iterdir()] == ["50.txt.gz"]
 
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"

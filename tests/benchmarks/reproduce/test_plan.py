@@ -13,7 +13,7 @@ from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import make_bed, read_facts
+from benchmarks.reproduce.bed import compared, make_bed, read_facts
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import Bed, load_grid
 from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
@@ -315,6 +315,13 @@ def test_results_from_another_bed_are_not_added_to(bed, tiny_encoder, tmp_path):
         check_bed(here, results)
     results.write_text(f'{{"made": {{"encoder": "{digest}"}}}}', encoding="utf-8")
     check_bed(here, results)  # kept apart from the recorded ones
+
+
+def test_another_digest_than_the_recorded_one_is_said(bed):
+    recorded = dataclasses.replace(bed, digest="d" * 64)
+    assert compared(recorded, "d" * 64) == "as recorded in grid.toml"
+    assert "stand by themselves" in compared(recorded, "e" * 64)
+    assert compared(bed, "e" * 64) == "no digest is recorded for it in grid.toml"
 
 
 PROFILES = [name for name, profile in GRID.profiles.items() if profile.source]

@@ -192,6 +192,11 @@ def test_sample_is_even_and_repeatable(tmp_path):
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
 
 
+def test_lower_changes_words_alone():
+    lowered = silver.lower(tree(["A", "Bee"], [0, 0]))
+    assert (lowered.words, lowered.text, lowered.lemmas) == (["a", "bee"], "a bee", ["A", "Bee"])
+
+
 class Letters:
     """A tokenizer whose pieces are letters, with the attributes of the real one."""
 
