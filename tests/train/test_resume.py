@@ -186,13 +186,20 @@ def stopped(short, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [("model.safetensors", "flip"), ("optimizer.safetensors", "cut"), ("state.json", "missing")],
+    [
+        ("model.safetensors", "flip"),
+        ("optimizer.safetensors", "cut"),
+        ("state.json", "missing"),
+        ("state.json", "edited"),
+    ],
 )
 def test_a_damaged_checkpoint_is_refused_by_name(stopped, name, damage):
     run, folder = stopped
     data = bytearray((folder / name).read_bytes())
     if damage == "missing":
         (folder / name).unlink()
+    elif damage == "edited":
+        (folder / name).write_text(json.dumps(json.loads(data) | {"step": 3}))
     else:
         data[len(data) // 2] ^= 1
         (folder / name).write_bytes(data if damage == "flip" else data[: len(data) // 2])
