@@ -16,7 +16,7 @@ from augment_cli.adaptation import Verdict, in_words
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.encoding.language_fit import unknown_language
-from augment_cli.errors import BadInputError, IncompleteError, MissingError, MixError, UsageError
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from tests.helpers.training import sentence
 
 TEXTS = [sentence(row) for row in range(240)]
@@ -106,13 +106,6 @@ def test_texts_of_another_language(monkeypatch, tmp_path):
     assert done.stderr.count("the encoder hardly knows the language of these texts") == 1
     assert "general sentences to keep to: the shipped sentences.fr.txt" in done.stderr
     assert "\nlanguage:\n- fr\n" in (out / "best" / "README.md").read_text("utf-8")
-
-
-def test_what_is_missing_is_said_before_anything_is_read(monkeypatch, tmp_path):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingError, match=r"augment-cli\[train\]"):
-        augment_cli.adapt("static", TEXTS, out=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -241,26 +234,12 @@ def test_an_encoder_of_another_language_is_told(texts, is_said):
     assert ("pieces a word" in found) == is_said
 
 
-def test_the_run_of_another_encoder_has_a_folder_of_its_own():
-    names = {adaptation._name_of(*each, False) for each in [("a/x.csv", "minilm"), ("a/x.csv", "static")]}
-    assert names == {"adapt-x", "adapt-x-static"}
-
-
 def test_the_command_says_as_json_what_came_out(monkeypatch, tmp_path):
     verdict = Verdict("same", "nothing", tmp_path, {}, ("next",))
     monkeypatch.setattr("augment_cli.adaptation.adapt", lambda *given: verdict)
     load_commands()
     done = CliRunner().invoke(app, ["adapt", "mine.txt", "--json"])
     assert json.loads(done.stdout)["outcome"] == "same"
-
-
-def test_a_note_on_rejects_names_a_command_that_can_be_typed(tmp_path):
-    from augment_cli.ingest.options import IngestReport
-
-    report = IngestReport(2, {"empty": 2})
-    for check, limit in ((report.check, 0.0), (IngestReport(1, {"empty": 9}).check_stored, 0.0)):
-        with pytest.raises(IncompleteError, match=r"rejects --store 'my store'`"):
-            check(limit, "my store")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
 from augment_cli.pack.export import export, reserved, training_lines
-from augment_cli.pack.options import choose, read_pack_recipe
+from augment_cli.pack.options import choose
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run
@@ -173,24 +173,6 @@ def test_an_export_follows_no_link_and_leaves_nothing_beside(mixed, command):
     assert {path.name for path in folder.iterdir()} == before | {"pairs.jsonl"}
 
 
-def test_two_exports_to_one_file_do_not_mix(mixed, command, monkeypatch):
-    path = mixed.path.parent / "pairs.jsonl"
-    assert command("pack", "--store", mixed.path, "--out", "pairs.jsonl").returncode == 0
-    whole, read, store = path.read_bytes(), Store.read_part, Store.open(mixed.path)
-
-    def read_and_export(self, *arguments):
-        table = read(self, *arguments)
-        if arguments[0] == "pack":  # another one, while this one has its file open
-            monkeypatch.setattr(Store, "read_part", read)
-            export(store, "pack", path)
-            assert path.read_bytes() == whole
-        return table
-
-    monkeypatch.setattr(Store, "read_part", read_and_export)
-    export(store, "pack", path)
-    assert path.read_bytes() == whole
-
-
 @pytest.mark.parametrize("options", [[], ["--split", "0.25"]])
 def test_a_second_pack_to_one_file_is_refused(mixed, command, options):
     """Of another store, say; one store's lock keeps its own writers apart."""
@@ -232,16 +214,6 @@ def test_what_cannot_be_packed_is_refused(store):
     for options in [*wrong, {"split": 1.0}, {"split": -0.5}]:
         with pytest.raises(UsageError):
             choose(store, **options)
-
-
-def test_recipes(tmp_path, mixed):
-    recipe = tmp_path / "pack.toml"
-    recipe.write_text('[pack]\npositives = ["corpus", "uda"]\nnegatives = ["una"]\nunchanged = "anchor"\n')
-    assert choose(mixed, **read_pack_recipe(recipe)) == PackOptions(("corpus", "uda"), ("una",), "anchor")
-    for text in ("", "[pack]\npositive = 1\n", '[pack]\npositives = "uda"\n', "[pack\n"):
-        recipe.write_text(text)
-        with pytest.raises(UsageError, match=r"pack\.toml"):
-            read_pack_recipe(recipe)
 
 
 # A sentence with two positives in rows of their own; a negative that is its row's positive; one that is the

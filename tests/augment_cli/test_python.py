@@ -100,9 +100,6 @@ def test_a_mistyped_name_gets_its_likely_meaning(here):
     assert errors.did_you_mean("xyz", ["una"]) == ""
 
 
-# --- errors
-
-
 def test_errors_name_parameters_not_options(here):
     with pytest.raises(UsageError) as caught:
         augment_cli.ingest_corpus(store="more", texts=pandas.DataFrame({"title": ["x"]}))
@@ -140,9 +137,6 @@ def test_words_of_the_command_become_words_of_python(message, expected):
     assert in_python(message, function).replace(", name='x'", ", stage='x'") == expected
 
 
-# --- augment
-
-
 def test_data_frames_and_missing_sentences_are_augmented(here):
     given = ["The river flows.", None, "A heron waits by the old bridge."]
     expected = augment_cli.augment(given, "una", store="store")
@@ -169,9 +163,6 @@ def test_several_draws_are_those_of_a_store(here):
     assert table["text"].to_pylist() == stored
 
 
-# --- progress
-
-
 def test_progress_and_notes_go_to_the_logger_where_nobody_looks_on(tmp_path, caplog):
     assert isinstance(reporter_for_python(), Logged) and not isinstance(reporter_for_python(), Bars)
     with caplog.at_level(logging.INFO, "augment_cli"):
@@ -192,36 +183,6 @@ def test_a_terminal_gets_bars(monkeypatch, capsys):
     reporter.warn("mind \x1b")
     shown = capsys.readouterr()
     assert "una" in shown.err and "Note: mind ␛" in shown.err and shown.out == ""
-
-
-# --- looking
-
-
-def test_a_store_is_looked_at_judged_and_made_smaller(here):
-    store = augment_cli.open_store("store")
-    names = [one["name"] for one in augment_cli.list_augmentations()]
-    assert {"una", "dn", "paraphrase"} <= set(names) and names == sorted(set(names), key=names.index)
-    assert "default" in [one["name"] for one in augment_cli.list_recipes()]
-    assert [one["stage"] for one in augment_cli.stats(store=store)] == ["una"]
-    (row,) = augment_cli.inspect("una", store, rows=[2])
-    assert row["original"] == SENTENCES[2]
-    assert augment_cli.verify(store) == []
-    (store.path / "una/part-00000.parquet").write_bytes(b"x")
-    assert augment_cli.verify("store")
-    judged = augment_cli.judge("una", made_again(here), count=2, write="una.judged.jsonl")
-    assert len(judged) == 2 and judged[0]["verdict"] is None
-    assert augment_cli.judge(read=["una.judged.jsonl"])[0]["unread"] == 2
-    with pytest.raises(UsageError, match="read="):
-        augment_cli.judge()
-    opened = augment_cli.open_store("store")
-    assert augment_cli.remove(["terms", "tfidf"], opened, with_descendants=True) == []
-    assert opened.stages() == ["rejects", "corpus"]
-
-
-def made_again(here):
-    """The store of `here` with its spoilt stage made anew."""
-    augment_cli.remove("una", "store")
-    return augment_cli.run("una", "store", jobs=1)
 
 
 # --- choosing rows
@@ -245,9 +206,6 @@ def test_rows_are_chosen_by_reason_by_text_and_by_truth(here):
         augment_cli.inspect("corpus", "few", reason="too_few_words")
     with pytest.raises(UsageError, match="'replaced' of 'una' holds numbers, and 'many' is not one"):
         augment_cli.inspect("una", where="replaced > many and row_id == x")
-
-
-# --- what a notebook asks for first
 
 
 def test_run_reads_a_corpus_and_the_store_says_what_it_holds(tmp_path):
@@ -309,14 +267,6 @@ def test_one_name_in_the_place_of_a_list_is_not_spelt_out(tmp_path):
     assert kept.read == 1 and "topic" in augment_cli.open_store(tmp_path / "kept").frame("corpus").columns
 
 
-def test_the_command_takes_the_sample_and_says_so(command):
-    done = command("ingest")
-    assert done.returncode == 0 and "using the shipped sample" in done.stdout + done.stderr
-
-
-# --- a store with methods
-
-
 def test_a_store_has_the_operations_as_methods(here):
     store = augment_cli.Store.open("store")
     assert [row["row_id"] for row in store.inspect("una", n=3)] == [
@@ -372,9 +322,6 @@ def test_a_refused_corpus_binds_no_store(tmp_path):
     store.run("crop", jobs=1)
     with pytest.raises(MixError, match="nothing was changed"):  # work is never replaced
         store.ingest(texts=["Another sentence."])
-
-
-# --- in a notebook
 
 
 class Shell:

@@ -32,5 +32,4 @@ def store(tmp_path, lines, part_rows):
 
 @pytest.fixture
 def answers(store):
-    """The rows of a stage of answers."""
     return lambda stage="answers-paraphrase": api.open_store(store).read(stage).to_pylist()

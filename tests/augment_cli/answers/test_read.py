@@ -129,8 +129,6 @@ def part_rows():
 
 
 def generated(store, replies, text_of=last_text, **more):
-    """Answers that go by the beginning of the sentence."""
-
     def behave(handler, number, body):
         text = text_of(body)
         found = next(reply for start, reply in replies.items() if text.startswith(start))

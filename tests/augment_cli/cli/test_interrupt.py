@@ -70,13 +70,6 @@ def test_after_a_fit_that_failed_its_name_is_still_unknown(command, small):
     assert not (small / "store" / "terms-chars").exists()
 
 
-def test_a_name_that_cannot_be_one_is_refused_before_anything_is_made(store):
-    before = store.stages()
-    with pytest.raises(UsageError, match="not a valid stage name"):
-        augment_cli.run("pi", store.path, stage="x/y", jobs=1)  # it would be parsed first
-    assert Store.open(store.path).stages() == before
-
-
 def test_from_python_too(store):
     with pytest.raises(UsageError, match="has no such fit"):
         augment_cli.run("una", store.path, fit="frequnet", jobs=1)

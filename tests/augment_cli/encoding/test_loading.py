@@ -4,8 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError
 from augment_cli.models.digest import model_digest
-from tests.helpers.places import REPOSITORY
 
 
 @pytest.fixture()
@@ -121,32 +118,6 @@ def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_p
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(BadInputError, match=r"lacks 1 of .*, such as encoder"):
         load_encoder(folder)
-
-
-def shipped(name):
-    return REPOSITORY / "data" / "models" / name
-
-
-@pytest.mark.parametrize("kind", ["plain", "sentence-transformers", "static", "shipped"])
-def test_each_json_file_is_read_once_while_a_model_is_loaded(kind, plain_model, old_layout, monkeypatch):
-    folder = {
-        "plain": plain_model,
-        "sentence-transformers": old_layout,
-        "static": shipped("static"),
-        "shipped": shipped("encoder"),
-    }[kind]
-    reads = Counter()
-    read_text = Path.read_text
-
-    def counting(path, *arguments, **options):
-        reads[path] += 1
-        return read_text(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "read_text", counting)
-    load_encoder(folder)
-    read = {path: count for path, count in reads.items() if path.is_relative_to(folder)}
-    assert folder / "config.json" in read or kind == "static"
-    assert set(read.values()) == {1}, {str(path.relative_to(folder)): count for path, count in read.items()}
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,6 @@ TEXTS = ["A man plays a guitar.", "", "Zürich, naïve ☃ 京 \U0001f600", "x" 
 
 @pytest.fixture(scope="module")
 def static(plain_model):
-    """A static encoder of the small encoder's vocabulary, with weights."""
     tokenizer = load_encoder(plain_model).tokenizer
     mine = vocabulary.wordpiece(tokenizer.backend_tokenizer, vocabulary.own(tokenizer))
     generator = torch.Generator().manual_seed(3)
@@ -213,8 +212,6 @@ TEXTS_OF_LOOKUP = [
 
 
 class Known(Encoder):
-    """An encoder with a random vector for each text."""
-
     def encode(self, texts, **options):
         seeds = [zlib.crc32(text.encode()) for text in texts]
         return np.stack([np.random.default_rng(seed).standard_normal(6) for seed in seeds]).astype(np.float32)

@@ -13,7 +13,7 @@ import pytest
 from augment_cli.engine import backends
 from augment_cli.engine.backends import call_elsewhere, versions_of
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, MissingError, MixError, UsageError
+from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.store.settings import Settings
 
 SQUARE = "tests.helpers.engine_calls:square"
@@ -123,19 +123,6 @@ def test_ctrl_c_twice_stops_at_once():
 def test_impossible_engines_are_refused(options):
     with pytest.raises(UsageError, match="--backend"):
         Engine(1, **options)
-
-
-@pytest.mark.parametrize(
-    ("module", "options"),
-    [
-        ("ray", {"backend": "ray", "address": "127.0.0.1:1"}),
-        ("distributed", {"backend": "dask", "scheduler": "tcp://127.0.0.1:1"}),
-    ],
-)
-def test_a_machine_without_the_library_says_how_to_get_it(monkeypatch, module, options):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingError, match=rf"pip install 'augment-cli\[{options['backend']}\]'"):
-        run(Engine(**options), [{"number": 1}])
 
 
 def test_an_address_of_ray_is_a_host_and_a_port(monkeypatch):

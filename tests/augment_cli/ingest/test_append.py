@@ -76,7 +76,6 @@ def append(store, corpus, **options):
 
 @pytest.fixture
 def first(tmp_path, files):
-    """A store of the first file, in three parts."""
     return ingest(tmp_path / "store", files[:1], part_rows=8)
 
 

@@ -90,7 +90,7 @@ UNMARKED = "name its encoding"
     [
         (b"", {}, "no sentence could be read"),
         (b"\n\n", {}, "no sentence could be read"),
-        (b"\xff\n", {}, "no sentence could be read"),
+        (b"caf\xe9\n", {}, "no sentence could be read.*1 lines? not_utf8.*--encoding, such as latin-1"),
         (b'[\n {"text": "one"}\n]', {}, r"text\.txt: is a JSON array; read its objects"),
         (b"PK\x03\x04", {}, r"such as \.docx or \.xlsx: save it"),
         (b"%PDF-1.7\n", {}, "is a PDF: save its text"),

@@ -128,15 +128,6 @@ def test_in_memory_and_with_a_pipeline_that_has_not_parsed_yet(french, command, 
     assert not (tmp_path / "store").exists()
 
 
-def test_a_recipe_says_so_before_anything_is_made(french, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES) + "\n", "utf-8")
-    recipe = tmp_path / "mine.toml"
-    recipe.write_text('[[run]]\naugmentation = "crop"\n[[run]]\naugmentation = "negation"\n')
-    with pytest.raises(UsageError, match=f"negation: {LACKS}"):
-        run_recipe(str(recipe), tmp_path / "store", tmp_path / "in.txt", pipeline=french, jobs=1)
-    assert Store.open(tmp_path / "store").stages() == ["rejects", "corpus"]
-
-
 def test_english_parses_are_refused_by_nothing(parsed):
     for name in augmentations.names():
         make_run(name).check_language("en_core_web_sm")

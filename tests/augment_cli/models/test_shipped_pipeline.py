@@ -14,24 +14,13 @@ from spacy.training import Example
 from augment_cli.errors import MissingError
 from augment_cli.models import shipped_pipeline
 from augment_cli.models.digest import model_digest
+from augment_cli.syntax.tree import words
 
 LIMIT = 12_000_000  # bytes
 OPEN = {"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"}
 CLOSED = {"ADP", "AUX", "CCONJ", "DET", "NUM", "PART", "PRON", "SCONJ"}
 OTHER = {"PUNCT", "SYM", "X"}
-CORE = {
-    "nsubj",
-    "nsubj:pass",
-    "obj",
-    "cop",
-    "aux",
-    "aux:pass",
-    "advmod",
-    "mark",
-    "acl:relcl",
-    "advcl",
-    "ROOT",
-}
+CORE = words("nsubj nsubj:pass obj cop aux aux:pass advmod mark acl:relcl advcl ROOT")
 
 
 @pytest.fixture(scope="module")

@@ -31,9 +31,6 @@ from tests.helpers.tiny_models import SENTENCES
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
-# --- what is not there
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -70,9 +67,6 @@ def test_models_of_another_kind(model, store_path):
         augment_texts(SENTENCES, store, make_run("paraphrase", model=model("bert")))
     with pytest.raises(BadInputError, match="has no mask token"):
         augment_texts(SENTENCES, store, make_run("mask-fill", model=model("t5")))
-
-
-# --- pickled weights
 
 
 @pytest.fixture
@@ -157,9 +151,6 @@ def test_incomplete_pickled_weights_leave_nothing_behind(pickled):
     with pytest.raises(BadInputError, match=r"lacks .* of the weights"):
         convert_weights(folder)
     assert not list(folder.glob("*.safetensors"))
-
-
-# --- a hub on this machine
 
 
 class _Hub(BaseHTTPRequestHandler):
@@ -306,9 +297,6 @@ def test_one_line(text, expected):
     assert one_line(text) == expected
 
 
-# --- edits
-
-
 @pytest.mark.parametrize(
     ("original", "text", "change"),
     [
@@ -342,9 +330,6 @@ def test_the_change_makes_the_text_and_cuts_no_word(original, text):
         assert not (original[end - 1].isalnum() and original[end].isalnum())
 
 
-# --- batches
-
-
 @given(st.lists(st.integers(1, 60), max_size=80), st.integers(1, 200))
 def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
     batches = batches_by_length(lengths, budget)
@@ -353,9 +338,6 @@ def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
         longest = max(lengths[row] for row in batch)
         assert len(batch) == 1 or len(batch) * longest <= budget
     assert [lengths[row] for batch in batches for row in batch] == sorted(lengths, reverse=True)
-
-
-# --- choosing
 
 
 def test_the_most_different_of_those_that_mean_the_same():

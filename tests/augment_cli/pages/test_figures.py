@@ -218,7 +218,6 @@ DEFECTS = {
 
 
 def first_notice(folder, *names):
-    """The first sentence of the page of a store with these stages, and the page's list of such sentences."""
     written = write_report(store_of(folder, sentences(), *names), folder / "report.html")
     page = (folder / "report.html").read_text("utf-8")
     return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]

@@ -49,7 +49,6 @@ def nlp():
 
 @pytest.fixture(scope="module")
 def expected():
-    """Of spaCy alone, in a pipeline that nothing here has touched."""
     return list(spacy.load(shipped_pipeline()).pipe(TEXTS))
 
 
@@ -75,20 +74,6 @@ def test_the_size_of_what_is_scored_together_changes_nothing(nlp, expected, monk
     monkeypatch.setattr(docs, "_TOGETHER", 7)
     monkeypatch.setattr(docs, "_PARSED_TOGETHER", 30)
     assert answers(docs_of(nlp, TEXTS)) == answers(expected)
-
-
-def test_equal_texts_are_parsed_once(nlp, monkeypatch):
-    seen = []
-    make_doc = nlp.make_doc
-
-    def watched(text):
-        seen.append(text)
-        return make_doc(text)
-
-    monkeypatch.setattr(nlp, "make_doc", watched)
-    made = docs_of(nlp, ["One boat.", "Two boats.", "One boat."])
-    assert seen == ["One boat.", "Two boats."]
-    assert [doc.text for doc in made] == ["One boat.", "Two boats.", "One boat."]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
@@ -310,15 +295,6 @@ def test_a_row_does_not_depend_on_its_batch(tables_nlp, monkeypatch, rows, chara
     monkeypatch.setattr(tables, "BATCH_TEXTS", rows)
     monkeypatch.setattr(tables, "BATCH_CHARACTERS", characters)
     assert parse_texts(tables_nlp, pa.array(texts)).equals(expected)
-
-
-def test_batches_keep_every_text_and_their_limits(monkeypatch):
-    monkeypatch.setattr(tables, "BATCH_TEXTS", 3)
-    monkeypatch.setattr(tables, "BATCH_CHARACTERS", 10)
-    texts = ["a" * length for length in (4, 4, 4, 11, 1, 1, 1, 1, 0)]
-    batches = list(tables._batches(texts))
-    assert [len(batch) for batch in batches] == [2, 1, 1, 3, 2]
-    assert [text for batch in batches for text in batch] == texts
 
 
 def test_new_words_leave_nothing_behind(tables_nlp):

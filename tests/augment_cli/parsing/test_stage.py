@@ -56,13 +56,11 @@ def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
 
 @pytest.fixture
 def path(parsed_corpus_file, tmp_path):
-    """A store of the same two parts that is not parsed yet."""
     return ingested(tmp_path / "store", parsed_corpus_file)
 
 
 @pytest.fixture
 def store(parsed_store, tmp_path):
-    """A copy that a test may spoil."""
     shutil.copytree(parsed_store, tmp_path / "copy")
     return tmp_path / "copy"
 
@@ -108,8 +106,6 @@ def test_same_bytes_with_any_workers(parsed_store, path, pipeline, engine):
 
 
 class Progress(Silent):
-    """A reporter that keeps what it is told."""
-
     def __init__(self):
         self.rows, self.calls = None, []
 
@@ -289,7 +285,6 @@ def test_what_is_not_there_says_what_to_do(named, tmp_path, monkeypatch):
 
 @pytest.fixture
 def spoiled(pipeline, tmp_path):
-    """A copy that a test may spoil."""
     return shutil.copytree(pipeline, tmp_path / "spoiled")
 
 

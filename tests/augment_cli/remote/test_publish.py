@@ -38,7 +38,6 @@ def url(bucket):
 
 @pytest.fixture
 def published(store, url):
-    """What the first publishing says."""
     return augment_cli.publish(store.path, url)
 
 

@@ -447,16 +447,6 @@ def test_a_store_that_was_trained_on_is_published_with_a_card_that_loads(store, 
     assert verify(store) == []
 
 
-def test_a_cache_that_is_removed_leaves_no_folder(store):
-    with store.lock():
-        begin_cache(store, "tokens/0123456789ab/corpus")
-        begin_cache(store, "tokens/0123456789ab/una")
-        store.remove("tokens/0123456789ab/corpus")
-        assert verify(store) == []
-        store.remove("tokens/0123456789ab/una")
-    assert verify(store) == [] and not (store.path / "tokens").exists()
-
-
 def begin_cache(store, name):
     """A finished stage of the trainer's, as far as the store is concerned."""
     settings = Settings("tokens", 1)
@@ -469,7 +459,6 @@ def begin_cache(store, name):
 
 
 def without(monkeypatch, *gone):
-    """Let packages not be installed."""
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
 

@@ -244,22 +244,3 @@ def test_kinds_say_what_the_settings_say_that_made_them(tmp_path, pipeline, monk
         assert kind.goes_by_part(store.stage(name).settings) == settings.by_part, name
         assert settings.by_part == (settings.stage in CONTINUED | {"crop"}), name
         assert kind.version() == settings.version and why_not_reused(store, name) is None, name
-
-
-@pytest.mark.parametrize(
-    ("maker", "name", "words", "is_for_readers"),
-    [
-        ("corpus", "corpus", "the sentences", True),
-        ("corpus", "rejects", "lines that are not sentences, and why", False),
-        ("tfidf", "terms-b", "terms by falling maximum TF-IDF score", False),
-        ("tfidf", "tfidf-b", "TF-IDF of each sentence", False),
-        ("parses", "parses", "tokens of each sentence", False),
-        ("given", "again", "texts that the input brought along", True),
-        ("pack", "pack", "anchor, positive, negatives", True),
-        ("vectors", "vectors", "vectors", True),
-    ],
-)
-def test_what_a_card_says(maker, name, words, is_for_readers):
-    stage = stage_of(maker, name)
-    kind = soundness.kind_of(stage)
-    assert kind.describe(stage).startswith(words) and kind.is_for_readers(stage) == is_for_readers

@@ -167,9 +167,6 @@ def test_a_row_that_the_store_does_not_have_is_refused(store, tmp_path, command,
         verdicts.read([tmp_path / "b.jsonl"])
 
 
-# --- of another store, or of an earlier version of the stage
-
-
 def changed(judgements, **values):
     return [msgspec.structs.replace(one, **values) for one in judgements]
 

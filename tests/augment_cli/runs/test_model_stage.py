@@ -52,7 +52,6 @@ def run(model):
 
 @pytest.fixture(scope="session")
 def expected(run, tmp_path_factory):
-    """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
     return digests(store_of(folder, SENTENCES, run, part_rows=25).path)
 

@@ -42,7 +42,6 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def parsed(pipeline, tmp_path_factory):
-    """A store of two parts with its parses."""
     made = store_of(tmp_path_factory.mktemp("readers"), LINES, part_rows=25)
     with Session(made.path, Engine(1)) as session:
         session.parse(pipeline)
@@ -51,7 +50,6 @@ def parsed(pipeline, tmp_path_factory):
 
 @pytest.fixture
 def shipped(pipeline, monkeypatch):
-    """The tiny pipeline in the place of the shipped one."""
     monkeypatch.setattr(pipelines, "shipped_pipeline", lambda: pipeline)
 
 

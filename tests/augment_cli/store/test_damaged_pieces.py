@@ -35,7 +35,6 @@ UNGUARDED = {"faithful": False, "surprise": 0.0, "candidates": 1}  # random weig
 
 @pytest.fixture(scope="module")
 def steps(pipeline, model):
-    """What each user does in a session."""
     encoder = EmbedParameters(model=model("encoder"), **ON_CPU)
     run = make_run("paraphrase", model=model("bart"), batch_tokens=60, beams=2, **ON_CPU, **UNGUARDED)
     return {
@@ -57,7 +56,6 @@ def small_pieces():
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory, model):
-    """Sixty sentences in three parts, with what the users read."""
     folder = tmp_path_factory.mktemp("base")
     (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
     with Session(folder / "store", Engine(1)) as session:

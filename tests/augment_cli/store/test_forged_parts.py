@@ -30,7 +30,6 @@ WORDS = "river heron boat quiet house bridge stone night".split()  # noqa: SIM90
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, pipeline, tiny_encoder):
-    """A store with a stage of each kind."""
     from transformers import AutoTokenizer
 
     folder = tmp_path_factory.mktemp("forged")
@@ -73,8 +72,6 @@ def forge(store, stage, change, part=1):
 
 
 def column(name, change):
-    """A change of the values of a column, as a list."""
-
     def forged(table):
         values = table[name].to_pylist()
         changed = change(values)
@@ -118,7 +115,6 @@ def at(key, value, inner=None):
 
 
 def two_edits(values):
-    """Two edits that overlap, in the place of the row's own."""
     row = next(row for row, edits in enumerate(values) if edits)
     values[row] = [{"start": 0, "end": 4, "replacement": "a"}, {"start": 2, "end": 6, "replacement": "b"}]
 

@@ -57,12 +57,8 @@ def forged(value, path, odd):
 
 
 def check_harmless(result, *case):
-    """The command may refuse, and fails in no other way."""
     assert result.returncode in (0, 2, 4, 5), (*case, result.stderr)
     assert "Traceback" not in result.stderr and "internal error" not in result.stderr, (*case, result.stderr)
-
-
-# --- its bytes are those of `json.dumps`, whatever is in its settings
 
 
 def some_settings(chance):
@@ -101,9 +97,6 @@ def test_the_bytes_are_those_of_the_library(seed):
         written = value["stages"][name]
         assert written["settings"] == stage.settings
         assert list(written["parts"]) == [str(index) for index in sorted(stage.parts)]
-
-
-# --- damaged and forged ones
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"', "[" * 100_000, '{"schema": 1}', "\x00"])

@@ -109,10 +109,11 @@ def test_draws_end_where_the_option_does(command, tmp_path):
 
 def test_a_pack_recipe_is_a_table_of_strings_and_numbers(tmp_path):
     path = tmp_path / "pack.toml"
-    path.write_text('[pack]\nmin_positive = 0\nmargin = 0.1\nlayout = "triplet"\nscores = true\n')
-    assert read_pack_recipe(path) == {"min_positive": 0, "margin": 0.1, "layout": "triplet", "scores": True}
-    wrong = ("positives = [[1]]", "margin = true", 'margin = "0.1"', "scores = 1", "layout = 3")
-    values = ("pack = [1]", 'pack = "x"', "pack = 1", "[[pack]]", "other = 1")
+    path.write_text('[pack]\npositives = ["corpus", "uda"]\nmin_positive = 0\nmargin = 0.1\nscores = true\n')
+    given = {"positives": ["corpus", "uda"], "min_positive": 0, "margin": 0.1, "scores": True}
+    assert read_pack_recipe(path) == given
+    wrong = ("positives = [[1]]", 'positives = "uda"', "positive = 1", "margin = true", "scores = 1")
+    values = ("", "pack = [1]", 'pack = "x"', "pack = 1", "[[pack]]", "other = 1")
     for text in (*values, *(f"[pack]\n{line}" for line in wrong)):
         path.write_text(text)
         with pytest.raises(UsageError, match=r"pack\.toml: .*\[pack\]"):

@@ -79,7 +79,6 @@ def made(path, corpus):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Row groups of at most 300 kB."""
     monkeypatch.setattr(parquet, "_MAX_ROW_GROUP_BYTES", 300_000)
 
 

@@ -100,16 +100,3 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
         Store.create(tmp_path / "holiday.jpg")
     with pytest.raises(BadInputError, match="no store here"):
         Store.open(tmp_path)
-
-
-def test_remove(store):
-    store.remove("una.1")
-    assert "una.1" not in Store.open(store.path).stages()
-    assert not (store.path / "una.1").exists()
-    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, forms, una with it"):
-        store.remove("corpus")
-    for name in ("una", "forms", "tfidf", "terms", "corpus"):
-        store.remove(name)
-    assert Store.open(store.path).stages() == []
-    with pytest.raises(UsageError, match="has no stage 'una'; it has none"):
-        store.remove("una")

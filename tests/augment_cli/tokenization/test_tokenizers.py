@@ -128,14 +128,6 @@ def test_rows_without_tokens_and_batches_without_rows(name):
     assert tokenizer(pa.array(["", ""])).row_offsets.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["treebank", "nltk"])
-def test_dtypes(name):
-    tokens = get_tokenizer(name)(pa.array(["a b."]))
-    assert tokens.row_offsets.dtype == "int64"
-    assert tokens.starts.dtype == tokens.ends.dtype == "int32"
-    assert tokens.terms.type in (pa.string(), pa.large_string())
-
-
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_any_string_type_and_a_slice(kind):
     tokens = get_tokenizer("treebank")(pa.array(["x", "a b.", 'é "y"', "z"], kind).slice(1, 2))
@@ -162,7 +154,6 @@ def read(path, start, count):
 
 
 def share_identical(texts) -> float:
-    """Share of rows with the same terms at the same places."""
     rows = []
     for tokens in (get_tokenizer("treebank")(texts), get_tokenizer("nltk")(texts)):
         flat = list(zip(tokens.terms.to_pylist(), tokens.starts.tolist(), tokens.ends.tolist(), strict=True))

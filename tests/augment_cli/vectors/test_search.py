@@ -41,7 +41,6 @@ WORDS = [*"abcdefghijklmnop"]
 
 
 def slow_search(scores, own, candidates, count, below):
-    """One query, one candidate at a time."""
     results = []
     for query, row in enumerate(own):
         ranked = sorted(
@@ -107,9 +106,6 @@ def test_a_column_of_vectors_goes_there_and_back():
         assert not matrix[~present].any()
 
 
-# --- lexical
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     generator = np.random.default_rng(5)
@@ -124,7 +120,6 @@ def corpus(tmp_path_factory):
 
 
 def slow_weights(store, max_df):
-    """TF-IDF as the store has it, one dense unit row a sentence."""
     frequency = store.read("terms")["document_frequency"].to_pylist()
     rows = []
     for entry in store.read("tfidf").to_pylist():
@@ -195,11 +190,7 @@ def test_equal_texts_are_found_across_parts(corpus):
     assert normalize(pa.array(["  A,b C! ", "??", None])).to_pylist() == ["a b c", "??", None]
 
 
-# --- the choice
-
-
 def slow_choice(ids, scores, positive, forbidden, limits, draws):
-    """One row of `choose`."""
     if np.isnan(positive):
         return [], Reason.NO_POSITIVE
     inside = [rank for rank in range(limits.range_min, min(limits.range_max, len(ids))) if ids[rank] >= 0]
@@ -300,7 +291,6 @@ ROWS = 60
 
 
 def whole(store, name):
-    """All vectors of a set, float32."""
     stage = VectorStage.open(store, "corpus", name)
     return np.concatenate([stage.read(part)[0] for part in range(len(store.parts))]).astype(np.float32)
 

@@ -60,7 +60,6 @@ def run_of(model):
 
 @pytest.fixture
 def table_of(run_of, store_path):
-    """What becomes of some texts, by default the sentences."""
     store = Store.open(store_path)
 
     def made(kind, texts=SENTENCES, row_ids=None, **options):
@@ -214,9 +213,6 @@ def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
         assert output.text == one_line(generator.tokenizer.decode(tokens[0], skip_special_tokens=True))
 
 
-# --- guards
-
-
 @pytest.mark.parametrize("kind", [SLOW_PEGASUS, "marian"])
 def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(table_of, kind, monkeypatch):
     options = {"candidates": 3} if kind == "pegasus" else {"beams": 3}
@@ -274,11 +270,7 @@ def test_an_unlikely_token_turns_an_output_down(table_of):
     assert strict["text"].null_count > lenient["text"].null_count
 
 
-# --- sampling, candidates
-
-
 def test_samples_follow_the_models_distribution(model):
-    """Chi-square of the first token drawn 4,000 times against softmax."""
     import torch
     from scipy import stats
 
@@ -337,9 +329,6 @@ def test_settings_that_make_no_sense(model, store_path, options, message, monkey
     draw = options.pop("draw", 0)
     with pytest.raises(UsageError, match=message):
         make_run("paraphrase", model=model("pegasus"), draw=draw, **options).settings(Store.open(store_path))
-
-
-# --- mask filling
 
 
 def test_mask_filling_changes_the_share_of_words_it_is_told_to(table_of):

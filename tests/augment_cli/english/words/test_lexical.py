@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli import augmentations
 from augment_cli.augmentations.augcse.lexical_noun import noun_relation
 from augment_cli.engine.engine import Engine
 from augment_cli.english.words import lexical
@@ -394,21 +393,3 @@ def test_no_word_is_put_in_twice():
         assert max(inserted.values()) <= 1
         lenders.update(word for word, count in inserted.items() if count > 0)
     assert lenders  # something was put in
-
-
-def test_versions_tell_changed_outputs_apart():
-    names = {
-        1: "una",
-        2: "dn",
-        4: "adjective-antonym city-name crop number-to-words quantifier random-insertion "
-        "random-mixture uda word-deletion",
-        5: "antonym colour contraction discourse-marker gender-swap geographic-name "
-        "modality quantity relation yoda",
-        6: "entity-swap",
-        7: "negation-removal subject-object-switch summary synonym tense",
-        8: "back-translate negation paraphrase",
-        9: "hypernym",
-        10: "hyponym rephrase",
-    }
-    versions = {name: version for version, listed in names.items() for name in listed.split()}
-    assert {name: augmentations.get(name).version for name in versions} == versions

@@ -17,7 +17,7 @@ from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list
-from augment_cli.text.spans import CodePoints, EditList, apply_edits
+from augment_cli.text.spans import CodePoints, apply_edits
 from augment_cli.text.untouched import has_gap, is_quoted
 from tests.helpers.hand_parses import parsed_rows, row_of
 from tests.helpers.in_memory import augment, words_of
@@ -124,25 +124,6 @@ def test_follows_space_means_white_space_alone(texts):
         between = joined[words.flat_ends[index - 1] : words.flat_starts[index]] if index else ""
         same_row = index > 0 and words.rows[index] == words.rows[index - 1]
         assert follows == (same_row and between != "" and all(kind(c) == "space" for c in between))
-
-
-def test_places_in_the_row_are_what_an_edit_list_takes():
-    """The flat ones would edit the first row as wanted, and point beyond the second."""
-    texts = pa.array(["a grey heron waits", "so do we"])
-    code_points = CodePoints.of(texts)
-    words = Words.of(code_points)
-    last = words.offsets[1:] - 1
-    edits = EditList()
-    edits.replace(
-        words.rows[last], words.row_starts[last], words.row_ends[last], ["X"], np.zeros(2, np.int64)
-    )
-    assert apply_edits(code_points, edits.edits()).to_pylist() == ["a grey heron X", "so do X"]
-    assert not hasattr(words, "starts")  # the short name would not say which of the two it is
-    wrong = EditList()
-    flat = words.flat_starts[last], words.flat_ends[last]
-    wrong.replace(words.rows[last], *flat, ["X"], np.zeros(2, np.int64))
-    with pytest.raises(ValueError, match=r"edit 24:26 of row 1 .* 8 characters; .* row's own text"):
-        apply_edits(code_points, wrong.edits())
 
 
 def free_words(text: str) -> set[str]:

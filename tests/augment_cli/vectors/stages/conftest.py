@@ -58,7 +58,6 @@ def embedded(base, tmp_path_factory, model):
 
 @pytest.fixture
 def vectors_path(embedded, tmp_path):
-    """A copy with vectors that a test may write to."""
     return shutil.copytree(embedded, tmp_path / "store")
 
 

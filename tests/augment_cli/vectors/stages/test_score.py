@@ -25,7 +25,6 @@ from tests.helpers.vector_stages import FAST, Died, die_after, digests, predicte
 
 
 def slow_scores(store):
-    """Every column one row at a time, in Python."""
     originals, stage = store.read("corpus")["text"].to_pylist(), store.read("antonym").to_pylist()
     corpus, own = units(store, "vectors"), units(store, "vectors-antonym")
     known = set(store.read("terms")["term"].to_pylist())
