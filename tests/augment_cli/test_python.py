@@ -119,10 +119,8 @@ def test_errors_name_parameters_not_options(here):
         ("Use the same settings (--min-df 1)", "Use the same settings (min_df=1)"),
         ("--name NAME", "stage=NAME"),
         ("--no-quoting reads it", "quoting=False reads it"),
-        ("--positive again", "positives= again"),
         ("`augment-cli una --radius 1% --name x`", "`augment_cli.run('una', radius='1%', stage='x')`"),
         ("`augment-cli doctor`", "`augment-cli doctor`"),
-        ("--by vector: choose one", "by='vector': choose one"),
         (
             "Use the same settings (--avoid none --seed 7 --include-self), or",
             "Use the same settings (avoid='none', seed=7, include_self=True), or",
@@ -300,7 +298,6 @@ def test_every_operation_on_a_store_is_a_method():
         (lambda: augment_cli.run("new", "crop"), r"first, then the store: run\('crop', 'new'\)"),
         (lambda: augment_cli.run("default", "store"), r"is a recipe; call run_recipe\('default', 'store'\)"),
         (lambda: augment_cli.score("una", "store"), r"Store\.open\('store'\)\.score\('una'\)"),
-        (lambda: augment_cli.report("page.html", "store"), r"\.report\('page\.html'\)"),
         (lambda: augment_cli.augment("crop", ["The river flows."]), r"augment\(texts, 'crop'\)"),
     ],
 )

@@ -44,17 +44,6 @@ def test_an_array_of_processes_at_once(store_path):
     assert verify(store) == []
 
 
-def test_writers_of_the_two_kinds_exclude_each_other(store_path):
-    with Store.open(store_path).lock(shared=True):
-        with Store.open(store_path).lock(shared=True):
-            pass
-        with pytest.raises(MixError, match="another run"), Store.open(store_path).lock():
-            pass
-    array_task = Store.open(store_path).lock(shared=True)
-    with Store.open(store_path).lock(), pytest.raises(MixError, match="another run"), array_task:
-        pass
-
-
 def test_other_settings_in_another_task_are_refused(store_path):
     with Session(store_path, Engine(1), shared=True) as late:
         late.store.begin("una", make_run("una", radius=7).settings(late.store))

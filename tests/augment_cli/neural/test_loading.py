@@ -262,12 +262,10 @@ SENTENCE = "The heron waits near the old bridge while the river rises."
     [
         ("By the old bridge the heron waits as the river rises.", None),
         ("", "empty_output"),
-        (" …!", "empty_output"),
         (SENTENCE, "same_words"),
         ("the heron waits; near the old bridge, while the river rises", "same_words"),
         ("The heron waits near the the the the the bridge.", "looping_output"),
         ("The heron waits near the old bridge near the old bridge near", "looping_output"),
-        ("The old bridge and the old bridge or the old bridge or", "looping_output"),
         ("Very, very old is the bridge near which the heron waits.", None),
         ("Цапля ждёт у старого моста, пока река поднимается.", "wrong_script"),
         ("The heron waits near the bridge called Мост.", None),
@@ -304,7 +302,6 @@ def test_one_line(text, expected):
         ("The river rises.", "The river rises.", None),
         ("The river rises.", "The rivers rise.", (4, 15, "rivers rise")),
         ("a b", "a c b", (2, 2, "c ")),
-        ("a c b", "a b", (2, 4, "")),
         ("", "a", (0, 0, "a")),
         ("haha", "hahaha", (0, 4, "hahaha")),
     ],
@@ -369,7 +366,6 @@ def knows(character):
     [
         ("A naïve boy.", "A naive boy."),
         ("‘Quiet,’ said Łukasz.", "'Quiet,' said Lukasz."),
-        ("Plain words.", "Plain words."),
         ("It costs €5 a day.", "It costs 5 a day."),
     ],
 )

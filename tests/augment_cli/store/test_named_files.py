@@ -99,14 +99,6 @@ def test_a_seed_is_a_number_before_it_comes_into_a_manifest(command, tmp_path):
     assert done.returncode == 0
 
 
-def test_draws_end_where_the_option_does(command, tmp_path):
-    (tmp_path / "r.toml").write_text('[[run]]\naugmentation = "crop"\ndraws = 10000\n')
-    assert recipe.load(str(tmp_path / "r.toml"))[0].draws == 10_000
-    with pytest.raises(UsageError, match="a whole number from 1 to 10,000"):
-        recipe.load(str(tmp_path / "r.toml"), ["crop.draws=10001"])
-    assert command("crop", "--draws", "10001").returncode == 2
-
-
 def test_a_pack_recipe_is_a_table_of_strings_and_numbers(tmp_path):
     path = tmp_path / "pack.toml"
     path.write_text('[pack]\npositives = ["corpus", "uda"]\nmin_positive = 0\nmargin = 0.1\nscores = true\n')

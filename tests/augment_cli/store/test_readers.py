@@ -59,13 +59,6 @@ def test_every_part_says_how_it_was_made_and_nothing_of_when_or_where(store):
     assert store.stage("una").settings["libraries"].keys() == {"numpy", "pyarrow"}
 
 
-def test_row_ranges_are_the_corpus_parts_in_every_row_wise_stage(store):
-    for name in ("corpus", "tfidf", "una", "una.1"):
-        for index, (first, rows) in enumerate(store.parts):
-            ids = store.read_part(name, index, ["row_id"])["row_id"].to_pylist()
-            assert ids == list(range(first, first + rows))
-
-
 LINES = [f"the river number {n} flows by house {n * n} and the heron waits" for n in range(9_000)]
 
 

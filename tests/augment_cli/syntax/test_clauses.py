@@ -54,22 +54,17 @@ def test_both_schemes_give_the_same_view(name):
 # name, root, copula, subject, auxiliaries of the root, negations, clauses
 EXPECTED = [
     ("S1", "transfer", "", "A shareholder", ["may"], [], []),
-    ("S3", "was", "was", "He", [], [], []),
     ("S4", "built", "", "The bridge", ["was"], [], []),
     ("S6", "eat", "", "They", ["do"], ["not"], []),
     ("S7", "Population", "", "", [], [], []),
     ("S8", "flood", "", "the roads", [], [], ["When rain falls"]),
     ("S9", "is", "is", "", [], [], ["that he lied"]),
     ("S10", "seen", "", "The old man who lived here", ["has", "been"], ["n't"], ["who lived here"]),
-    ("S11", "want", "", "I", [], [], ["to sleep"]),
     ("copula-in-a-clause", "stayed", "", "He", [], [], ["because he was ill"]),
     ("copula-with-a-clause", "was", "was", "The shop", [], [], ["when we came in"]),
-    ("negated-copula", "are", "are", "The two lakes", [], ["n't"], []),
     ("outer-subject", "is", "is", "The trouble", [], [], ["that the boat leaks"]),
     ("modal-copula", "be", "be", "Her brothers", ["may"], [], []),
-    ("noun-complement", "became", "", "Anna", [], [], []),
     ("gerund-after-a-preposition", "met", "", "They", [], [], []),
-    ("filler-it", "is", "is", "It", [], [], ["that the boat leaks"]),
     ("question", "Is", "Is", "the lake", [], [], []),
 ]
 
@@ -103,7 +98,6 @@ def test_agreement(scheme):
         ("Tense=Past|VerbForm=Part|Voice=Pass", VerbForm.PAST_PARTICIPLE),
         ("VerbForm=Ger", VerbForm.PRESENT_PARTICIPLE),
         ("Mood=Imp|VerbForm=Fin", VerbForm.NONE),
-        ("Number=Plur", VerbForm.NONE),
         ("", VerbForm.NONE),
         ("odd||=x", VerbForm.NONE),
     ],

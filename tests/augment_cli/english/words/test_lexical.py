@@ -44,7 +44,6 @@ def targets(relation: lexical.Relation, form: str, part: int, tag: str) -> dict[
     ("text", "word", "lemma", "part"),
     [
         ("They walked home", 1, "walk", VERB),
-        ("the walks were long", 1, "walk", NOUN),
         ("a large house", 1, "large", ADJECTIVE),
         ("to demand it", 1, "demand", VERB),
         ("the demand grew", 1, "demand", NOUN),
@@ -112,13 +111,11 @@ def test_inflection_is_kept():
         (lambda: antonyms(), "modern", ADJECTIVE, "JJ", "nonmodern"),
         (lambda: hypernyms(10), "founder", NOUN, "NN", "symptom"),
         (lambda: hyponyms(10), "religion", NOUN, "NN", "yoga"),
-        (lambda: hypernyms(10), "activity", NOUN, "NN", "act"),  # too vague
         (lambda: hypernyms(10), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
         (lambda: hypernyms(10), "nickel", NOUN, "NN", "coin"),  # not in every sentence
         (lambda: hyponyms(10), "vehicles", NOUN, "NNS", "missiles"),  # not on the list
         (lambda: hyponyms(10), "man", NOUN, "NN", "gentleman"),  # says the same
         (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
-        (lambda: hypernyms(10), "examples", NOUN, "NNS", "informations"),
     ],
 )
 def test_what_reads_badly_is_not_put_in(relation, word, part, tag, never):
