@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import adaptation
-from augment_cli.adaptation import Verdict, in_words
+from augment_cli.adaptation import Verdict
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.encoding.language_fit import unknown_language
@@ -113,6 +113,7 @@ def test_texts_of_another_language(monkeypatch, tmp_path):
     [
         (MissingError, "nobody/nothing", TEXTS, "not on this machine"),
         (BadInputError, "static", [], r"^texts: there is none"),
+        (BadInputError, "static", [*TEXTS[:64], *TEXTS[:64]], r"^different texts: 64; .* give 200 or more"),
     ],
 )
 def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(tmp_path, error, encoder, texts, words):
@@ -136,17 +137,6 @@ def test_a_folder_with_the_run_of_another_encoder(tmp_path):
     with pytest.raises(MixError, match="run: holds the run of another encoder"):
         augment_cli.adapt("static", TEXTS, out=tmp_path / "run")
     assert not (tmp_path / "run" / "store").exists()
-
-
-def test_few_texts_are_told(tmp_path):
-    augment_cli.ingest_corpus(store=tmp_path / "few", texts=[TEXTS[0]] * 300)
-    augment_cli.ingest_corpus(store=tmp_path / "enough", texts=list(dict.fromkeys(TEXTS)))
-    assert "different texts: 1;" in adaptation._few(augment_cli.open_store(tmp_path / "few"))
-    with pytest.raises(
-        BadInputError, match=r"^different texts: 64; .* give 200 or more, or take the encoder"
-    ):
-        augment_cli.adapt("static", TEXTS[:64], out=tmp_path / "run")
-    assert adaptation._few(augment_cli.open_store(tmp_path / "enough")) == ""
 
 
 @pytest.mark.parametrize(
@@ -199,17 +189,6 @@ def test_what_cannot_be_compared_is_named_as_its_owner_does():
         augment_cli.evaluate("static", "static", pl.DataFrame({"text": TEXTS}))
     with pytest.raises(UsageError, match="int: not an encoder"):
         augment_cli.evaluate(3, "static", pl.DataFrame({"text": ["a"], "label": ["b"]}))
-
-
-@pytest.mark.parametrize(
-    ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "keep the start for search")]
-)
-def test_the_verdict_says_what_gains_and_what_loses(found, said):
-    scores = {"half_neighbours": {"before": 0.2, "best": 0.3}}
-    scores["found_by_half"] = {"before": 0.9, "best": found}
-    assert said in in_words("better", scores)
-    assert "30.0 are found by either half of a text's words (20.0 before)" in in_words("better", scores)
-    assert in_words("same", scores) == ""
 
 
 def test_a_verdict_cannot_write_into_a_page(tmp_path):

@@ -1,7 +1,6 @@
 """`pack`: the wide table, what becomes of unchanged rows, splits, and files for other trainers."""
 
 import csv
-import errno
 import json
 import os
 
@@ -11,7 +10,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
-from augment_cli.pack.export import export, reserved, training_lines
+from augment_cli.pack.export import reserved, training_lines
 from augment_cli.pack.options import choose
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
@@ -184,19 +183,6 @@ def test_a_second_pack_to_one_file_is_refused(mixed, command, options):
     assert result.returncode == 5 and len(result.stderr.splitlines()) == 1
     assert f"{target}: another run (process {os.getpid()}) writes it" in result.stderr
     assert set(folder.iterdir()) == before and "pack" not in Store.open(mixed.path).stages()
-
-
-def test_an_export_that_fails_leaves_nothing(mixed, command, monkeypatch):
-    assert command("pack", "--store", mixed.path).returncode == 0
-    store, before = Store.open(mixed.path), set(mixed.path.parent.iterdir())
-
-    def fail(path):
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="full"):
-        export(store, "pack", mixed.path.parent / "pairs.csv")
-    assert set(mixed.path.parent.iterdir()) == before
 
 
 def test_jsonl_out(mixed, command):

@@ -265,22 +265,6 @@ def test_one_name_in_the_place_of_a_list_is_not_spelt_out(tmp_path):
     assert kept.read == 1 and "topic" in augment_cli.open_store(tmp_path / "kept").frame("corpus").columns
 
 
-def test_a_store_has_the_operations_as_methods(here):
-    store = augment_cli.Store.open("store")
-    assert [row["row_id"] for row in store.inspect("una", n=3)] == [
-        row["row_id"] for row in augment_cli.inspect("una", "store", count=3)
-    ]
-    assert store.stats("una") == augment_cli.stats("una", "store")
-    assert store.run("crop", jobs=1) is store and store.has("crop")
-    assert store.fit(min_df=2, name="frequent") is store and store.frame("una").height == 6
-    assert store.pack(positives=["corpus"], negatives=["una"]).frame("pack").height
-    assert store.remove(["pack"]) == [] and "pack" not in store.stages()
-    assert store.augment(["The river flows."], "una").num_rows == 1
-    with pytest.raises(UsageError, match="has no parameter 'rnge'"):
-        store.mine(rnge=3)
-    assert isinstance(augment_cli.run_recipe("augcse-4-no-models", store).store, augment_cli.Store)
-
-
 def test_every_operation_on_a_store_is_a_method():
     on_stores = {one for one in DECLARED if "store" in inspect.signature(one).parameters}
     methods = [one for one in vars(augment_cli.Store).values() if hasattr(one, "__wrapped__")]

@@ -2,7 +2,6 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -156,22 +155,6 @@ NEITHER = 'augmentation = "crop"'
 def test_the_parse_comes_first_where_the_order_would_decide(write_recipe, runs, named, first):
     loaded = [item.run for item in recipe.load(write_recipe(*runs))]
     assert _parse_comes_first(loaded, "some_pipeline" if named else None) is first
-
-
-def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_recipe, monkeypatch):
-    class ParsedError(Exception):
-        pass
-
-    def parse(self, pipeline=None, name=None, parts=None):
-        raise ParsedError(pipeline)
-
-    monkeypatch.setattr(Session, "parse", parse)
-    monkeypatch.setattr("augment_cli.session.recipe.find_pipeline", lambda _: SimpleNamespace(name="en_any"))
-    own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
-    with pytest.raises(ParsedError, match="recipes_own"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus)
-    with pytest.raises(ParsedError, match="callers"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus, pipeline="callers")
 
 
 def test_the_list_of_recipes(command):

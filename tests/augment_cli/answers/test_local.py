@@ -158,12 +158,6 @@ def test_a_batch_that_memory_does_not_hold_is_cut(store, answers, model, monkeyp
     assert cut and all(row["error"] is None for row in answers())
 
 
-def test_half_the_precision_is_a_setting(store, model):
-    ask(store, model("llama"), precision="bf16")
-    settings = Store.open(store).stage("answers-paraphrase").settings
-    assert settings["parameters"]["precision"] == "bf16" and all(texts(store))
-
-
 def test_without_a_template_an_answer_ends_with_its_block(store, answers, model, monkeypatch):
     asked = local._as_text(find_template("paraphrase").messages("The river flows."))
     assert asked.endswith("Sentence: The river flows.\n")

@@ -17,13 +17,13 @@ from augment_cli.pages.terminal import cut_long_tokens
 from augment_cli.process import reporter as lines
 from augment_cli.process.reporter import Bars
 from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.report import short, status
+from augment_cli.reports.report import short
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.files import explain
 from augment_cli.store.store import Store
 from tests.helpers.commands import LINES
-from tests.helpers.made_stores import Told, store_of
+from tests.helpers.made_stores import store_of
 
 
 def test_chinese_with_the_english_tokeniser_is_warned_of(command, tmp_path):
@@ -319,26 +319,6 @@ def test_a_failed_run_leaves_a_store_that_has_something(command, small):
     assert Store.open(small / "store").stages() == ["rejects", "corpus", "crop"]
 
 
-def test_an_interrupted_parse_is_in_the_status(small, command, pipeline, monkeypatch):
-    monkeypatch.setattr("augment_cli.parsing.stage.PIECE_ROWS", 16)
-    with Session(small / "store", Engine(1)) as session:
-        session.ingest([small / "in.txt"])
-    joined = []
-    monkeypatch.setattr("augment_cli.parsing.stage._join_part", lambda *values: joined[0])
-    with pytest.raises(IndexError), Session(small / "store", Engine(1)) as session:
-        session.parse(pipeline)
-    entry = status(Store.open(small / "store"))[-1]
-    assert entry["stage"] == "parses" and not entry["complete"] and entry["rows_in_work"] == 60
-    shown = command("status").stdout
-    assert (
-        "unfinished: 0 of 1 parts" in shown and "0 + 60" in shown and "the same command resumes them" in shown
-    )
-    monkeypatch.undo()
-    with Session(small / "store", Engine(1)) as session:
-        session.parse(pipeline)
-    assert [entry["rows_in_work"] for entry in status(Store.open(small / "store"))] == [0, 0, 0]
-
-
 def test_a_switch_that_is_on_can_be_turned_off(command):
     assert "--no-faithful" in command("paraphrase", "--help").stdout
     assert "--no-include-self" not in command("una", "--help").stdout
@@ -419,12 +399,3 @@ def test_the_rate_leaves_out_the_time_that_a_model_takes_to_load(rows, expected,
             now[0] = at
             done(count)
     assert capsys.readouterr().err.splitlines() == [f"paraphrase: {line}" for line in expected.split("; ")]
-
-
-def test_a_note_that_is_true_of_several_stages_is_said_once(tmp_path):
-    said = Told()
-    with Session(tmp_path / "store", Engine(1), said, sample=True) as session:
-        session.ingest()
-        session.augment(make_run("una"))
-        session.augment(make_run("una", beta="0.3"), stage="una-easy")
-    assert sum("joins its own" in line for line in said.said) == 1

@@ -151,32 +151,3 @@ def test_the_digest_covers_every_file_that_loading_reads(new_layout, tmp_path, n
         decisive += not same
         path.write_bytes(data)
     assert decisive >= 4 and model_digest(folder) == before
-
-
-_AT_ONCE = """
-import sys, threading
-import torch
-from augment_cli.encoding.loading import load_encoder
-start, found = threading.Barrier(4), []
-dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
-def load(precision):
-    start.wait()
-    try:
-        encoder = load_encoder(sys.argv[1], precision=precision)
-        found.append({parameter.dtype for parameter in encoder.model.parameters()} == {dtypes[precision]})
-    except Exception as error:
-        found.append(repr(error))
-threads = [threading.Thread(target=load, args=[name]) for name in ("fp32", "bf16") * 2]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-sys.exit(None if found == [True] * 4 else str(found))
-"""
-
-
-@pytest.mark.slow
-def test_threads_that_load_at_once_in_a_new_process(plain_model):
-    """transformers is imported, and the type of new numbers set, for the whole process."""
-    done = subprocess.run([sys.executable, "-c", _AT_ONCE, str(plain_model)], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")

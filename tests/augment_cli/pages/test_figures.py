@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.errors import MissingError
 from augment_cli.pages import drawing, figures
 from augment_cli.pages.adaptation import write_adaptation
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
@@ -102,15 +101,6 @@ def test_scores_stand_in_the_place_of_the_shipped_encoder(first, tmp_path):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "crop (neither): median" in page and "random-sentence (other): median" not in page
     assert "by the shipped static encoder" not in page[: page.index("A map of them")]
-
-
-def test_pictures_ask_for_matplotlib_in_one_line(first, tmp_path, monkeypatch):
-    find = __import__("importlib.util").util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else find(name))
-    wanted = r"matplotlib is needed, and not installed here; `pip install .*\[train\]"
-    with pytest.raises(MissingError, match=wanted):
-        first.report(png=True)
-    assert not (tmp_path / "report.html").exists()
 
 
 values = st.lists(st.floats(-2, 2), min_size=1, max_size=50).map(np.array)

@@ -166,15 +166,6 @@ def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):
     assert "Lines that were set aside: 3." in (tmp_path / "r.html").read_text("utf-8")
 
 
-def test_the_command_makes_the_same_stage(store):
-    facts = [facts_of(store, "una.1")]
-    page = pages.render(store, facts, [], {}, figures_of(store, facts))
-    assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
-    version = store.stage("una.1").settings["version"]
-    assert re.search(rf"<code>una.1</code>: una, version {version}, fingerprint [0-9a-f]{{12}}</dt>", page)
-    assert re.search(r"Made with numpy [0-9.]+, pyarrow [0-9.]+\.</p>", page)
-
-
 def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
     store = made(tmp_path, [f"river {n} " * 400 for n in range(20)], radius=4)
     text, _ = written(store, tmp_path)
@@ -254,13 +245,6 @@ def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):
     assert '<a href="#stage-1">Examples of una</a>' in look
 
 
-def test_a_range_of_beta_asks_for_its_middle(store, tmp_path):
-    with Session(store.path, Engine(1)) as session:
-        session.augment(make_run("una", beta="0.1:0.5", radius=4), "spread")
-    written(Store.open(store.path), tmp_path)
-    assert facts_of(Store.open(store.path), "spread").asked == pytest.approx(0.3)
-
-
 def sampled(store, stages=("una", "una.1"), count=4):
     return [one for stage in stages for one in verdicts.sample(store, stage, count)]
 
@@ -300,17 +284,6 @@ def test_of_what_is_neither_the_page_says_what_it_is_to_its_original(store):
     assert asked.startswith("neither positive nor negative: ")
     assert page.count(f", {html.escape(asked)}</p>") == 4
     assert "Neither positive nor negative: good is what the augmentation is for" in page
-
-
-def test_every_element_has_a_name_and_the_policy_knows_the_script(store):
-    page = Page(render(store, sampled(store), "rows.judged.jsonl", 0))
-    for key, value in (("role", "group"), ("type", "text")):
-        assert len({attrs["aria-label"] for _, attrs in page.elements if attrs.get(key) == value}) == 8
-    assert len(page.ids) == len(set(page.ids))
-    named = [attrs["aria-labelledby"] for _, attrs in page.elements if "aria-labelledby" in attrs]
-    assert set(named) <= set(page.ids)
-    assert [tag for tag, _ in page.elements].count("script") == 1
-    assert not any(name.startswith("on") or name == "style" for _, attrs in page.elements for name in attrs)
 
 
 def test_a_corpus_can_do_nothing_to_the_page_to_judge_on(tmp_path):

@@ -1,6 +1,5 @@
 """Docs made together are those that `nlp.pipe` makes, what is kept of them, and odd texts."""
 
-import dataclasses
 from importlib.resources import files
 from typing import Any
 
@@ -318,11 +317,3 @@ def test_torch_has_its_threads_back_afterwards(tables_nlp):
     before = torch.get_num_threads()
     parse_texts(tables_nlp, pa.array(["The heron waits."]))
     assert torch.get_num_threads() == before
-
-
-def test_what_rules_read_is_loaded_once(pipeline, tables_nlp):
-    source = find_pipeline(pipeline)
-    assert source.disabled == ("ner",)
-    names = ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
-    assert tables_nlp.component_names == names
-    assert load_pipeline(dataclasses.replace(source)) is load_pipeline(source)

@@ -1,7 +1,6 @@
 """Parses as a stage: same bytes however it is made, resumed, never mixed; and which pipeline is meant."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import re
@@ -25,7 +24,6 @@ from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_na
 from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.reports import report
-from augment_cli.reports.doctor import examine
 from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE, Session, Silent
@@ -376,25 +374,6 @@ def test_the_shipped_pipeline_is_found_and_found_again(tmp_path):
     row = parse_texts(load_pipeline(shipped), pa.array(["The herons waited."])).to_pylist()[0]
     assert row["lemmas"] == ["the", "heron", "wait", "."] and row["heads"] == [1, 2, 2, 2]
     assert row["deps"] == ["det", "nsubj", "ROOT", "punct"] and row["morphs"][1] == "Number=Plur"
-
-
-def test_doctor_misses_spacy_and_the_shipped_pipeline(tmp_path, monkeypatch):
-    def parse_entry():
-        return next(entry for entry in examine(tmp_path) if entry["what"] == "parse")
-
-    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", lambda: None)
-    assert parse_entry() == {"what": "parse", "ready": True, "missing": [], "get": None}
-
-    def gone():
-        raise MissingError("gone")
-
-    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", gone)
-    assert parse_entry()["missing"] == ["shipped English pipeline"]
-    assert parse_entry()["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "spacy" else real(name))
-    assert parse_entry()["missing"] == ["spacy", "shipped English pipeline"]
-    assert parse_entry()["get"] == "pip install 'augment-cli[parse]'"
 
 
 @pytest.mark.parametrize(

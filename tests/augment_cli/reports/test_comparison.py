@@ -214,16 +214,6 @@ def test_the_share_of_frequent_edits_is_of_all_edits():
     )
 
 
-def test_stats_say_it_of_what_was_changed(tmp_path, capsys):
-    texts = ["It is not late, but the children wait.", "The old ferry crossed the wide river."]
-    store = store_of(tmp_path, texts, "negation-removal", "contraction")
-    entry = augment_cli.stats("negation-removal", store)
-    assert entry["diversity"]["frequent"] == {"not → ∅": 1}
-    views.show_stats(entry, as_json=False)
-    assert "100% differ in one word" in capsys.readouterr().out
-    assert "diversity" not in augment_cli.stats("corpus", store)
-
-
 @pytest.mark.parametrize(
     ("original", "text", "sign"),
     [

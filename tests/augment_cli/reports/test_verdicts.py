@@ -14,7 +14,6 @@ from augment_cli.augmentations.una.una import UNA
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import verdicts
-from augment_cli.reports.comparison import compare
 from augment_cli.reports.verdicts import Judgement, agreement, read, read_elsewhere
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -307,8 +306,3 @@ def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, 
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Called the same by the judge" in page and f"Label: same {same}, other 8, neither 8." in page
     assert "augment-cli read answers-judge" in page
-
-
-def test_texts_of_a_model_are_compared_like_others(judged_by_both):
-    entry = {one["stage"]: one for one in compare(Store.open(judged_by_both))}["llm-judge"]
-    assert entry["label"] == "neither" and entry["sentences_per_second"] is None

@@ -141,20 +141,6 @@ def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monk
 
 
 @pytest.mark.slow
-def test_a_journal_of_other_settings_is_none(store_path, run, expected, monkeypatch):
-    die_after(monkeypatch, 6)
-    other = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, beams=2))
-    with pytest.raises(Died):
-        make(store_path, other)
-    monkeypatch.undo()
-    assert journalled(store_path)
-    make(store_path, run)
-    assert digests(store_path) == expected
-    with pytest.raises(MixError, match=r"parameters\.beams = 3, now 2"):
-        make(store_path, other)
-
-
-@pytest.mark.slow
 def test_removing_a_stage_removes_its_journal(store_path, run, monkeypatch):
     make(store_path, run)
     Store.open(store_path).part_path("paraphrase", 1).unlink()
@@ -212,16 +198,3 @@ def test_the_model_and_the_libraries_decide_reuse(store_path, run, model, monkey
     make(store_path, run)
     with pytest.raises(MixError, match=r"architecture|resources\.model"):
         make(store_path, make_run("paraphrase", model=model("pegasus"), **FAST))
-
-
-def test_parts_and_draws(store_path, model):
-    run = make_run("mask-fill", model=model("bert"), precision="fp32", batch_tokens=60)
-    with Session(store_path, Engine(1), shared=True) as session:
-        session.augment(run, parts={1})
-    assert sorted(Store.open(store_path).stage("mask-fill").parts) == [1]
-    with Session(store_path, Engine(1)) as session:
-        session.augment(run, draws=2)
-    store = Store.open(store_path)
-    assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
-    assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
-    assert verify(store) == []

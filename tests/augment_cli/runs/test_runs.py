@@ -16,7 +16,6 @@ import augment_cli
 from augment_cli import augmentations
 from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
-from augment_cli.english.words.words import are_complements
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.reports.soundness import why_not_reused
@@ -336,10 +335,3 @@ def test_two_steps_of_edits_in_one_give_the_same_text(text, data):
     between = after(text, first)
     second = edits_on(between, data)
     assert after(text, joined(between, first, second)) == after(between, second)
-
-
-def test_complements_leave_no_third():
-    assert are_complements("Open", "closed")
-    assert are_complements("unhappy", "happy")
-    assert not are_complements("old", "young")
-    assert not are_complements("responsible", "irresponsible")

@@ -249,14 +249,6 @@ def test_tokens_by_their_place(is_coded):
     assert found.tolist() == ["a" in word and place != 1 for place, word in enumerate(whole)]
 
 
-def test_lemmas_of_some_tokens_bring_no_others_along():
-    texts, rows = zip(sentence("S1", SCHEMES[0]), strict=True)
-    parses = parse_rows(texts, rows)
-    parses.strings["lemmas"] = parses.strings["lemmas"].dictionary_encode()
-    some = parses.lemmas_at(np.array([2]))
-    assert len(some.values) == 1 and some.listed() == [parses.lemmas.listed()[2]]
-
-
 @pytest.mark.parametrize("asked", [0, 1, 10, 11, 40])  # few values are compared, many looked up
 def test_strings_that_are_among_some(asked):
     strings = [str(number % 37) for number in range(200)]
@@ -264,18 +256,3 @@ def test_strings_that_are_among_some(asked):
     for some in (strings, []):
         found = Coded.of(pa.array(some, pa.string())).among(wanted)
         assert found.dtype == bool and found.tolist() == [text in wanted for text in some]
-
-
-def test_some_of_many_strings_are_asked_of_those_that_occur():
-    coded = Coded.of(pa.array(["The", "old", "Mill", "the"]))
-    asked: list[str] = []
-
-    def test(value: str) -> bool:
-        asked.append(value)
-        return value == "Mill"
-
-    some = coded.at(np.array([2, 2]))
-    assert some.where(test).tolist() == [True, True]
-    assert asked == ["Mill"]
-    assert some.lowered().values == ("mill",)
-    assert some.among({"Mill"}).all() and not some.among({"old"}).any()

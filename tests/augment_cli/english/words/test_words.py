@@ -20,7 +20,7 @@ from augment_cli.resources import word_list
 from augment_cli.text.spans import CodePoints, apply_edits
 from augment_cli.text.untouched import has_gap, is_quoted
 from tests.helpers.hand_parses import parsed_rows, row_of
-from tests.helpers.in_memory import augment, words_of
+from tests.helpers.in_memory import words_of
 from tests.helpers.properties import examples
 
 
@@ -417,29 +417,6 @@ def test_repetitions_are_drawn_evenly_up_to_their_bound():
     assert set(shares.values()) <= {166, 167}
     assert repeat_counts(np.array([1000]), np.array([0.999]), 0.32, 10).tolist() == [9]
     assert set(repeat_counts(np.full(1000, 1), uniforms, 0.32, 10).tolist()) == {0, 1}
-
-
-def test_each_repeated_word_stands_twice():
-    table = augment("word-repetition", TEXTS * 20, rate=0.9)
-    for row in table.to_pylist():
-        assert len(row["edits"]) == row["repeated"]
-        for edit in row["edits"]:
-            original = TEXTS[row["row_id"] % len(TEXTS)]
-            word = edit["replacement"].removeprefix(" ")
-            assert edit["start"] == edit["end"]
-            assert original[: edit["end"]].lower().endswith(word.lower())
-
-
-def test_mixture_does_one_thing_to_a_sentence():
-    table = augment("random-mixture", [TEXTS[0]] * 300)
-    choices = Counter(table["choice"].to_pylist())
-    assert set(choices) == {"swap", "deletion", "crop"}
-    assert min(choices.values()) > 60
-    for row in table.to_pylist():
-        if row["choice"] == "swap":
-            assert row["text"] is None or Counter(row["text"].lower()) == Counter(TEXTS[0].lower())
-        else:
-            assert len(row["text"]) < len(TEXTS[0])
 
 
 AN = ["apple", "hour", "honest", "heir", "unimportant", "FBI", "8", "11", "80th", "umbrella"]
