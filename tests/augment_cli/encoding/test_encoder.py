@@ -387,11 +387,18 @@ def test_joined_modes_are_concatenated_and_other_names_are_understood():
     assert not needs_all_layers("mean+max")
 
 
-def test_unknown_modes_and_missing_layers_are_named():
-    with pytest.raises(UsageError, match="unknown pooling 'median'; choose one of cls, mean"):
-        canonical("median")
-    with pytest.raises(UsageError, match="output_hidden_states=True"):
-        pool(torch.randn(1, 2, 3), torch.ones(1, 2), "first-last")
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: canonical("median"), "unknown pooling 'median'; choose one of cls, mean"),
+        (lambda: pool(torch.randn(1, 2, 3), torch.ones(1, 2), "first-last"), "output_hidden_states=True"),
+        (lambda: transforms.fit(np.ones((5, 3))), "these are all equal"),
+        (lambda: transforms.fit(np.ones((1, 3))), "at least two sentences, not 1"),
+    ],
+)
+def test_what_cannot_be_pooled_or_whitened_is_said(call, words):
+    with pytest.raises(UsageError, match=words):
+        call()
 
 
 def test_directions_without_variance_are_left_out_and_the_largest_come_first():
@@ -401,13 +408,6 @@ def test_directions_without_variance_are_left_out_and_the_largest_come_first():
     assert fitted.kernel.shape == (3, 2)
     assert np.abs(fitted.kernel[:, 0]).argmax() == 1
     assert transforms.fit(vectors, dimension=1)(vectors).shape == (100, 1)
-
-
-def test_what_cannot_be_whitened_is_said():
-    with pytest.raises(UsageError, match="these are all equal"):
-        transforms.fit(np.ones((5, 3)))
-    with pytest.raises(UsageError, match="at least two sentences, not 1"):
-        transforms.fit(np.ones((1, 3)))
 
 
 def test_stored_whitening_gives_the_same_here_and_in_sentence_transformers(

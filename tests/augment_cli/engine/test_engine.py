@@ -74,31 +74,6 @@ def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, 
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize(
-    ("finished", "unit", "expected"),
-    [
-        (0, "parts", "the running parts, the first ones, begun 12 s ago"),
-        (4, "pieces", "the running pieces, up to 12 s"),
-        (0, "batches", "the running batches, a few seconds each"),
-    ],
-)
-def test_ctrl_c_says_how_long_it_takes(monkeypatch, capsys, finished, unit, expected):
-    clock = iter([0.0, 12.0])
-    monkeypatch.setattr("augment_cli.engine.engine.time.monotonic", lambda: next(clock))
-    results = []
-
-    def results_of(engine, function, calls, asked_to_stop, failed):
-        for number in range(len(calls)):
-            if number == finished:
-                signal.raise_signal(signal.SIGINT)
-            yield number
-
-    monkeypatch.setattr(Engine, "_results", results_of)
-    with pytest.raises(KeyboardInterrupt):
-        Engine(2).run(SQUARE, [{}] * 5, results.append, unit=unit)
-    assert f"Finishing {expected}; Ctrl-C again stops now." in capsys.readouterr().err
-
-
 def test_ctrl_c_twice_stops_at_once():
     def done(result):
         signal.raise_signal(signal.SIGINT)

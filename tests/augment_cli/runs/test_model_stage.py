@@ -114,13 +114,6 @@ def test_progress_counts_what_the_model_is_run_on(store_path, run, rows, total):
     assert seen == [(total, total), (0, 0)]
 
 
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
-def test_the_same_bytes_with_two_workers(store_path, run, expected, backend):
-    with Session(store_path, Engine(2, backend)) as session:
-        session.augment(run)
-    assert digests(store_path) == expected
-
-
 def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monkeypatch, capsys):
     real, kept = Journal.write, []
 

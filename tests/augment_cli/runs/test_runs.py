@@ -1,7 +1,6 @@
 """Augmentation runs: parses made first, chains of stages, the command from a stage's settings."""
 
 import inspect
-import json
 import shlex
 
 import msgspec
@@ -10,11 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import augmentations
-from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
@@ -106,26 +103,6 @@ def test_parts_need_parses_that_are_there(parsed, shipped):
         assert session.store.stage("pi-parts").parts.keys() == {1}
         with pytest.raises(UsageError, match="Make it with `augment-cli parse"):
             session.augment(make_run("pi", parses="new"), parts={1})
-
-
-def run(*arguments):
-    done = CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
-    common = ["--corpus", tmp_path / "in.txt", "--store", tmp_path / "store", "--json", "--jobs", "1"]
-    planned = run("pi", *common, "--dry-run")
-    assert [entry["stage"] for entry in planned] == ["corpus", "parses", "pi"]
-    made = run("pi", *common, "--pipeline", pipeline)
-    assert [entry["stage"] for entry in made if entry["seconds"]] == ["corpus", "parses", "pi"]
-    (tmp_path / "r.toml").write_text(
-        f"[parse]\npipeline = {json.dumps(str(pipeline))}\n[[run]]\naugmentation = 'aa'\n"
-    )
-    made = run("run", tmp_path / "r.toml", *common)
-    assert [entry["stage"] for entry in made if entry["seconds"]] == ["aa"]
 
 
 def test_options_are_shown_where_they_mean_something():
