@@ -163,74 +163,22 @@ def test_long_texts_are_cut_where_that_is_asked_for():
     assert len(word_edits(text * 10, "b" + text * 10)) == 1  # comparing such texts would take too long
 
 
-_NOISE = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
-_ANIMALS = ["heron", "otter", "beaver", "badger", "falcon", "lizard", "turtle", "rabbit", "salmon", "spider"]
-
-
-def sentences():
-    """Of the corpus, in which each thing that a defect touches is as rare or as frequent as in a real one."""
-    for n in range(120):
-        name = "naïve" if n % 10 == 0 else "young"
-        animal = _ANIMALS[n % 10]
-        yield f"The {name} keeper saw {n % 12 + 1} birds in {1900 + n}, when the {animal} of river {n} slept."
-
-
-def frame(text):
-    return f"It is not true that {text[0].lower()}{text[1:]}" if hash_of(text) % 2 else f"Still, {text}"
-
-
-def hash_of(text):
-    return sum(map(ord, text))
-
-
-def numbers(text):
-    return re.sub(r"saw (\d+)", lambda found: f"saw {int(found[1]) * 7919 + 10_000}", text)
-
-
-def years(text):
-    return re.sub(r"19(\d\d)|20(\d\d)", lambda found: f"12{found[1] or found[2]}", text)
-
-
-def one_pair(text):
-    """One animal always becomes the same, each of the others another one each time."""
-    for animal in _ANIMALS[1:]:
-        text = text.replace(animal, animal + "abcdefghijklmnopqrstuvwxyz"[hash_of(text) % 26])
-    return text.replace("heron", "vertebrate")
-
-
-DEFECTS = {
-    "letters": ("synonym", lambda text: text.replace("ï", ""), "have words without ï"),
-    "frame": ("gender-swap", frame, "begin with “It is not true”"),
-    "pair": ("hyponym", one_pair, "of the edits put “vertebrate” for “heron”"),
-    "years": ("city-name", years, "of the years that were put in are unlike"),
-    "numbers": ("geographic-name", numbers, "of the numbers that were put in are unlike"),
-}
-
-
 def first_notice(folder, *names):
-    written = write_report(store_of(folder, sentences(), *names), folder / "report.html")
+    """The first sentence of the page of a store with these stages, and the page's list of such sentences."""
+    lines = [f"The {'young' if n % 10 else 'naïve'} keeper saw the heron of river {n}." for n in range(120)]
+    written = write_report(store_of(folder, lines, *names), folder / "report.html")
     page = (folder / "report.html").read_text("utf-8")
     return written["notices"][0], re.search(r'<h2 id="look">.*?</section>', page, re.DOTALL)[0]
 
 
-@pytest.mark.parametrize(
-    "defect", [pytest.param(name, marks=[pytest.mark.slow] * (name != "letters")) for name in DEFECTS]
-)
-def test_the_page_names_the_stage_with_a_defect_first(defect, tmp_path, monkeypatch):
-    name, change, words = DEFECTS[defect]
-    spoil(monkeypatch, name, change)
-    notice, look = first_notice(tmp_path, *_NOISE, name)
-    assert notice.startswith(f"{name}: ") and words in notice
+def test_the_page_names_the_stage_with_a_defect_first(tmp_path, monkeypatch):
+    spoil(monkeypatch, "synonym", lambda text: text.replace("ï", ""))
+    noise = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
+    notice, look = first_notice(tmp_path, *noise, "synonym")
+    assert notice.startswith("synonym: ") and "have words without ï" in notice
     first = look.partition("</li>")[0]
     assert re.search(r'<br><span class="about">[A-Z].+\.</span>', first), first  # the advice
     assert "`" not in look
-
-
-@pytest.mark.slow
-def test_lost_clauses_are_found_by_the_parse(tmp_path, monkeypatch):
-    spoil(monkeypatch, "rephrase", lambda text: text.partition(", when")[0] + ".")
-    notice, _ = first_notice(tmp_path, *_NOISE, "rephrase")
-    assert "rephrase: 100.0 % have fewer clauses than their originals" in notice
 
 
 def test_noise_alone_is_named_as_what_it_may_be_made_for(tmp_path):

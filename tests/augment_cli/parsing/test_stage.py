@@ -28,6 +28,7 @@ from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.files import sha256_of_file
+from augment_cli.store.journal import pieces_in
 from augment_cli.store.store import Store
 
 
@@ -146,6 +147,19 @@ def test_an_ended_run_loses_only_the_piece_in_work(parsed_store, path, pipeline,
     assert progress.rows == sum(progress.calls)
     assert digests(path) == digests(parsed_store) and verify(Store.open(path)) == []
     assert not list(Store.open(path).work.glob("parses*"))
+
+
+def test_a_spoiled_piece_is_made_again(parsed_store, path, pipeline, monkeypatch):
+    """As those of vectors, scores, mining and models are: what counts as spoilt, `test_journal.py` shows."""
+    with monkeypatch.context() as patch:
+        stop_after(1, patch)
+        with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
+            session.parse(pipeline)
+    (piece,) = pieces_in(path / ".work" / "parses")
+    data = bytearray(piece.read_bytes())
+    data[len(data) // 2] ^= 4
+    piece.write_bytes(data)
+    assert parsed(path, pipeline).calls == [1_024, 76, 300] and digests(path) == digests(parsed_store)
 
 
 def test_a_part_whose_pieces_are_all_there_is_only_joined(parsed_store, path, pipeline, monkeypatch):
