@@ -1,4 +1,4 @@
-"""The shipped sample corpus holds what its README promises: clean unique lines and every construction."""
+"""The shipped sample corpus: clean unique lines, of the languages and lengths that its README promises."""
 
 import unicodedata
 from importlib.resources import files
