@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import adaptation
-from augment_cli.adaptation import Verdict
+from augment_cli.adaptation import Verdict, in_words
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
 from augment_cli.encoding.language_fit import unknown_language
@@ -113,13 +113,17 @@ def test_texts_of_another_language(monkeypatch, tmp_path):
     [
         (MissingError, "nobody/nothing", TEXTS, "not on this machine"),
         (BadInputError, "static", [], r"^texts: there is none"),
-        (BadInputError, "static", [*TEXTS[:64], *TEXTS[:64]], r"^different texts: 64; .* give 200 or more"),
     ],
 )
 def test_what_cannot_be_adapted_is_said_before_a_folder_is_made(tmp_path, error, encoder, texts, words):
     with pytest.raises(error, match=words):
         augment_cli.adapt(encoder, texts, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_few_different_texts_are_refused(tmp_path):
+    with pytest.raises(BadInputError, match=r"^different texts: 64; .* give 200 or more, or take the enc"):
+        augment_cli.adapt("static", TEXTS[:64] * 4, out=tmp_path / "run")
 
 
 def test_a_wrong_setting_is_named_as_in_python_and_so_are_texts_in_the_place_of_the_encoder(tmp_path):
@@ -238,3 +242,14 @@ def test_a_prompt_stands_before_every_text_and_is_handed_on(tmp_path):
     assert (
         f"start={made}" in str(verdict) and augment_cli.load_encoder(made).prompts.texts["text"] == "query: "
     )
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [(0.95, "more often"), (0.902, "about as often"), (0.85, "keep the start for search")]
+)
+def test_the_verdict_says_what_gains_and_what_loses(found, said):
+    scores = {"half_neighbours": {"before": 0.2, "best": 0.3}}
+    scores["found_by_half"] = {"before": 0.9, "best": found}
+    assert said in in_words("better", scores)
+    assert "30.0 are found by either half of a text's words (20.0 before)" in in_words("better", scores)
+    assert in_words("same", scores) == ""

@@ -1,6 +1,7 @@
 """`pack`: the wide table, what becomes of unchanged rows, splits, and files for other trainers."""
 
 import csv
+import errno
 import json
 import os
 
@@ -10,7 +11,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
-from augment_cli.pack.export import reserved, training_lines
+from augment_cli.pack.export import export, reserved, training_lines
 from augment_cli.pack.options import choose
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
@@ -47,13 +48,6 @@ def test_by_default_everything_finished_by_kind(mixed):
     ]
     assert [*rows[0]] == ["anchor", "positive", "negative", "negative_1"]
     assert verify(mixed) == [] and why_not_reused(mixed, "pack") is None
-
-
-def test_the_anchor_may_stand_in(mixed):
-    rows = packed(mixed, choose(mixed, ["uda"], ["una"], "anchor"))
-    originals = mixed.read("corpus")["text"].to_pylist()
-    assert [row["anchor"] for row in rows] == originals
-    assert all((row["positive"] == row["anchor"]) == (number % 3 == 0) for number, row in enumerate(rows))
 
 
 def test_several_positives_give_rows_several_negatives_columns(mixed):
@@ -128,14 +122,6 @@ def test_a_negative_given_as_a_positive_is_refused(gappy):
         choose(gappy, ["una"], [])
     with pytest.raises(UsageError, match="cannot be its own negative"):
         choose(gappy, ["uda"], ["corpus"])
-
-
-def test_columns_of_the_corpus_are_carried(mixed, tmp_path):
-    rows = packed(mixed, choose(mixed, ["uda"], ["una"], carry=["row_id", "line"]))
-    assert [row["row_id"] for row in rows] == [row for row in range(60) if row % 3]
-    assert list(rows[0]) == ["anchor", "positive", "negative", "row_id", "line"]
-    with pytest.raises(UsageError, match=r"--carry label: the corpus has row_id, source, line to carry"):
-        choose(mixed, carry=["label"])
 
 
 def test_a_split_keeps_equal_sentences_together_and_is_whole(command, tmp_path):
@@ -263,3 +249,16 @@ def test_null_is_asked_for_by_name(store, where):
     with pytest.raises(UsageError, match="neither more nor less"):
         parse_where("reason < null")
     assert parse_where("reason == 'null'")[0].value == "null"
+
+
+def test_an_export_that_fails_leaves_nothing(mixed, command, monkeypatch):
+    assert command("pack", "--store", mixed.path).returncode == 0
+    store, before = Store.open(mixed.path), set(mixed.path.parent.iterdir())
+
+    def fail(path):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        export(store, "pack", mixed.path.parent / "pairs.csv")
+    assert set(mixed.path.parent.iterdir()) == before

@@ -152,15 +152,6 @@ def test_data_frames_and_missing_sentences_are_augmented(here):
         assert augment_cli.augment(series, "una", store="store").equals(expected)
 
 
-def test_several_draws_are_those_of_a_store(here):
-    augment_cli.run("una", "store", stage="three", draws=3, jobs=1)
-    store = augment_cli.open_store("store")
-    table = augment_cli.augment(SENTENCES, "una", store=store, draws=3)
-    assert table["draw"].to_pylist() == [0] * 6 + [1] * 6 + [2] * 6
-    stored = [text for name in ("three", "three.1", "three.2") for text in store.frame(name)["text"]]
-    assert table["text"].to_pylist() == stored
-
-
 def test_progress_and_notes_go_to_the_logger_where_nobody_looks_on(tmp_path, caplog):
     assert isinstance(reporter_for_python(), Logged) and not isinstance(reporter_for_python(), Bars)
     with caplog.at_level(logging.INFO, "augment_cli"):

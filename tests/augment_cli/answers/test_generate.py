@@ -91,18 +91,6 @@ def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store, answers):
     assert server.endpoint not in json.dumps(opened.stage("answers-paraphrase").settings)
 
 
-def test_a_template_becomes_a_conversation_with_its_examples(store, answers):
-    with serving(echo) as server:
-        ask(store, server, rows=1)
-    (_, _, body), *others = server.requests
-    assert not others
-    roles = [message["role"] for message in body["messages"]]
-    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert body["messages"][-1]["content"] == "Sentence: the river number 0 flows"
-    rows = answers()
-    assert rows[0]["answer"] and not any(row["answer"] or row["error"] for row in rows[1:])
-
-
 # What each of the first requests meets.
 FAULTS = [
     replying({"error": "too many"}, 429, Retry_After="0"),

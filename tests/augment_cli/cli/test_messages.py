@@ -17,7 +17,6 @@ from augment_cli.pages.terminal import cut_long_tokens
 from augment_cli.process import reporter as lines
 from augment_cli.process.reporter import Bars
 from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.report import short
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.files import explain
@@ -207,18 +206,6 @@ def test_quiet_says_nothing_but_warnings(command, small):
         progress(1)
 
 
-def test_digests_are_cut_where_people_read_and_whole_for_programs(command, small):
-    assert command("synonym", "--corpus", "in.txt", "-q").returncode == 0
-    for arguments in (["stats", "synonym"], ["status", "--settings"], ["card"]):
-        shown = command(*arguments).stdout
-        assert re.search(r"wordnet[= ][0-9a-f]{12}…", shown) and not re.search("[0-9a-f]{13}", shown), (
-            arguments
-        )
-    assert re.search('"wordnet": "[0-9a-f]{64}"', command("stats", "synonym", "--json").stdout)
-    settings = {"faithful": {"wordnet": "a" * 64, "limit": 0.5}, "pipeline": "b" * 63}
-    assert short(settings) == {"faithful": {"wordnet": "a" * 12 + "…", "limit": 0.5}, "pipeline": "b" * 63}
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -313,17 +300,6 @@ def test_a_failed_run_leaves_no_store(command, small, arguments):
     assert not any((small / "mine").iterdir())
 
 
-def test_a_failed_run_leaves_a_store_that_has_something(command, small):
-    command("crop", "--corpus", "in.txt")
-    assert command("embedding-neighbour").returncode == 2
-    assert Store.open(small / "store").stages() == ["rejects", "corpus", "crop"]
-
-
-def test_a_switch_that_is_on_can_be_turned_off(command):
-    assert "--no-faithful" in command("paraphrase", "--help").stdout
-    assert "--no-include-self" not in command("una", "--help").stdout
-
-
 def commands_in(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in re.findall(r"`(augment-cli [^`]+)`", text)]
 
@@ -374,13 +350,6 @@ def test_an_input_that_cannot_be_read_is_not_to_be_made_writable(command, tmp_pa
     monkeypatch.setattr("os.access", lambda path, mode: True)
     known = explain(PermissionError(13, "Permission denied", str(tmp_path / "in.txt")))
     assert known.exit_code == 6 and "writable" in str(known)
-
-
-def test_1_percent_is_not_advised_against_itself(command, small):
-    result = command("una", "--corpus", "in.txt", "--radius", "40%", "--background", "none")
-    assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
-    result = command("una", "--radius", "4000", "--background", "none", "--name", "wide")
-    assert "the window covers" in result.stderr and "--radius 1% grows" in result.stderr
 
 
 @pytest.mark.parametrize(

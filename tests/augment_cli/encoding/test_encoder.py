@@ -233,14 +233,6 @@ def test_each_prompt_gives_the_librarys_vectors(by_pooling, tmp_path, sentences,
     assert np.abs(seen[0] - plain).max() > 0.01 and np.abs(seen[0] - seen[1]).max() > 0.01
 
 
-def test_the_default_prompt_is_taken_unless_another_is_named(old_layout, tmp_path, sentences):
-    folder = with_prompts(old_layout, tmp_path / "model", PROMPTS, default="document", pooled=False)
-    library = SentenceTransformer(str(folder), device="cpu")
-    np.testing.assert_allclose(load_encoder(folder).encode(sentences), library.encode(sentences), atol=1e-5)
-    without = load_encoder(folder, prompt_name="none").encode(sentences)
-    np.testing.assert_allclose(without, library.encode(sentences, prompt_name="none"), atol=1e-5)
-
-
 def test_the_cache_keeps_prompts_apart_and_knows_encoders_without_by_their_old_keys(old_layout, tmp_path):
     folder = with_prompts(old_layout, tmp_path / "model", PROMPTS, default="document")
     plain, query = load_encoder(folder), load_encoder(folder, prompt_name="query")
@@ -399,15 +391,6 @@ def test_joined_modes_are_concatenated_and_other_names_are_understood():
 def test_what_cannot_be_pooled_or_whitened_is_said(call, words):
     with pytest.raises(UsageError, match=words):
         call()
-
-
-def test_directions_without_variance_are_left_out_and_the_largest_come_first():
-    generator = np.random.default_rng(1)
-    vectors = generator.normal(size=(100, 3)) * [1, 5, 0] + 2
-    fitted = transforms.fit(vectors)
-    assert fitted.kernel.shape == (3, 2)
-    assert np.abs(fitted.kernel[:, 0]).argmax() == 1
-    assert transforms.fit(vectors, dimension=1)(vectors).shape == (100, 1)
 
 
 def test_stored_whitening_gives_the_same_here_and_in_sentence_transformers(

@@ -167,15 +167,6 @@ def test_halves_are_stored_and_computed_in_single_precision(static, sentences, t
     np.testing.assert_allclose(found.encode(sentences), static.encode(sentences), atol=2e-3)
 
 
-def test_weights_of_a_corpus_are_put_on_a_loaded_table(folder, sentences):
-    plain = load_encoder(folder)
-    counts = count_tokens(sentences, plain.tokenizer)
-    found = load_encoder(folder, pooling="idf:mean", counts=counts)
-    table = plain.model.embedding.weight.detach().numpy() * counts.weights("idf")[:, None]
-    ids = [plain.tokenizer(text)["input_ids"] for text in TEXTS[:1]]
-    np.testing.assert_allclose(found.encode(TEXTS[:1]), [table[row].mean(axis=0) for row in ids], atol=1e-5)
-
-
 def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     with pytest.raises(UsageError, match="a static encoder has mean alone"):
         load_encoder(folder, pooling="cls")
@@ -259,14 +250,6 @@ def test_a_damaged_folder_is_refused(tmp_path, change):
 def test_one_text_has_no_neighbours():
     with pytest.raises(UsageError, match="at least two texts"):
         Lookup.fit([(load_encoder(STATIC), 1.0)], ["alone"])
-
-
-def test_chinese_texts_are_counted_by_letters():
-    import augment_cli
-
-    encoder = augment_cli.load_encoder("static")
-    lookup = augment_cli.Lookup.fit([(encoder, 1.0)], ["河流穿过城镇", "河流很长", "桥很旧了", "今天下雨"])
-    assert {"河", "流", "很"} == set(lookup.words)
 
 
 @pytest.fixture(scope="module")

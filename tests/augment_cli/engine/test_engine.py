@@ -84,22 +84,6 @@ def test_ctrl_c_twice_stops_at_once():
         Engine(1).run(SQUARE, [{"number": 1}, {"number": 2}], done)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"backend": "slurm"},
-        {"backend": "dask"},
-        {"scheduler": "tcp://x:1"},
-        {"backend": "ray"},
-        {"address": "x:1"},
-        {"backend": "ray", "scheduler": "tcp://x:1"},
-    ],
-)
-def test_impossible_engines_are_refused(options):
-    with pytest.raises(UsageError, match="--backend"):
-        Engine(1, **options)
-
-
 def test_an_address_of_ray_is_a_host_and_a_port(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", types.ModuleType("ray"))
     with pytest.raises(UsageError, match="give that of the cluster's head node"):

@@ -262,17 +262,6 @@ def test_sentences_in_memory_and_standard_input(tmp_path, files, command):
     assert command("ingest", "--append", "--store", store).returncode == 2
 
 
-def test_a_deleted_part_of_before_comes_back_to_the_byte(first, files):
-    augment(first.path, "crop")
-    append(first.path, files[1:])
-    store = augment(first.path, "crop")
-    before = digests_of_parts(store.path)
-    for index in (1, 4):
-        store.part_path("crop", index).unlink()
-    augment(store.path, "crop")
-    assert digests_of_parts(store.path) == before
-
-
 def test_a_stage_that_was_unfinished_is_finished(first, tmp_path, files):
     with Session(first.path, Engine(1)) as session:
         session.augment(make_run("crop"), parts=[1])

@@ -149,14 +149,6 @@ def test_deduplicate_keeps_the_first_and_counts_the_others(read_bytes):
     result.report.check(1 / 6)  # duplicates are no faults
 
 
-def test_split_sentences(read_bytes):
-    text = b"Dr. Hill came at 5 p.m. on Monday. She left! Why?\nOne only\n\xff\n"
-    result = read_bytes(text, split_sentences=True)
-    assert result.texts == ["Dr. Hill came at 5 p.m. on Monday.", "She left!", "Why?", "One only"]
-    assert result.store.read("corpus")["line"].to_pylist() == [1, 1, 1, 2]
-    assert result.reasons == [(3, "not_utf8")]
-
-
 @pytest.mark.parametrize(
     "sentences",
     [

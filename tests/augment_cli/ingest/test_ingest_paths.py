@@ -59,17 +59,6 @@ def test_what_names_nothing_or_a_pipe_or_device_is_an_error(tmp_path, monkeypatc
         find_files([named])
 
 
-def test_parts_do_not_depend_on_where_corpus_and_store_lie(corpus, tmp_path, read_paths):
-    elsewhere = tmp_path / "some" / "where" / "else"
-    elsewhere.parent.mkdir(parents=True)
-    first = read_paths(corpus)
-    corpus.rename(elsewhere)
-    second = read_paths(elsewhere)
-    for stage in ("corpus", "rejects"):
-        assert first.store.stage(stage).digest == second.store.stage(stage).digest
-    assert first.store.stage("corpus").settings == second.store.stage("corpus").settings
-
-
 def test_standard_input_is_spooled_and_read(tmp_path, monkeypatch):
     store = Store.create(tmp_path / "store")
     for _ in range(2):  # the same input again changes nothing

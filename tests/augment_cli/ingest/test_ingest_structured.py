@@ -78,17 +78,6 @@ def test_quoted_tables(read_bytes, name, separator, quoting, end):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "options", "texts"),
-    [
-        ("a.tsv", b'text\tn\n"Well\t1\nsaid" he\t2\n', {"quoting": False}, ['"Well', 'said" he']),
-        ("a.csv", b'text\n"One here.\nTwo."\n', {"split_sentences": True}, ["One here.", "Two."]),
-    ],
-)
-def test_quotation_marks_mean_what_the_options_say(read_bytes, name, data, options, texts):
-    assert read_bytes(data, name, **options).texts == texts
-
-
-@pytest.mark.parametrize(
     ("line", "reason"),
     [
         (b"2,a text, with a comma", "field_count"),
@@ -193,14 +182,6 @@ def test_parquet_bytes_that_are_no_utf8(read_bytes, name):
     result = read_bytes(data, "a.parquet", id_column="id")
     assert result.reasons == [(1, "not_utf8")]
     assert len(result.texts) == 1
-
-
-@pytest.mark.parametrize("column", [[1, 2], [["a"], ["b"]], [b"a", b"b"]])
-def test_parquet_column_of_another_type_is_refused(read_bytes, column):
-    with pytest.raises(UsageError, match="not text; name another with --text-column"):
-        read_bytes(parquet({"text": column}), "a.parquet")
-    with pytest.raises(UsageError, match="has no column 'text'"):
-        read_bytes(parquet({"other": column}), "a.parquet")
 
 
 def test_damaged_parquet_keeps_the_rows_before(read_bytes):

@@ -93,19 +93,6 @@ def test_a_tab_has_names(read_bytes, name):
     assert read_bytes(b"text\tn\none\t1\n", "a.csv", separator=name).texts == ["one"]
 
 
-@pytest.mark.parametrize(
-    ("data", "texts"),
-    [
-        (b"one\rtwo\rthree", ["one", "two", "three"]),
-        ("\ufeffeins\r\nzwei\n".encode("utf-16-le"), ["eins", "zwei"]),
-        ("\ufeffeins\nzwei\n".encode("utf-32-le"), ["eins", "zwei"]),
-    ],
-)
-def test_lines_of_text(read_bytes, data, texts):
-    result = read_bytes(data)
-    assert result.texts == texts and len(result.report.notes) == 1
-
-
 OBJECTS = [{"text": "One [1], {two}.", "n": {"k": [1, 2]}}, {"text": 'a "b" \u2028 ü', "n": {"k": []}}]
 DOCUMENTS = {
     "one line": json.dumps(OBJECTS),

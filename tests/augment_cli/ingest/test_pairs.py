@@ -235,13 +235,6 @@ def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
     assert [json.loads(line)["text"] for line in path.read_bytes().splitlines()] == texts
 
 
-def test_what_is_not_a_sentence_is_rejected_as_from_a_file(tmp_path):
-    texts = [*LINES, "", "two\x07lines", "x" * 5_001]
-    report = augment_cli.ingest_corpus(texts=texts, store=tmp_path, max_rejects=1)
-    assert report.reasons == {"control_character": 1, "empty": 1, "too_long": 1}
-    assert augment_cli.open_store(tmp_path).read("rejects")["line"].to_pylist() == [4, 5, 6]
-
-
 def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
     frame = pandas.DataFrame({"body": [*LINES, None, float("nan")], "key": range(5), "share": [0.5] * 5})
     columns = {"text_column": "body", "id_column": "key", "keep_columns": ["share"]}
@@ -249,17 +242,6 @@ def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
     assert report.reasons == {"missing": 2}
     corpus = augment_cli.open_store(tmp_path).read("corpus")
     assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == ["0.5"] * 3
-
-
-def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):
-    store = augment_cli.run("crop", tmp_path / "store", texts=LINES, jobs=1)
-    assert store.has("crop")
-    assert augment_cli.run("crop", tmp_path / "store", texts=pa.array(LINES), jobs=1).rows == 3
-    with pytest.raises(MixError, match=r"inputs\.files"):
-        augment_cli.run("crop", tmp_path / "store", texts=LINES[1:], jobs=1)
-    (tmp_path / "crop.toml").write_text('[[run]]\naugmentation = "crop"\n')
-    result = augment_cli.run_recipe(str(tmp_path / "crop.toml"), tmp_path / "other", texts=LINES, jobs=1)
-    assert result.stages_made == ["corpus", "crop"]
 
 
 ODD = {
@@ -361,13 +343,6 @@ def test_near_ones_go_to_the_rejects_with_the_row_they_repeat(read_bytes):
     assert exact.store.stage("corpus").settings["parameters"]["deduplicate"] is True
     looser = read_bytes(data, deduplicate="near", near_similarity=1.0)
     assert looser.reasons == [(3, "near_duplicate"), (5, "duplicate")]
-
-
-def test_the_rows_named_are_those_of_the_corpus_beside_other_rejects(read_bytes):
-    data = b"\xff\none two three four\n\nfive six seven eight\nFive, six, seven eight?\n"
-    rejects = read_bytes(data, deduplicate="near").rejects
-    expected = [("not_utf8", None), ("empty", None), ("near_duplicate", 1)]
-    assert [(row["reason"], row["repeats"]) for row in rejects] == expected
 
 
 def test_on_the_command_line(command, tmp_path):

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import shutil
-from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
-from tests.helpers.made_stores import Told, add_texts
+from tests.helpers.made_stores import add_texts
 from tests.helpers.properties import examples
 from tests.helpers.vector_stages import add_vectors
 
@@ -301,58 +300,6 @@ def test_filters_that_leave_nothing_are_refused_before_anything_is_written(path)
         before = session.store.read("pack")
         session.pack(choose(session.store, ["corpus"], ["una"], max_negative=-1.0))
     assert Store.open(path).read("pack") == before
-
-
-@pytest.fixture
-def reads(monkeypatch):
-    """How often the text of each part of each stage is read whole."""
-    counted = Counter()
-    read_part = Store.read_part
-
-    def counting(self, name, index, columns=None, groups=None):
-        if groups is None and (columns is None or "text" in columns):
-            counted[name, index] += 1
-        return read_part(self, name, index, columns, groups)
-
-    monkeypatch.setattr(Store, "read_part", counting)
-    return counted
-
-
-def test_filters_and_a_split_take_one_pass_over_the_columns(path, reads):
-    says = Told()
-    with Session(path, Engine(1), says) as session:
-        parts = range(len(session.store.parts))
-        options = choose(session.store, ["uda"], ["una"], min_positive=0.5, margin=0.2, split=0.4)
-        reads.clear()
-        stages = session.pack(options)
-        # The corpus once more before it: whether a sentence is there twice.
-        times = {"corpus": 2, "uda": 1, "una": 1}
-        assert reads == {(name, index): times[name] for name in times for index in parts}
-        assert len(parts) > 1 and stages == ["pack-train", "pack-test"]
-        costs = cost_of_filters(session.store, options)
-        left = sum(session.store.stage(stage).rows for stage in stages)
-        wanted = (
-            f"{costs['rows']} rows without filters; --min-positive 0.5 costs {costs['min_positive']}; "
-            f"--margin 0.2 costs {costs['margin']}; {left} left"
-        )
-        assert says.said[0] == wanted and 0 < left < costs["rows"]
-        assert [result.stage for result in session.results[-2:]] == stages
-        reads.clear()
-        session.pack(options)  # all parts are there: nothing is read, and the same is said
-        assert not reads and says.said[0] == says.said[len(says.said) // 2] == wanted
-
-
-def test_one_side_that_is_there_is_left_alone(path, reads):
-    with Session(path, Engine(1)) as session:
-        options = choose(session.store, ["uda"], ["una"], min_positive=0.5, split=0.4)
-        session.pack(options)
-        whole = {stage: session.store.read(stage) for stage in ("pack-train", "pack-test")}
-        (path / "pack-test/part-00001.parquet").unlink()
-    reads.clear()
-    with Session(path, Engine(1)) as session:
-        session.pack(options)
-        assert {key[1] for key, count in reads.items() if count} == {1}
-        assert {stage: session.store.read(stage) for stage in whole} == whole
 
 
 def test_a_part_without_a_row_is_committed_with_those_that_have_some(path):

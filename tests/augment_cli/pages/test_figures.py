@@ -61,12 +61,6 @@ def test_the_page_of_an_adaptation_has_two_maps_and_the_nearest_texts(tmp_path):
     assert "://" not in page and "default-src &#39;none&#39;" in page
 
 
-def test_where_the_start_stays_there_is_one_map(tmp_path):
-    both = (vectors(0.1), vectors(0.1))
-    page = write_adaptation(tmp_path, "Adaptation", SAID, TEXTS, *both).read_text("utf-8")
-    assert page.count("<svg") == 1 and "nearest before" not in page
-
-
 def test_strips_mark_the_median_of_each_name():
     svg = drawing.strips([("una <b>", np.full(9, 0.25)), ("dn", np.full(9, 0.75))], 0.0, 1.0, "says")
     marks = [float(x) for x in re.findall(r'class="mark" x1="([\d.]+)"', svg)]

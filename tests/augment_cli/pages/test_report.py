@@ -16,7 +16,6 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
-from augment_cli.pages.figures import figures_of
 from augment_cli.pages.judging import asked_of, render, saved_as, write_judging
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports import verdicts
@@ -108,14 +107,6 @@ def test_its_numbers_are_those_of_stats(store):
             assert text == example.text
 
 
-def test_copies_of_another_sentence_are_counted(tmp_path):
-    # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
-    store = made(tmp_path, ["stop", "halt"] * 15, radius=1, beta=1.0, background="none")
-    one = facts_of(store, "una")
-    assert (one.changed, one.distinct, one.copies) == (30, 2, 30)
-    assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
-
-
 def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_made_for(tmp_path):
     store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
     plain = dataclasses.replace(
@@ -150,13 +141,6 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
     # A sign that several stages have is said of one of them, before all others have been heard.
     of_several = {"first": loud, "second": {"signs": {"a": 39}}, "third": quieter}
     assert [text for _, text in said(**of_several)][2:] == ["1.0 % d", "39.0 % a", "20.0 % c"]
-
-
-def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
-    one = dataclasses.replace(facts_of(store, "una"), rows=400, reasons={"no_subject": 100, "question": 20})
-    page = pages.render(store, [one], [], {}, figures_of(store, [one]))
-    row = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
-    assert '<span class="about">the main verb has no subject 25.0 %</span>' in row
 
 
 def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):

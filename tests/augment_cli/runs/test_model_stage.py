@@ -191,3 +191,16 @@ def test_the_model_and_the_libraries_decide_reuse(store_path, run, model, monkey
     make(store_path, run)
     with pytest.raises(MixError, match=r"architecture|resources\.model"):
         make(store_path, make_run("paraphrase", model=model("pegasus"), **FAST))
+
+
+def test_parts_and_draws(store_path, model):
+    run = make_run("mask-fill", model=model("bert"), precision="fp32", batch_tokens=60)
+    with Session(store_path, Engine(1), shared=True) as session:
+        session.augment(run, parts={1})
+    assert sorted(Store.open(store_path).stage("mask-fill").parts) == [1]
+    with Session(store_path, Engine(1)) as session:
+        session.augment(run, draws=2)
+    store = Store.open(store_path)
+    assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
+    assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
+    assert verify(store) == []

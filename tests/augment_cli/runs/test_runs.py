@@ -1,6 +1,6 @@
 """Augmentation runs: parses made first, chains of stages, the command from a stage's settings."""
 
-import inspect
+import json
 import shlex
 
 import msgspec
@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import augmentations
+from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
@@ -103,21 +105,6 @@ def test_parts_need_parses_that_are_there(parsed, shipped):
         assert session.store.stage("pi-parts").parts.keys() == {1}
         with pytest.raises(UsageError, match="Make it with `augment-cli parse"):
             session.augment(make_run("pi", parses="new"), parts={1})
-
-
-def test_options_are_shown_where_they_mean_something():
-    from augment_cli.cli.commands import make_command
-
-    def options(name):
-        return set(inspect.signature(make_command(name)).parameters)
-
-    assert {"parses", "pipeline"} <= options("pi") and "fit" not in options("pi")
-    assert "fit" in options("una") and not {"parses", "pipeline"} & options("una")
-
-
-def test_a_store_without_parses_reads_with_the_shipped_pipeline(shipped, tmp_path):
-    augment_cli.ingest_corpus([augment_cli.session.SAMPLE], tmp_path / "store", limit=5)
-    assert augment_cli.augment(LINES, "pi", store=Store.open(tmp_path / "store")).num_rows == len(LINES)
 
 
 @pytest.mark.parametrize(
@@ -252,11 +239,6 @@ def test_a_paraphrase_that_is_turned_is_turned(chains):
     )
 
 
-def test_rows_without_a_text_in_the_first_stage_say_so(chains):
-    reasons = chains.read("negation-of-opposite")["reason"].to_pylist()
-    assert reasons[1] == reasons[5] == "not_made"
-
-
 def test_a_chain_is_a_stage_as_any_other(chains):
     assert augment_cli.verify(chains.path) == []
     assert why_not_reused(chains, "negation-of-opposite") is None
@@ -312,3 +294,23 @@ def test_two_steps_of_edits_in_one_give_the_same_text(text, data):
     between = after(text, first)
     second = edits_on(between, data)
     assert after(text, joined(between, first, second)) == after(between, second)
+
+
+def run(*arguments):
+    done = CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
+    common = ["--corpus", tmp_path / "in.txt", "--store", tmp_path / "store", "--json", "--jobs", "1"]
+    planned = run("pi", *common, "--dry-run")
+    assert [entry["stage"] for entry in planned] == ["corpus", "parses", "pi"]
+    made = run("pi", *common, "--pipeline", pipeline)
+    assert [entry["stage"] for entry in made if entry["seconds"]] == ["corpus", "parses", "pi"]
+    (tmp_path / "r.toml").write_text(
+        f"[parse]\npipeline = {json.dumps(str(pipeline))}\n[[run]]\naugmentation = 'aa'\n"
+    )
+    made = run("run", tmp_path / "r.toml", *common)
+    assert [entry["stage"] for entry in made if entry["seconds"]] == ["aa"]

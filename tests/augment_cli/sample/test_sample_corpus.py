@@ -40,10 +40,3 @@ def test_lines_are_clean_and_all_different(name):
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_lines_of_other_languages_are_told_as_such(name):
     assert language_codes(lines_of(name)) == [name.split(".")[1]]
-
-
-def test_lengths_run_from_titles_to_long_sentences_but_most_are_ordinary(sentences):
-    lengths = [len(s.split()) for s in sentences]
-    assert sum(n <= 4 for n in lengths) >= 40
-    assert sum(n >= 40 for n in lengths) >= 15
-    assert sum(8 <= n <= 25 for n in lengths) > len(lengths) / 2

@@ -21,7 +21,6 @@ from augment_cli.session import Session
 from augment_cli.store import files
 from augment_cli.store.files import (
     explain,
-    lies_within,
     parse_value,
     read_small_file,
     read_small_text,
@@ -143,12 +142,6 @@ def test_no_command_waits_for_a_pipe_or_reads_a_device(command, tmp_path, kind):
         assert done.returncode == code and "it is not a file" in done.stderr, (words, done.stderr)
 
 
-def test_a_home_that_nobody_has_is_said(command, tmp_path):
-    (tmp_path / "in.txt").write_text("the river flows\n" * 3)
-    done = command("una", "--corpus", "in.txt", "--keep", "~nobody-of-this-name/words.txt")
-    assert done.returncode == 2 and "--keep ~nobody-of-this-name" in done.stderr
-
-
 LINES = [f"the river number {n} flows by house {n * n}" for n in range(12)]
 COMMANDS = {"report": "out.html", "pack": "out.jsonl"}
 
@@ -236,13 +229,6 @@ def test_only_an_earlier_file_of_its_own_is_replaced(command, here, name):
     assert len(out.read_bytes()) > 100
 
 
-def test_each_file_of_a_split_is_looked_at_before_any_work(command, here):
-    (here / "pairs-test.csv").write_text("mine\n")
-    done = command("pack", "--labels", "kind", "--split", "0.5", "--out", "pairs.csv")
-    assert done.returncode == 2 and "pairs-test.csv: exists" in done.stderr
-    assert Store.open(here / "store").stages()[-1] == "una"
-
-
 def test_a_packed_file_never_replaces_the_corpus(command, here):
     before = (here / "in.csv").read_bytes()
     done = run(command, "pack", "in.csv")
@@ -250,16 +236,6 @@ def test_a_packed_file_never_replaces_the_corpus(command, here):
     assert (here / "in.csv").read_bytes() == before
     (here / "again.csv").write_bytes(before)  # of another name, with the columns of a packed file
     assert run(command, "pack", "again.csv").returncode == 0
-
-
-def test_what_lies_within_a_folder(tmp_path):
-    (tmp_path / "store" / "una").mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "store")
-    for path in ("store", "store/x", "store/una/x", "link", "link/new/x", "store/una/../x"):
-        assert lies_within(tmp_path / path, tmp_path / "store"), path
-        assert lies_within(tmp_path / path, tmp_path / "link"), path
-    for path in ("x", "store-2/x", "store/../x", "link/../x"):
-        assert not lies_within(tmp_path / path, tmp_path / "store"), path
 
 
 def make(folder: Path, text: str) -> Path:
@@ -270,14 +246,6 @@ def make(folder: Path, text: str) -> Path:
 
 def read(folder: Path) -> str:
     return (folder / "file").read_text()
-
-
-def test_a_folder_is_replaced_and_nothing_is_left_beside_it(tmp_path):
-    target = tmp_path / "target"
-    for text in ("first", "second"):
-        replace_folder(make(tmp_path / "new", text), target)
-        assert read(target) == text
-        assert list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("step", ["replace", "rmtree"])

@@ -39,16 +39,6 @@ def test_a_deleted_or_cut_part_is_made_again_to_the_same_bytes(store, stage):
     assert (store.path / "manifest.json").read_bytes() == manifest
 
 
-def test_a_part_without_manifest_entry_is_made_again(store):
-    before = digests_of_parts(store.path)
-    del store.stage("una").parts[1]
-    with store.lock():
-        store._write_manifest()
-    assert not Store.open(store.path).has("una")
-    assert run_again(store.path)["una"]
-    assert digests_of_parts(store.path) == before
-
-
 def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
     before = digests_of_parts(store.path)
     store.part_path("corpus", 1).unlink()

@@ -80,13 +80,6 @@ def test_the_parts_of_a_clause(case, scheme):
     assert found == wanted
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_agreement(scheme):
-    for names, third in (("S1 S9", True), ("S6 S11 negated-copula modal-copula", False)):
-        view = view_of(*names.split(), scheme=scheme)
-        assert set(view.third_person_singular.tolist()) == {third}
-
-
 @pytest.mark.parametrize(
     ("morphology", "form"),
     [
@@ -180,14 +173,6 @@ def test_subtree_edges_equal_a_walk_up_from_every_token(rows):
     assert found[1].tolist() == right
 
 
-def test_edges_of_a_long_chain():
-    count = 3_000
-    parents = np.maximum(np.arange(count) - 1, 0)
-    left, right = subtree_edges(parents, count)
-    np.testing.assert_array_equal(left, np.arange(count))
-    np.testing.assert_array_equal(right, np.full(count, count - 1))
-
-
 @given(heads=st.lists(st.integers(0, 9), min_size=10, max_size=10))
 def test_circles_end(heads):
     left, right = subtree_edges(np.array(heads), 10)
@@ -247,12 +232,3 @@ def test_tokens_by_their_place(is_coded):
     assert parses.lower_at(places).listed() == [whole[place].lower() for place in places]
     found = parses.holding("a", np.arange(len(whole)) != 1)
     assert found.tolist() == ["a" in word and place != 1 for place, word in enumerate(whole)]
-
-
-@pytest.mark.parametrize("asked", [0, 1, 10, 11, 40])  # few values are compared, many looked up
-def test_strings_that_are_among_some(asked):
-    strings = [str(number % 37) for number in range(200)]
-    wanted = {str(number) for number in range(asked)}
-    for some in (strings, []):
-        found = Coded.of(pa.array(some, pa.string())).among(wanted)
-        assert found.dtype == bool and found.tolist() == [text in wanted for text in some]

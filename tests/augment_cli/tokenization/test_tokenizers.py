@@ -93,16 +93,6 @@ def test_terms_are_those_written_here(name, text):
     assert word_tokenize(text.lower(), preserve_line=True) == GOLDEN[text].split(" ")
 
 
-def test_offsets_are_the_same_and_point_into_the_original():
-    texts = pa.array(list(GOLDEN))
-    fast, exact = get_tokenizer("treebank")(texts), get_tokenizer("nltk")(texts)
-    for row, text in enumerate(GOLDEN):
-        assert triples(fast, row) == triples(exact, row)
-        for term, start, end in triples(fast, row):
-            source = text[start:end]
-            assert source.lower() == term or (term in ("``", "''") and source in ('"', "''"))
-
-
 @pytest.mark.parametrize("name", ["treebank", "nltk"])
 def test_rows_without_tokens_and_batches_without_rows(name):
     tokenizer = get_tokenizer(name)

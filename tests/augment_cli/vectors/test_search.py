@@ -1,7 +1,5 @@
 """Dense and lexical search, the choice of negatives, and combining, against slow references."""
 
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +11,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
@@ -86,11 +84,6 @@ def test_of_equal_scores_the_smaller_row_ids_are_taken(count):
     best = search.search(vectors[own], own, ((rows, vectors[rows]) for rows in pieces), count)
     expected = slow_search(vectors[own] @ vectors.T, own, np.arange(100), count, np.inf)
     assert best.row_ids.tolist() == [[row for row, _ in wanted] for wanted in expected]
-
-
-def test_nothing_to_search_gives_nothing():
-    best = search.search(np.zeros((2, 4), np.float32), np.array([0, 1]), [], 3)
-    assert (best.row_ids == -1).all()
 
 
 def test_a_column_of_vectors_goes_there_and_back():
@@ -281,12 +274,6 @@ def test_the_graph_is_the_same_whenever_it_is_built_and_few_candidates_are_enoug
     assert (found.row_ids[:, 39:] == -1).all()
 
 
-def test_a_missing_library_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "usearch.index", None)
-    with pytest.raises(MissingError, match=r"augment-cli\[graph\]"):
-        search.graph_library()
-
-
 ROWS = 60
 
 
@@ -322,14 +309,6 @@ def test_smoothing_is_the_mean_of_the_nearest_others(seed, count, rounds):
     found = smoothed(vectors.astype(np.float32), count, rounds)
     np.testing.assert_allclose(found, slow_smoothed(vectors, count, rounds), atol=1e-4)
     assert not found[3].any()
-
-
-def test_blocks_do_not_show(monkeypatch):
-    vectors = np.array([unit_of(vector) for vector in draw(50, 8)], np.float32)
-    whole = smoothed(vectors, 5, 2)
-    monkeypatch.setattr("augment_cli.encoding.transforms._BLOCK", 7)
-    monkeypatch.setattr("augment_cli.encoding.transforms._PRODUCTS", 300)
-    np.testing.assert_allclose(smoothed(vectors, 5, 2), whole, atol=1e-6)
 
 
 @pytest.mark.parametrize("vectors", [np.zeros((3, 2)), np.ones((4, 2)), np.eye(1, 3), np.zeros((0, 2))])

@@ -210,18 +210,6 @@ def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store):
         assert sum(word != token for word, token in zip(words, tokens, strict=True)) == row["replaced"]
 
 
-def test_uda_keeps_what_una_replaces(sample_store):
-    idf = dict(zip(*[sample_store.read("terms")[name].to_pylist() for name in ("term", "idf")], strict=True))
-
-    def mean_idf(name: str) -> float:
-        terms = {"terms": "tfidf"} if name == "uda" else {}
-        table = augment_cli.augment(LINES, name, store=sample_store, surface="in-place", radius="1%", **terms)
-        return float(np.mean([idf[old.lower()] for old, _ in edited(table) if old.lower() in idf]))
-
-    everything = np.mean([idf[token] for text in LINES for token in tokenize(text)])
-    assert mean_idf("uda") < everything < mean_idf("una")
-
-
 @pytest.mark.parametrize(
     ("radius", "ranks"), [("4000", 4000), ("1%", 3), ("0.5 %", 2), ("0%", 1), ("0", 0), (25, 25)]
 )
@@ -300,15 +288,6 @@ def test_contractions_stay_whole_with_either_apostrophe(fitted, apostrophe):
     for text in table["text"].to_pylist():
         assert f"{apostrophe}s " in text
         assert f"isn{apostrophe}t " in text
-
-
-def test_names_are_written_as_inside_sentences(fitted):
-    store = fitted(["We saw Putin and NATO by the McDonald farm.", "Often they met Putin.", "Zorblax ran."])
-    table = settled_table(store)
-    spelled = dict(zip(table.terms.to_pylist(), vocabulary.spelled(table).to_pylist(), strict=True))
-    # `Often` at the beginning only: as the shipped table has it, and a name where that has not.
-    for written in ("Putin", "NATO", "McDonald", "farm", "often", "Zorblax"):
-        assert spelled[written.lower()] == written
 
 
 def settled_table(store: Store) -> TermTable:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -109,12 +108,7 @@ def test_inflection_is_kept():
     [
         (lambda: synonyms("frequent"), "state", NOUN, "NN", "province"),
         (lambda: antonyms(), "modern", ADJECTIVE, "JJ", "nonmodern"),
-        (lambda: hypernyms(10), "founder", NOUN, "NN", "symptom"),
-        (lambda: hyponyms(10), "religion", NOUN, "NN", "yoga"),
-        (lambda: hypernyms(10), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
         (lambda: hypernyms(10), "nickel", NOUN, "NN", "coin"),  # not in every sentence
-        (lambda: hyponyms(10), "vehicles", NOUN, "NNS", "missiles"),  # not on the list
-        (lambda: hyponyms(10), "man", NOUN, "NN", "gentleman"),  # says the same
         (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
     ],
 )
@@ -357,14 +351,6 @@ def test_a_stage_goes_on_as_it_was_begun(tmp_path):
             assert again["text"].to_pylist() == store.read(stage)["text"].to_pylist()
 
 
-def test_a_place_that_is_explained_already_is_left_alone():
-    texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
-    for seed in range(5):
-        first, second = augment("geographic-name", texts, seed=seed)["text"].to_pylist()
-        assert second is None
-        assert first is None or "Lima, the capital of Peru" in first
-
-
 @pytest.mark.parametrize("name", ["crop", "word-deletion", "random-mixture"])
 def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
     texts = [
@@ -378,15 +364,3 @@ def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
             assert not re.search(r"""[(\[][\s,"]*[)\]]|(?<![\w"])"[\s,]*"(?![\w"])""", text)
             assert "  " not in text and not text.endswith(" ")
             assert name == "random-mixture" or (" ." not in text and " ," not in text)
-
-
-def test_no_word_is_put_in_twice():
-    texts = ["The teacher said that she had it and that it was with him at home in the car then."]
-    lenders = Counter()
-    for seed in range(20):
-        (text,) = augment("random-insertion", texts, seed=seed, rate=0.5)["text"].to_pylist()
-        inserted = Counter((text or texts[0]).lower().split())
-        inserted.subtract(texts[0].lower().split())
-        assert max(inserted.values()) <= 1
-        lenders.update(word for word, count in inserted.items() if count > 0)
-    assert lenders  # something was put in

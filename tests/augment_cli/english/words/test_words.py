@@ -17,7 +17,7 @@ from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list
-from augment_cli.text.spans import CodePoints, apply_edits
+from augment_cli.text.spans import CodePoints, EditList, apply_edits
 from augment_cli.text.untouched import has_gap, is_quoted
 from tests.helpers.hand_parses import parsed_rows, row_of
 from tests.helpers.in_memory import words_of
@@ -378,14 +378,6 @@ def test_crop_is_one_stretch(part, rate):
         )
 
 
-def test_crop_starts_anywhere_with_equal_probability():
-    words = words_of(["a b c d e"] * 4000)
-    removed = crops(words, np.arange(4000), KEY, 0.4, "window").reshape(-1, 5)
-    starts = Counter(np.argmin(removed, axis=1).tolist())
-    assert set(starts) == {0, 1, 2}
-    assert max(starts.values()) - min(starts.values()) < 250  # five standard deviations are 180
-
-
 @pytest.mark.parametrize("distance", ["any", "neighbour"])
 @pytest.mark.parametrize("rate", [0.1, 0.4])
 def test_swaps_are_those_of_the_slow_reference(distance, rate):
@@ -426,3 +418,15 @@ A = ["river", "university", "European", "one", "one-time", "useful", "unit", "UN
 @pytest.mark.parametrize("word", AN + A)
 def test_which_words_have_an_before_them(word):
     assert begins_with_vowel_sound(word) == (word in AN)
+
+
+def test_places_in_the_row_are_what_an_edit_list_takes():
+    texts = pa.array(["a grey heron waits", "so do we"])
+    code_points = CodePoints.of(texts)
+    words = Words.of(code_points)
+    last = words.offsets[1:] - 1
+    edits = EditList()
+    edits.replace(
+        words.rows[last], words.row_starts[last], words.row_ends[last], ["X"], np.zeros(2, np.int64)
+    )
+    assert apply_edits(code_points, edits.edits()).to_pylist() == ["a grey heron X", "so do X"]
