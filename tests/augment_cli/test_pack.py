@@ -24,7 +24,6 @@ from tests.helpers.made_stores import add_texts
 
 @pytest.fixture
 def mixed(store):
-    """The store with a stage of positives in which every third row is unchanged."""
     with store.lock():
         add_texts(store, "uda", lambda row, text: text.upper() if row % 3 else None)
     return store

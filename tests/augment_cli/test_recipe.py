@@ -192,7 +192,6 @@ FAST = ("precision=fp32", "device=cpu", "batch_tokens=400", "beams=2", "max_leng
 
 
 def changes(model):
-    """What makes the two model members of a set run on small models."""
     own = {
         "diverse-paraphrase": (f"model={model('bart')}", "candidates=2", f"encoder={model('encoder')}"),
         "casual-to-formal": (f"model={model('t5')}",),

@@ -14,7 +14,6 @@ def no_waits(monkeypatch):
 
 @pytest.fixture
 def lines():
-    """The sentences of the store; a module may have its own."""
     return SENTENCES[:6]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from augment_cli import api
 from augment_cli.answers import client
-from augment_cli.answers.client import Pace, TooManyFailures, seconds_of
+from augment_cli.answers.client import Pace, seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.reports.report import rows_in_work
 from augment_cli.reports.soundness import command_for, verify
@@ -38,8 +38,6 @@ def echo(handler, number, body):
 
 
 def number_3(fault):
-    """A server that fails for one row alone."""
-
     def behave(handler, number, body):
         (fault if "number 3 " in last_text(body) else echo)(handler, number, body)
 
@@ -47,7 +45,6 @@ def number_3(fault):
 
 
 def switching(count, then, first=echo):
-    """A server that behaves in another way from some request on."""
     return lambda handler, number, body: (first if number < count else then)(handler, number, body)
 
 
@@ -173,21 +170,6 @@ def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
     with serving(echo) as server:
         ask(store, server)
     assert len(server.requests) == ROWS - 1
-
-
-def test_too_many_failures_are_a_share_of_the_last_ones():
-    few = TooManyFailures(0.5)
-    for number in range(19):
-        few.add(True)
-        assert not few.is_reached() and few.is_reached(at_end=True), number  # not by the first ones
-    few.add(False)
-    assert few.is_reached()
-    for _ in range(9):
-        few.add(False)
-    assert not few.is_reached()  # ten of twenty
-    few.add(True)
-    few.add(True)
-    assert not TooManyFailures(1.0).is_reached(at_end=True)
 
 
 def test_too_many_requests_halve_what_is_under_way_once_a_burst():

@@ -31,7 +31,6 @@ def texts(store, stage="answers-paraphrase"):
 
 
 def slowly(folder, kind, prompts, first, **options):
-    """What transformers' own greedy search writes, one prompt at a time."""
     tokenizer = load_tokenizer(Path(folder))
     model = load_weights(Path(folder), kind, torch.float32, "cpu")
     found = []

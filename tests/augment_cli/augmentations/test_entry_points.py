@@ -32,8 +32,6 @@ def printed() -> tuple[dict[str, str], str]:
 
 @pytest.fixture
 def call(command, tmp_path, monkeypatch):
-    """The command, with what is installed in `tmp_path/site`."""
-
     def forget() -> None:
         for module in ("shouting", "hostile"):
             sys.modules.pop(module, None)

@@ -277,7 +277,6 @@ def sample():
 
 @pytest.fixture(scope="module")
 def outputs(cases):
-    """What some draws make of each case: text and distinct rules."""
     made: list[set[tuple[str, tuple[str, ...]]]] = [set() for _ in range(len(cases))]
     for draw in range(DRAWS):
         some = rephrased(cases, RephraseParameters(0.5, 0.5, 0.5), draw)

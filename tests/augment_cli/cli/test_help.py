@@ -76,7 +76,6 @@ def examples_of(help_text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples speak of: a corpus of one's own, jsonl files, and a store."""
     folder = tmp_path_factory.mktemp("examples")
     lines = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(40)]
     (folder / "sentences.txt").write_text("\n".join(lines) + "\n")

@@ -155,7 +155,6 @@ def test_remove_takes_several_and_says_what_hangs_on_them(command, small):
 
 @pytest.fixture(scope="module")
 def half(tmp_path_factory):
-    """A store whose stage `some` has changed rows and unchanged ones, in parts of 25."""
     folder = tmp_path_factory.mktemp("half")
     store = store_of(folder, [*LINES, "see " + "x" * 3_000 + " here"], part_rows=25)
     with Session(store.path, Engine(1)) as session:

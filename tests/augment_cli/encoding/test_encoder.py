@@ -306,7 +306,6 @@ def spoiled_header(path):
 
 
 def narrower(path):
-    """Vectors of another width, as of another encoder."""
     with np.load(path) as arrays:
         digests, vectors = arrays["digests"], arrays["vectors"]
     np.savez(path, digests=digests, vectors=vectors[:, :-1])

@@ -267,7 +267,6 @@ def tokens_of(encoder, text):
 
 
 def slow_weights(encoder, texts, kind):
-    """Weight of each id by the formulas, with counters."""
     occurrences, documents = Counter(), Counter()
     for text in texts:
         occurrences.update(tokens_of(encoder, text))

@@ -1,8 +1,5 @@
 """Infinitives, inflected auxiliaries and small helpers of the rules on clauses."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,15 +63,6 @@ def test_the_lemma_of_the_pipeline_counts_where_the_dictionary_allows_it():
 )
 def test_auxiliaries(auxiliary, present, third, past):
     assert [phrase(auxiliary, form) for form in (PRESENT, THIRD, PAST)] == [present, third, past]
-
-
-def test_inflection_loads_no_spacy():
-    code = (
-        "import sys; from augment_cli.english.inflection import base_form; "
-        "assert base_form('left', 1) == 'leave'; print('spacy' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=12)

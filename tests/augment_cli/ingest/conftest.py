@@ -15,8 +15,6 @@ from augment_cli.store.store import Store
 
 @dataclass
 class Ingested:
-    """A store's corpus and rejects after ingest, as plain lists."""
-
     store: Store
     report: IngestReport
     texts: list[str]

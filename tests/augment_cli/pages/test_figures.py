@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.pages import drawing, figures
+from augment_cli.pages import figures
 from augment_cli.pages.adaptation import write_adaptation
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
 from augment_cli.pages.layout import marked, word_edits
@@ -25,7 +25,6 @@ SAID = {
 
 
 def vectors(spread, seed=0):
-    """Vectors (60, 8) around three centres, the nearer the smaller the spread."""
     centres = np.repeat(np.eye(3, 8), 20, axis=0)
     return centres + spread * np.random.default_rng(seed).normal(size=(60, 8))
 
@@ -61,16 +60,8 @@ def test_the_page_of_an_adaptation_has_two_maps_and_the_nearest_texts(tmp_path):
     assert "://" not in page and "default-src &#39;none&#39;" in page
 
 
-def test_strips_mark_the_median_of_each_name():
-    svg = drawing.strips([("una <b>", np.full(9, 0.25)), ("dn", np.full(9, 0.75))], 0.0, 1.0, "says")
-    marks = [float(x) for x in re.findall(r'class="mark" x1="([\d.]+)"', svg)]
-    assert svg.count("<polygon") == 2 and "una &lt;b&gt;" in svg
-    assert marks[1] - marks[0] == pytest.approx(241, abs=1)
-
-
 @pytest.fixture
 def first(tmp_path, monkeypatch):
-    """A first store, of which nothing has been scored."""
     monkeypatch.chdir(tmp_path)
     sentences = augment_cli.SAMPLE.read_text("utf-8").splitlines()[:150]
     augment_cli.run("crop", "store", texts=sentences, jobs=1)
@@ -125,12 +116,6 @@ def test_a_line_has_a_few_hundred_points_within_its_frame_and_leaves_out_what_is
     assert lines([("loss", np.arange(3), np.full(3, np.nan))], "says") == ""
 
 
-def test_an_interval_stands_on_its_scale():
-    picture = interval(2.0, 4.0, 6.0, 2.0, 6.0, "from 2 to 6")
-    assert 'x1="4.0" x2="116.0"' in picture and 'cx="60.0"' in picture
-    assert 'x1="4.0" x2="4.0"' in interval(1.0, 1.0, 1.0, 1.0, 1.0, "one value")
-
-
 def applied(original, edits):
     for edit in reversed(edits):
         original = original[: edit["start"]] + edit["replacement"] + original[edit["end"] :]
@@ -177,3 +162,9 @@ def test_the_page_names_the_stage_with_a_defect_first(tmp_path, monkeypatch):
 
 def test_noise_alone_is_named_as_what_it_may_be_made_for(tmp_path):
     assert "see whether it is meant to be so" in first_notice(tmp_path, "word-repetition")[0]
+
+
+def test_an_interval_stands_on_its_scale():
+    picture = interval(2.0, 4.0, 6.0, 2.0, 6.0, "from 2 to 6")
+    assert 'x1="4.0" x2="116.0"' in picture and 'cx="60.0"' in picture
+    assert 'x1="4.0" x2="4.0"' in interval(1.0, 1.0, 1.0, 1.0, 1.0, "one value")

@@ -27,8 +27,6 @@ from tests.helpers.made_stores import hostile_store, made, store_of
 
 
 class Page(html.parser.HTMLParser):
-    """The elements of a page, its ids, and the text of its style and script."""
-
     def __init__(self, text):
         super().__init__()
         self.elements, self.ids, self.inline, self.content, self._open = [], [], {}, "", None

@@ -42,7 +42,6 @@ def ingested(path, parsed_corpus_file, rows=1_100):
 
 @pytest.fixture(scope="session")
 def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
-    """A store with two parts of parses: 1,100 rows in two pieces, and 300 rows in one."""
     path = ingested(tmp_path_factory.mktemp("made") / "store", parsed_corpus_file)
     with Session(path, Engine(1)) as session:
         session.parse(pipeline)
@@ -112,7 +111,6 @@ class Progress(Silent):
 
 
 def parsed(path, pipeline):
-    """Parse a store; returns what was said of the progress."""
     progress = Progress()
     with Session(path, Engine(1), progress) as session:
         session.parse(pipeline)

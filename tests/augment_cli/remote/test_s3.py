@@ -77,7 +77,6 @@ def at(server, path, user="key:hidden%2Fsecret@"):
 
 @pytest.fixture(scope="module")
 def corpus(client, tmp_path_factory):
-    """The same sentences in four formats, in a folder and in the bucket."""
     folder = tmp_path_factory.mktemp("corpus")
     text = "".join(f"{line}\n" for line in LINES).encode()
     (folder / "a.txt.gz").write_bytes(gzip.compress(text))

@@ -134,18 +134,6 @@ def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monk
 
 
 @pytest.mark.slow
-def test_removing_a_stage_removes_its_journal(store_path, run, monkeypatch):
-    make(store_path, run)
-    Store.open(store_path).part_path("paraphrase", 1).unlink()
-    die_after(monkeypatch, 2)
-    with pytest.raises(Died):
-        make(store_path, run)
-    assert journalled(store_path)
-    Store.open(store_path).remove("paraphrase")
-    assert not journalled(store_path)
-
-
-@pytest.mark.slow
 def test_running_out_of_memory_cuts_a_batch_and_is_recorded(store_path, run, expected, monkeypatch):
     from augment_cli.neural.generation import Seq2Seq
 

@@ -99,14 +99,6 @@ def test_other_parses_are_read_by_name(parsed, other_pipeline):
         session.store.remove("parses-other")
 
 
-def test_parts_need_parses_that_are_there(parsed, shipped):
-    with Session(parsed.path, Engine(1), shared=True) as session:
-        session.augment(make_run("pi"), "pi-parts", parts={1})
-        assert session.store.stage("pi-parts").parts.keys() == {1}
-        with pytest.raises(UsageError, match="Make it with `augment-cli parse"):
-            session.augment(make_run("pi", parses="new"), parts={1})
-
-
 @pytest.mark.parametrize(
     ("name", "given"),
     [

@@ -91,7 +91,6 @@ def retyped(name, kind):
 
 
 def replaced(name, values):
-    """Other values, and another type, in the place of a column."""
     return lambda table: table.set_column(table.schema.get_field_index(name), name, values(len(table)))
 
 
@@ -100,8 +99,6 @@ def without_an_anchor(table):
 
 
 def at(key, value, inner=None):
-    """A change of the first value that is there, or of an entry of it."""
-
     def change(values):
         row = next(row for row, old in enumerate(values) if old)
         if inner is None:

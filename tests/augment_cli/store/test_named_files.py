@@ -148,7 +148,6 @@ COMMANDS = {"report": "out.html", "pack": "out.jsonl"}
 
 @pytest.fixture
 def here(tmp_path):
-    """A folder with a corpus of pairs and a store made of it."""
     (tmp_path / "in.csv").write_text("anchor,positive\n" + "".join(f"{line},{line}\n" for line in LINES))
     with Session(tmp_path / "store", Engine(1)) as session:
         session.ingest([tmp_path / "in.csv"], IngestOptions(text_column="anchor"))

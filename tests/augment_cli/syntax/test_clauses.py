@@ -137,14 +137,6 @@ def test_a_row_reads_the_same_beside_rows_of_the_other_scheme():
         assert mixed.roots[place] - tokens.start == alone.roots[0]
 
 
-def test_language_by_script():
-    texts = ["Der Fluß", "她走了。", "Tokyo (東京) is large", "iPhone 手机 很 贵", "A river"]
-    view = ClauseView.of(parse_rows(texts, [made_up_row(text) for text in texts]))
-    chinese = view.in_language(lambda language: language.code == "zh")
-    assert chinese.tolist() == [False, True, False, True, False]
-    assert view.in_language(lambda language: language.code == "en").tolist() == (~chinese).tolist()
-
-
 @st.composite
 def forests(draw: st.DrawFn) -> list[int]:
     """Heads of a random forest, tokens in a random order."""

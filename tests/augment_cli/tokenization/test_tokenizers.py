@@ -2,8 +2,6 @@
 
 import gzip
 import random
-import subprocess
-import sys
 from itertools import islice, pairwise
 
 import numpy as np
@@ -300,17 +298,6 @@ def test_the_example_of_a_tokenizer(tmp_path, command, monkeypatch):
     store = Store.open(tmp_path / "store")
     assert set(store.read("terms")["term"].to_pylist()) == {"小猫", "喝", "牛奶", "été", "hiver", ","}
     assert store.stage("terms").settings["resources"]["tokenizer"] == "1"
-
-
-def test_ordinary_text_never_loads_nltk():
-    code = (
-        "import sys, pyarrow as pa; from augment_cli.tokenization import get_tokenizer; "
-        "print(sorted({'nltk', 'regex', 'torch', 'spacy'} & set(sys.modules))); "
-        "get_tokenizer('treebank')(pa.array(['\"It\\'s Ünal\\u00a0—\\u2009Σ,\" she said.'])); "
-        "print('nltk' in sys.modules)"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.split("\n")[:2] == ["[]", "False"]
 
 
 def test_letters_of_scripts_without_spaces_are_terms():

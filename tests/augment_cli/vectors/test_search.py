@@ -235,7 +235,6 @@ def test_the_choice_equals_one_row_at_a_time(seed):
 
 @pytest.fixture(scope="module")
 def clustered():
-    """900 unit vectors in 30 clusters, and their row_ids: a graph has to find its way among these."""
     generator = np.random.default_rng(3)
     centres = generator.normal(size=(30, 24))
     vectors, _ = unit(centres[generator.integers(0, 30, 900)] + 0.7 * generator.normal(size=(900, 24)))

@@ -42,8 +42,6 @@ UNGUARDED = {"faithful": False}
 
 @pytest.fixture
 def run_of(model):
-    """`run_of("t5")`: an augmentation's run on a small model."""
-
     def run(kind, **options):
         if kind == "marian":
             ways = {"forward": model("marian"), "backward": model("marian-back")}
@@ -161,7 +159,6 @@ def test_what_was_turned_down_is_kept_beside_the_reason(table_of):
 
 @pytest.mark.slow
 def test_the_output_is_what_transformers_generates(model, table_of):
-    """The whole path, against the plain loop: one sentence at a time, no padding, no shared keys."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 

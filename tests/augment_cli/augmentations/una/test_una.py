@@ -86,7 +86,6 @@ def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("rank", [0, 1, 12, 28, 29])
 def test_drawn_ranks_follow_the_weights(rank, include_self):
-    """Chi-square against the window's weights, in the middle and at both ends of the table."""
     scores = np.sort(np.random.default_rng(7).gamma(2.0, size=30))[::-1]
     table, radius, count = term_table(scores.tolist()), 4, 60_000
     uniforms = np.random.default_rng(rank).random(count)

@@ -42,7 +42,6 @@ def verdicts(original, output):
 
 
 def changes(recorded, found):
-    """Each pair with another verdict than the recorded one, in words."""
     return [
         f"{pair[0]} -> {pair[1]}: was {' and '.join(old)}, is {' and '.join(found[pair])}"
         for pair, old in recorded.items()

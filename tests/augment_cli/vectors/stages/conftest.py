@@ -63,7 +63,6 @@ def vectors_path(embedded, tmp_path):
 
 @pytest.fixture(scope="session")
 def reranker(model, tmp_path_factory):
-    """A random cross-encoder as sentence-transformers saves it, by its activation."""
     import torch
     import transformers
     from sentence_transformers import CrossEncoder

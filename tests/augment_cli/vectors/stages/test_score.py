@@ -86,7 +86,6 @@ def test_only_some_columns_need_no_vectors(path):
 
 @pytest.fixture(scope="session")
 def classifier(model, tmp_path_factory):
-    """A random BERT with a classifier's head, by its labels."""
     import torch
     import transformers
 
