@@ -142,9 +142,7 @@ NEITHER = 'augmentation = "crop"'
 @pytest.mark.parametrize(
     ("runs", "named", "first"),
     [
-        ([NEITHER], False, False),
         ([NEITHER], True, False),  # a pipeline that nothing reads is not run
-        ([READS], False, False),
         ([READS], True, True),
         ([SURE, NEITHER], False, False),  # made where it is needed
         ([READS, SURE], False, True),

@@ -317,7 +317,6 @@ def test_the_reject_note_names_the_store_and_its_command_works(command, tmp_path
     [
         ("una --radius 3 --avoid none", "una --radius 3", "--avoid none"),
         ("una --radius 3 --background none", "una --radius 4", "--background none --radius 3"),
-        ("una --radius 3 --seed 7", "una --radius 3", "--seed 7"),
         ("una --radius 3 --surface in-place", "una --radius 3", "--surface in-place"),
         ("una --radius 3 --include-self", "una --radius 3", "--include-self"),
         ("fit --min-df 2", "fit", "--min-df 2"),

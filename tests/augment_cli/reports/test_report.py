@@ -135,10 +135,6 @@ def test_stats_of_a_packed_stage_count_parts_as_parts(small, command):
     assert 'data_dir="store/pack"' in program and '["anchor", "positive", "negative"]' in program
     assert "per_device_train_batch_size=64, max_steps=1," in program
     assert re.search(r"1 steps of 64 rows: about .* on this machine's \d+ cores", packed.stdout)
-    labelled = command(
-        "pack", "--negative", "una", "--positive", "corpus", "--layout", "labeled-pair", "--name", "l"
-    )
-    assert labelled.returncode == 0 and "from datasets" not in labelled.stdout
 
 
 def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):

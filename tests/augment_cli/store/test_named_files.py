@@ -167,14 +167,7 @@ def run(command, name, out):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "una --name {}",
-        "fit --name {}",
-        "pack --labels kind --name {}",
-        "report --out {}.html",
-        "crop --store {}",
-    ],
+    "words", ["una --name {}", "pack --labels kind --name {}", "report --out {}.html", "crop --store {}"]
 )
 def test_a_name_that_is_too_long_is_refused_as_one(command, here, words):
     done = command(*words.format("a" * 300).split(), *([] if "--store" in words else ["--store", "store"]))

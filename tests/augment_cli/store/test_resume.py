@@ -65,7 +65,6 @@ SETTINGS = Settings("x", 1, {"a": 1}, 0, {"corpus": "c"}, {"words": "w"}, {"nump
     ("changes", "key"),
     [
         ({"version": 2}, "version = 1, now 2"),
-        ({"parameters": {"a": 2}}, r"parameters\.a = 1, now 2"),
         ({"parameters": {"a": 1, "b": 3}}, r"parameters\.b = null, now 3"),
         ({"seed": 1}, "seed = 0, now 1"),
         ({"inputs": {"corpus": "d"}}, r'inputs\.corpus = "c", now "d"'),
