@@ -12,7 +12,7 @@ import pytest
 
 from augment_cli.engine import backends
 from augment_cli.engine.backends import call_elsewhere, versions_of
-from augment_cli.engine.engine import Engine
+from augment_cli.engine.engine import Engine, _Pace
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.store.settings import Settings
 
@@ -75,6 +75,8 @@ def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, 
 
 
 def test_ctrl_c_twice_stops_at_once():
+    assert _Pace(2, "parts").as_words() == "the running parts, the first ones, begun 0 s ago"
+
     def done(result):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)

@@ -14,6 +14,7 @@ from augment_cli.augmentations.una.una import UNA
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports import verdicts
+from augment_cli.reports.comparison import compare
 from augment_cli.reports.verdicts import Judgement, agreement, read, read_elsewhere
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -199,7 +200,7 @@ def test_a_stage_that_was_made_anew_is_another_and_the_command_warns(store, tmp_
     verdicts.write(tmp_path / "una.jsonl", verdicts.sample(store, "una", 5))
     words = ("judge", "--read", tmp_path / "una.jsonl", "--store", store.path)
     assert command(*words).stderr == ""
-    augment_cli.remove("una", store)
+    augment_cli.remove("una", store, with_descendants=True)
     with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", radius=4, seed=7))
     assert list(read_elsewhere(Store.open(store.path), verdicts.read([tmp_path / "una.jsonl"]))) == ["una"]
@@ -300,3 +301,4 @@ def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, 
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Called the same by the judge" in page and f"Label: same {same}, other 8, neither 8." in page
     assert "augment-cli read answers-judge" in page
+    assert compare(Store.open(judged_by_both))[-1]["sentences_per_second"] is None  # others made the texts
