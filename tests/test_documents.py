@@ -373,17 +373,6 @@ def test_the_table_of_results_was_measured():
     assert max(levels.values()) == levels["best"]
 
 
-def test_a_link_that_leaves_the_pages_becomes_a_path_or_leads_to_what_is_made_from_it():
-    text = "[card](../../data/models/encoder/README.md#use), [una](../how-to/una.md), [rules](rules.md)"
-    assert reference.for_the_site(text, "reference/parses") == (
-        "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
-    )
-    assert reference.for_the_site("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
-    code = "[codes](../../augment_cli/errors/__init__.py)"
-    assert reference.for_the_site(code, "explanation/promises") == "[codes](../reference/exit-codes.md)"
-    assert reference.for_the_site(code, "reference/store") == "[codes](exit-codes.md)"
-
-
 def test_git_ignores_the_pages_that_are_generated_and_no_others():
     ignored = re.findall(r"^/docs/reference/(.+)$", (REPOSITORY / ".gitignore").read_text("utf-8"), re.M)
     assert ignored == [f"{name}.md" for name in reference.PAGES]

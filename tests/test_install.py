@@ -1,17 +1,16 @@
 """What the Makefile installs with: PyTorch's build is chosen, and a dead index costs no time."""
 
-import contextlib
-import http.server
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.file_server import server
 from tests.helpers.places import REPOSITORY
 
+__all__ = ["server"]
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 INDEX = "http://127.0.0.1:9/whl/cpu"  # nobody answers there
 HAS_OTHER_BUILD = sys.platform != "linux" or any(Path(name).exists() for name in GPUS)
@@ -40,24 +39,6 @@ def install(tmp_path):
     return run
 
 
-@contextlib.contextmanager
-def serving():
-    """The address of an index that answers."""
-
-    class Answer(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
-        server.shutdown()
-
-
 @pytest.mark.skipif(HAS_OTHER_BUILD, reason="the CPU build is for Linux without a GPU")
 def test_an_index_that_does_not_answer_is_left_out(install):
     asked, said = install(".[train]", PIP_ARGS="--no-index")
@@ -66,12 +47,12 @@ def test_an_index_that_does_not_answer_is_left_out(install):
     assert install(".") == ("pip -m pip install --quiet --no-compile .\n", "")
 
 
-def test_uv_is_taken_where_it_is_there_and_pip_where_it_fails(install):
+def test_uv_is_taken_where_it_is_there_and_pip_where_it_fails(install, server):
     uv = '#!/bin/sh\necho "uv $*"\n'
     asked, _ = install(".[train]", uv=uv, PIP_FIND_LINKS="/wheels")
     assert re.fullmatch(r"uv pip install --quiet --python \S+ --find-links /wheels .\[train\]\n", asked)
-    with serving() as index:
-        asked, said = install(".[train]", uv=uv, TORCH_INDEX=index)
+    server.files["cpu/torch/"] = b"an index"
+    asked, said = install(".[train]", uv=uv, TORCH_INDEX=f"{server.host}/cpu")
     assert asked.endswith(" --torch-backend auto .[train]\n") and said == ""
     asked, said = install(".", uv="#!/bin/sh\nexit 2\n")
     assert (

@@ -1,13 +1,12 @@
 """Commands and Python of the pages are run on less; the notebooks from top to bottom, without a network."""
 
+import importlib
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -16,6 +15,8 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.models import shipped_pipeline
 from augment_cli.store.store import Store
+from tests.helpers.cluster_runs import dask_cluster
+from tests.helpers.commands import in_a_process
 from tests.helpers.page_commands import (
     PAGES,
     blocks_of,
@@ -94,7 +95,6 @@ ELSEWHERE = {
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
-_LONGEST = 300  # seconds of one process, on a machine with other work
 
 
 def is_elsewhere(line: str) -> bool:
@@ -156,21 +156,10 @@ def prepared(tmp_path_factory, tiny_encoder, model):
 
 def process(folder: Path, line: str) -> None:
     """One command in a process of its own, which must end well."""
-    words = shlex.split(line)
-    programs = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}
-    environment = os.environ | {
-        "PYTHONPATH": str(REPOSITORY),
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(folder / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", programs[words[0]], *words[1:]],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_LONGEST,
-    )
+    program, *words = shlex.split(line)
+    module = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}[program]
+    settings = {"PYTHONPATH": str(REPOSITORY), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
+    done = in_a_process(*words, cwd=folder, module=module, **settings)
     assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
@@ -257,48 +246,21 @@ def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
         page_in.run(line)
 
 
-@pytest.fixture
-def dask_address(tmp_path):
-    """A scheduler and a worker, started as the page says but for ports of this machine."""
-    start, join = (line for line in commands_of("docs/how-to/many-machines.md") if line.startswith("dask "))
-    file = tmp_path / "scheduler.json"
-    here = f"--host 127.0.0.1 --no-dashboard --scheduler-file {file}"
-    processes = [_started(f"{start} --port 0 {here}", tmp_path)]
-    try:
-        deadline = time.monotonic() + 120
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        address = json.loads(file.read_text("utf-8"))["address"]
-        line = join.replace("tcp://head-node:8786", address).replace("--nworkers 8", "--nworkers 1")
-        processes.append(_started(f"{line} --host 127.0.0.1 --no-dashboard", tmp_path))
-        yield address
-    finally:
-        for running in reversed(processes):
-            running.terminate()
-            running.wait(timeout=60)
-
-
-def _started(line: str, folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", *shlex.split(line)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
 @pytest.mark.slow
-def test_the_commands_of_a_cluster_work_on_this_machine(page_in, dask_address):
-    lines = [line for line in to_run("docs/how-to/many-machines.md") if not line.startswith("dask ")]
+def test_the_commands_of_a_cluster_work_on_this_machine(page_in, tmp_path_factory):
+    lines = to_run("docs/how-to/many-machines.md")
     lines.sort(key=lambda line: "--scheduler" in line)  # the other way to make the same, in another store
     for line in lines:
-        if line.startswith("sbatch "):
+        if line.startswith("dask "):  # read as Dask reads it; the cluster has other ports, on this machine
+            _, command, *words = shlex.split(line)
+            importlib.import_module(f"distributed.cli.dask_{command}").main.make_context(command, words)
+        elif line.startswith("sbatch "):
             for task in ("0", "1"):
                 page_in.run(_of_task(line, task))
         elif "--scheduler" in line:
-            line = line.replace("tcp://head-node:8786", dask_address).replace("/shared/store", "other")
-            process(page_in.folder, f"{line} --corpus few.txt --radius 4")
+            with dask_cluster(tmp_path_factory.mktemp("dask")) as (address, _):
+                line = line.replace("tcp://head-node:8786", address).replace("/shared/store", "other")
+                process(page_in.folder, f"{line} --corpus few.txt --radius 4")
             assert Store.open(page_in.folder / "other").has("una")
         else:
             page_in.run(line)
@@ -313,12 +275,12 @@ def _of_task(line: str, task: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=_LONGEST,
     )
     return done.stdout.strip()
 
 
 NOTEBOOKS = sorted((REPOSITORY / "docs/notebooks").glob("*.ipynb"))
+assert len(NOTEBOOKS) == 3
 _LONGEST_CELL = 300  # seconds; a hanging cell fails
 
 
@@ -330,10 +292,6 @@ def test_it_ships_small_and_without_outputs(path):
     assert path.stat().st_size < 20_000 and "/home/" not in path.read_text("utf-8")
     for cell in cells:
         compile("".join(cell["source"]), str(path), "exec")
-
-
-def test_there_are_three():
-    assert len(NOTEBOOKS) == 3
 
 
 @pytest.mark.slow

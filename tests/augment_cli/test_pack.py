@@ -12,7 +12,7 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions, cost_of, cost_of_filters, pack
 from augment_cli.pack.export import export, reserved, training_lines
-from augment_cli.pack.options import choose, read_pack_recipe
+from augment_cli.pack.options import choose
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
 from augment_cli.runs.run import make_run
@@ -24,7 +24,6 @@ from tests.helpers.made_stores import add_texts
 
 @pytest.fixture
 def mixed(store):
-    """The store with a stage of positives in which every third row is unchanged."""
     with store.lock():
         add_texts(store, "uda", lambda row, text: text.upper() if row % 3 else None)
     return store
@@ -48,13 +47,6 @@ def test_by_default_everything_finished_by_kind(mixed):
     ]
     assert [*rows[0]] == ["anchor", "positive", "negative", "negative_1"]
     assert verify(mixed) == [] and why_not_reused(mixed, "pack") is None
-
-
-def test_the_anchor_may_stand_in(mixed):
-    rows = packed(mixed, choose(mixed, ["uda"], ["una"], "anchor"))
-    originals = mixed.read("corpus")["text"].to_pylist()
-    assert [row["anchor"] for row in rows] == originals
-    assert all((row["positive"] == row["anchor"]) == (number % 3 == 0) for number, row in enumerate(rows))
 
 
 def test_several_positives_give_rows_several_negatives_columns(mixed):
@@ -131,14 +123,6 @@ def test_a_negative_given_as_a_positive_is_refused(gappy):
         choose(gappy, ["uda"], ["corpus"])
 
 
-def test_columns_of_the_corpus_are_carried(mixed, tmp_path):
-    rows = packed(mixed, choose(mixed, ["uda"], ["una"], carry=["row_id", "line"]))
-    assert [row["row_id"] for row in rows] == [row for row in range(60) if row % 3]
-    assert list(rows[0]) == ["anchor", "positive", "negative", "row_id", "line"]
-    with pytest.raises(UsageError, match=r"--carry label: the corpus has row_id, source, line to carry"):
-        choose(mixed, carry=["label"])
-
-
 def test_a_split_keeps_equal_sentences_together_and_is_whole(command, tmp_path):
     lines = [f"the river number {n % 40} flows by" for n in range(80)]
     (tmp_path / "in.txt").write_text("\n".join(lines))
@@ -173,24 +157,6 @@ def test_an_export_follows_no_link_and_leaves_nothing_beside(mixed, command):
     assert {path.name for path in folder.iterdir()} == before | {"pairs.jsonl"}
 
 
-def test_two_exports_to_one_file_do_not_mix(mixed, command, monkeypatch):
-    path = mixed.path.parent / "pairs.jsonl"
-    assert command("pack", "--store", mixed.path, "--out", "pairs.jsonl").returncode == 0
-    whole, read, store = path.read_bytes(), Store.read_part, Store.open(mixed.path)
-
-    def read_and_export(self, *arguments):
-        table = read(self, *arguments)
-        if arguments[0] == "pack":  # another one, while this one has its file open
-            monkeypatch.setattr(Store, "read_part", read)
-            export(store, "pack", path)
-            assert path.read_bytes() == whole
-        return table
-
-    monkeypatch.setattr(Store, "read_part", read_and_export)
-    export(store, "pack", path)
-    assert path.read_bytes() == whole
-
-
 @pytest.mark.parametrize("options", [[], ["--split", "0.25"]])
 def test_a_second_pack_to_one_file_is_refused(mixed, command, options):
     """Of another store, say; one store's lock keeps its own writers apart."""
@@ -202,19 +168,6 @@ def test_a_second_pack_to_one_file_is_refused(mixed, command, options):
     assert result.returncode == 5 and len(result.stderr.splitlines()) == 1
     assert f"{target}: another run (process {os.getpid()}) writes it" in result.stderr
     assert set(folder.iterdir()) == before and "pack" not in Store.open(mixed.path).stages()
-
-
-def test_an_export_that_fails_leaves_nothing(mixed, command, monkeypatch):
-    assert command("pack", "--store", mixed.path).returncode == 0
-    store, before = Store.open(mixed.path), set(mixed.path.parent.iterdir())
-
-    def fail(path):
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="full"):
-        export(store, "pack", mixed.path.parent / "pairs.csv")
-    assert set(mixed.path.parent.iterdir()) == before
 
 
 def test_jsonl_out(mixed, command):
@@ -232,16 +185,6 @@ def test_what_cannot_be_packed_is_refused(store):
     for options in [*wrong, {"split": 1.0}, {"split": -0.5}]:
         with pytest.raises(UsageError):
             choose(store, **options)
-
-
-def test_recipes(tmp_path, mixed):
-    recipe = tmp_path / "pack.toml"
-    recipe.write_text('[pack]\npositives = ["corpus", "uda"]\nnegatives = ["una"]\nunchanged = "anchor"\n')
-    assert choose(mixed, **read_pack_recipe(recipe)) == PackOptions(("corpus", "uda"), ("una",), "anchor")
-    for text in ("", "[pack]\npositive = 1\n", '[pack]\npositives = "uda"\n', "[pack\n"):
-        recipe.write_text(text)
-        with pytest.raises(UsageError, match=r"pack\.toml"):
-            read_pack_recipe(recipe)
 
 
 # A sentence with two positives in rows of their own; a negative that is its row's positive; one that is the
@@ -305,3 +248,16 @@ def test_null_is_asked_for_by_name(store, where):
     with pytest.raises(UsageError, match="neither more nor less"):
         parse_where("reason < null")
     assert parse_where("reason == 'null'")[0].value == "null"
+
+
+def test_an_export_that_fails_leaves_nothing(mixed, command, monkeypatch):
+    assert command("pack", "--store", mixed.path).returncode == 0
+    store, before = Store.open(mixed.path), set(mixed.path.parent.iterdir())
+
+    def fail(path):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        export(store, "pack", mixed.path.parent / "pairs.csv")
+    assert set(mixed.path.parent.iterdir()) == before

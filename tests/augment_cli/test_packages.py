@@ -163,7 +163,7 @@ def test_the_trainer_and_the_evaluator_name_the_extra_that_brings_all(command, m
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (6, f"error: {lacking(module, 'train')}")
 
 
-def test_the_address_stands_in_one_place(monkeypatch):
+def test_the_address_stands_in_one_place_and_internal_errors_name_it(monkeypatch, capsys):
     config = configparser.ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
     addresses = dict(line.split(" = ") for line in config["metadata"]["project_urls"].strip().splitlines())
@@ -172,26 +172,15 @@ def test_the_address_stands_in_one_place(monkeypatch):
         package["Project-URL"] = f"{name}, {address}"
     monkeypatch.setattr(errors, "metadata", lambda name: package)
     assert errors.issue_tracker() == addresses["Issues"].strip()
+    with pytest.raises(typer.Exit):
+        guarded(lambda: Store.open(None))()
+    assert addresses["Issues"].strip() in capsys.readouterr().err
 
     def missing(name):  # a checkout that nobody installed
         raise errors.PackageNotFoundError(name)
 
     monkeypatch.setattr(errors, "metadata", missing)
     assert errors.issue_tracker() == "the address in setup.cfg"
-
-
-def test_an_internal_error_names_it(monkeypatch, capsys):
-    package = Message()
-    package["Project-URL"] = "Issues, https://example.org/here"
-    monkeypatch.setattr(errors, "metadata", lambda name: package)
-
-    @guarded
-    def command():
-        Store.open(None)
-
-    with pytest.raises(typer.Exit):
-        command()
-    assert "https://example.org/here" in capsys.readouterr().err
 
 
 COMMANDS = {"augment-train": "train", "augment-eval": "evaluate", "augment-data": "fetch"}
@@ -204,7 +193,6 @@ spec.loader.exec_module(sys.modules["augment_cli"])"""
 
 @pytest.fixture(params=["wheel", pytest.param("editable", marks=pytest.mark.slow)])
 def call(request, tmp_path):
-    """A command by its function, as its console script calls it, in a folder with traps for imports."""
     site, work = tmp_path / "site", tmp_path / "work"
     work.mkdir()
     (work / "train.py").write_text("raise SystemExit('not this one')")

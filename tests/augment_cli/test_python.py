@@ -100,9 +100,6 @@ def test_a_mistyped_name_gets_its_likely_meaning(here):
     assert errors.did_you_mean("xyz", ["una"]) == ""
 
 
-# --- errors
-
-
 def test_errors_name_parameters_not_options(here):
     with pytest.raises(UsageError) as caught:
         augment_cli.ingest_corpus(store="more", texts=pandas.DataFrame({"title": ["x"]}))
@@ -122,10 +119,8 @@ def test_errors_name_parameters_not_options(here):
         ("Use the same settings (--min-df 1)", "Use the same settings (min_df=1)"),
         ("--name NAME", "stage=NAME"),
         ("--no-quoting reads it", "quoting=False reads it"),
-        ("--positive again", "positives= again"),
         ("`augment-cli una --radius 1% --name x`", "`augment_cli.run('una', radius='1%', stage='x')`"),
         ("`augment-cli doctor`", "`augment-cli doctor`"),
-        ("--by vector: choose one", "by='vector': choose one"),
         (
             "Use the same settings (--avoid none --seed 7 --include-self), or",
             "Use the same settings (avoid='none', seed=7, include_self=True), or",
@@ -138,9 +133,6 @@ def test_errors_name_parameters_not_options(here):
 def test_words_of_the_command_become_words_of_python(message, expected):
     function = "run" if "name" in message.lower() else ""
     assert in_python(message, function).replace(", name='x'", ", stage='x'") == expected
-
-
-# --- augment
 
 
 def test_data_frames_and_missing_sentences_are_augmented(here):
@@ -158,18 +150,6 @@ def test_data_frames_and_missing_sentences_are_augmented(here):
             augment_cli.augment(frame, "una", store="store")
     for series in (pandas.Series(given), polars.Series(given), pa.array(given)):
         assert augment_cli.augment(series, "una", store="store").equals(expected)
-
-
-def test_several_draws_are_those_of_a_store(here):
-    augment_cli.run("una", "store", stage="three", draws=3, jobs=1)
-    store = augment_cli.open_store("store")
-    table = augment_cli.augment(SENTENCES, "una", store=store, draws=3)
-    assert table["draw"].to_pylist() == [0] * 6 + [1] * 6 + [2] * 6
-    stored = [text for name in ("three", "three.1", "three.2") for text in store.frame(name)["text"]]
-    assert table["text"].to_pylist() == stored
-
-
-# --- progress
 
 
 def test_progress_and_notes_go_to_the_logger_where_nobody_looks_on(tmp_path, caplog):
@@ -194,36 +174,6 @@ def test_a_terminal_gets_bars(monkeypatch, capsys):
     assert "una" in shown.err and "Note: mind ␛" in shown.err and shown.out == ""
 
 
-# --- looking
-
-
-def test_a_store_is_looked_at_judged_and_made_smaller(here):
-    store = augment_cli.open_store("store")
-    names = [one["name"] for one in augment_cli.list_augmentations()]
-    assert {"una", "dn", "paraphrase"} <= set(names) and names == sorted(set(names), key=names.index)
-    assert "default" in [one["name"] for one in augment_cli.list_recipes()]
-    assert [one["stage"] for one in augment_cli.stats(store=store)] == ["una"]
-    (row,) = augment_cli.inspect("una", store, rows=[2])
-    assert row["original"] == SENTENCES[2]
-    assert augment_cli.verify(store) == []
-    (store.path / "una/part-00000.parquet").write_bytes(b"x")
-    assert augment_cli.verify("store")
-    judged = augment_cli.judge("una", made_again(here), count=2, write="una.judged.jsonl")
-    assert len(judged) == 2 and judged[0]["verdict"] is None
-    assert augment_cli.judge(read=["una.judged.jsonl"])[0]["unread"] == 2
-    with pytest.raises(UsageError, match="read="):
-        augment_cli.judge()
-    opened = augment_cli.open_store("store")
-    assert augment_cli.remove(["terms", "tfidf"], opened, with_descendants=True) == []
-    assert opened.stages() == ["rejects", "corpus"]
-
-
-def made_again(here):
-    """The store of `here` with its spoilt stage made anew."""
-    augment_cli.remove("una", "store")
-    return augment_cli.run("una", "store", jobs=1)
-
-
 # --- choosing rows
 
 
@@ -245,9 +195,6 @@ def test_rows_are_chosen_by_reason_by_text_and_by_truth(here):
         augment_cli.inspect("corpus", "few", reason="too_few_words")
     with pytest.raises(UsageError, match="'replaced' of 'una' holds numbers, and 'many' is not one"):
         augment_cli.inspect("una", where="replaced > many and row_id == x")
-
-
-# --- what a notebook asks for first
 
 
 def test_run_reads_a_corpus_and_the_store_says_what_it_holds(tmp_path):
@@ -309,30 +256,6 @@ def test_one_name_in_the_place_of_a_list_is_not_spelt_out(tmp_path):
     assert kept.read == 1 and "topic" in augment_cli.open_store(tmp_path / "kept").frame("corpus").columns
 
 
-def test_the_command_takes_the_sample_and_says_so(command):
-    done = command("ingest")
-    assert done.returncode == 0 and "using the shipped sample" in done.stdout + done.stderr
-
-
-# --- a store with methods
-
-
-def test_a_store_has_the_operations_as_methods(here):
-    store = augment_cli.Store.open("store")
-    assert [row["row_id"] for row in store.inspect("una", n=3)] == [
-        row["row_id"] for row in augment_cli.inspect("una", "store", count=3)
-    ]
-    assert store.stats("una") == augment_cli.stats("una", "store")
-    assert store.run("crop", jobs=1) is store and store.has("crop")
-    assert store.fit(min_df=2, name="frequent") is store and store.frame("una").height == 6
-    assert store.pack(positives=["corpus"], negatives=["una"]).frame("pack").height
-    assert store.remove(["pack"]) == [] and "pack" not in store.stages()
-    assert store.augment(["The river flows."], "una").num_rows == 1
-    with pytest.raises(UsageError, match="has no parameter 'rnge'"):
-        store.mine(rnge=3)
-    assert isinstance(augment_cli.run_recipe("augcse-4-no-models", store).store, augment_cli.Store)
-
-
 def test_every_operation_on_a_store_is_a_method():
     on_stores = {one for one in DECLARED if "store" in inspect.signature(one).parameters}
     methods = [one for one in vars(augment_cli.Store).values() if hasattr(one, "__wrapped__")]
@@ -350,7 +273,6 @@ def test_every_operation_on_a_store_is_a_method():
         (lambda: augment_cli.run("new", "crop"), r"first, then the store: run\('crop', 'new'\)"),
         (lambda: augment_cli.run("default", "store"), r"is a recipe; call run_recipe\('default', 'store'\)"),
         (lambda: augment_cli.score("una", "store"), r"Store\.open\('store'\)\.score\('una'\)"),
-        (lambda: augment_cli.report("page.html", "store"), r"\.report\('page\.html'\)"),
         (lambda: augment_cli.augment("crop", ["The river flows."]), r"augment\(texts, 'crop'\)"),
     ],
 )
@@ -372,9 +294,6 @@ def test_a_refused_corpus_binds_no_store(tmp_path):
     store.run("crop", jobs=1)
     with pytest.raises(MixError, match="nothing was changed"):  # work is never replaced
         store.ingest(texts=["Another sentence."])
-
-
-# --- in a notebook
 
 
 class Shell:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -91,13 +90,6 @@ def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
         result.check()
 
 
-def test_a_key_beside_the_runs_is_refused(tmp_path, corpus, write_recipe):
-    own = write_recipe('augmentation = "crop"', head="[prase]\npipeline = 'english'\n")
-    with pytest.raises(UsageError, match=r"'prase' is neither \[\[run\]\] nor \[parse\]"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
-    assert not (tmp_path / "store").exists()
-
-
 def test_a_rule_that_hardly_changes_the_corpus_is_left_out_and_said(tmp_path, write_recipe, command):
     corpus = tmp_path / "requests.txt"
     corpus.write_text("turn on the light\nplay some jazz\nopen the door\n" * 9, "utf-8")
@@ -113,13 +105,23 @@ def test_a_rule_that_hardly_changes_the_corpus_is_left_out_and_said(tmp_path, wr
     assert augment_cli.run_recipe(own, tmp_path / "store", jobs=1).folders == ["dn", "rephrase"]
 
 
-@pytest.mark.parametrize("share", ["2", "true", '"much"'])
-def test_a_share_that_is_none_is_refused(tmp_path, corpus, write_recipe, share):
-    own = write_recipe('augmentation = "dn"', head=f"least_changed = {share}\n")
-    with pytest.raises(UsageError, match="must be a share"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus)
-    with pytest.raises(UsageError, match="least_changed=2: must be a share"):
-        augment_cli.run_recipe("default", tmp_path / "store", corpus, least_changed=2)
+@pytest.mark.parametrize(
+    ("head", "options", "message"),
+    [
+        ("[prase]\npipeline = 'english'\n", {}, r"'prase' is neither \[\[run\]\] nor \[parse\]"),
+        *((f"least_changed = {share}\n", {}, "must be a share") for share in ("2", "true", '"much"')),
+        ("", {"least_changed": 2}, "least_changed=2: must be a share"),
+        *(
+            ("", {"changes": [change]}, "crop|nonsense")
+            for change in ("crop", "crop.nonsense=1", "nonsense.seed=1")
+        ),
+    ],
+)
+def test_nonsense_is_said_before_anything_is_made(tmp_path, corpus, write_recipe, head, options, message):
+    own = write_recipe('augmentation = "crop"', head=head)
+    with pytest.raises(UsageError, match=message):
+        augment_cli.run_recipe(own, tmp_path / "store", corpus, **options)
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_wrong_change_is_blamed_and_not_the_recipes_file(write_recipe):
@@ -132,13 +134,6 @@ def test_a_wrong_change_is_blamed_and_not_the_recipes_file(write_recipe):
         recipe.load(wrong, ["word-deletion.seed=3"])
 
 
-@pytest.mark.parametrize("change", ["crop", "crop.nonsense=1", "nonsense.seed=1"])
-def test_nonsense_is_said_before_anything_is_made(tmp_path, corpus, write_recipe, change):
-    with pytest.raises(UsageError):
-        augment_cli.run_recipe(write_recipe('augmentation = "crop"'), tmp_path / "store", corpus, [change])
-    assert not (tmp_path / "store").exists()
-
-
 READS = 'augmentation = "synonym"'
 SURE = 'augmentation = "pi"'
 NEITHER = 'augmentation = "crop"'
@@ -147,9 +142,7 @@ NEITHER = 'augmentation = "crop"'
 @pytest.mark.parametrize(
     ("runs", "named", "first"),
     [
-        ([NEITHER], False, False),
         ([NEITHER], True, False),  # a pipeline that nothing reads is not run
-        ([READS], False, False),
         ([READS], True, True),
         ([SURE, NEITHER], False, False),  # made where it is needed
         ([READS, SURE], False, True),
@@ -162,39 +155,12 @@ def test_the_parse_comes_first_where_the_order_would_decide(write_recipe, runs, 
     assert _parse_comes_first(loaded, "some_pipeline" if named else None) is first
 
 
-def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_recipe, monkeypatch):
-    class ParsedError(Exception):
-        pass
-
-    def parse(self, pipeline=None, name=None, parts=None):
-        raise ParsedError(pipeline)
-
-    monkeypatch.setattr(Session, "parse", parse)
-    monkeypatch.setattr("augment_cli.session.recipe.find_pipeline", lambda _: SimpleNamespace(name="en_any"))
-    own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
-    with pytest.raises(ParsedError, match="recipes_own"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus)
-    with pytest.raises(ParsedError, match="callers"):
-        augment_cli.run_recipe(own, tmp_path / "store", corpus, pipeline="callers")
-
-
 def test_the_list_of_recipes(command):
     listed = json.loads(command("list", "--recipes", "--json").stdout)
     entries = {entry["name"]: entry["summary"] for entry in listed}
     assert set(entries) == {file.stem for file in recipe.FOLDER.glob("*.toml")}
     assert all(len(summary) < 300 and summary.endswith(".") for summary in entries.values()), entries
     assert "augcse-8-no-models" in command("list", "--recipes").stdout
-
-
-def test_the_papers_recipes_are_what_a_paper_draws_and_says(write_recipe):
-    (una, random_terms, random) = (item.run.parameters for item in recipe.load("paper-una"))
-    assert {(one.beta, one.radius, one.surface) for one in (una, random_terms, random)} == {
-        ("0.5", "4000", "in-place")
-    }
-    drawn = [(one.positions, one.terms) for one in (una, random_terms, random)]
-    assert drawn == [("tfidf", "tfidf"), ("tfidf", "random"), ("random", "random")]
-    sda = {item.stage: item.run.parameters.mode for item in recipe.load("paper-sda")}
-    assert sda == {"pi": "recommended", "aa": "paper", "dn": "paper"}
 
 
 def test_an_augmentation_that_is_taken_for_a_recipe_is_named_as_one():
@@ -220,19 +186,10 @@ def test_each_set_has_its_size_stands_in_the_next_and_lacks_its_models_alone(siz
     assert len(plain) == size - (1 if size == 4 else 2)
 
 
-def test_what_stands_in_for_what_can_be_changed():
-    runs = recipe.load("augcse-4", ["diverse-paraphrase.choice=best"])
-    parameters = {run.stage: run.run.parameters for run in runs}["diverse-paraphrase"]
-    assert parameters.choice == "best" and parameters.candidates == 5
-
-
-# --- with the members that run a model, by small ones
-
 FAST = ("precision=fp32", "device=cpu", "batch_tokens=400", "beams=2", "max_length=12")
 
 
 def changes(model):
-    """What makes the two model members of a set run on small models."""
     own = {
         "diverse-paraphrase": (f"model={model('bart')}", "candidates=2", f"encoder={model('encoder')}"),
         "casual-to-formal": (f"model={model('t5')}",),

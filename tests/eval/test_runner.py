@@ -1,8 +1,6 @@
 """Models on toy sets: names, prompts, whitening, broken encoders, and sentences that leak into training."""
 
-import contextlib
 import gzip
-import itertools
 import json
 
 import numpy as np
@@ -12,13 +10,13 @@ from sentence_transformers import SentenceTransformer
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError
 from eval import runner, subcommands
-from eval.command import main
 from eval.contract import Options, Progress
 from eval.protocols.retrieval import score
-from eval.scoring import _Shown, split_label
+from eval.scoring import split_label
 from eval.tasks import Table, load_registry, read_tables
 from eval.tasks.beir import read_beir
 from tests.helpers.beir_folders import write_beir
+from tests.helpers.commands import typed
 from tests.helpers.small_encoders import with_prompts
 from tests.helpers.stored_results import REGISTRY
 
@@ -80,25 +78,13 @@ def test_leaks_are_read_from_stores_and_text_files(tmp_path):
 
 
 @pytest.mark.parametrize(("option", "name"), [("--out", "file/x"), ("--cache", "file")])
-def test_a_file_where_a_folder_must_be(tmp_path, capsys, option, name):
+def test_a_file_where_a_folder_must_be(tmp_path, option, name):
     (tmp_path / "file").write_text("a file")
-    folders = ["--out", str(tmp_path / "results"), option, str(tmp_path / name)]
-    with pytest.raises(SystemExit) as stop:
-        main([str(tmp_path / "none"), "--minimal-pairs", *folders])
-    said = capsys.readouterr().err
-    assert stop.value.code == 4 and not (tmp_path / "results").exists()
-    assert f"{tmp_path / 'file'}: is not a folder" in said and f"choose another {option}" in said
-
-
-def test_a_log_gets_lines_with_the_time_left(capsys, monkeypatch):
-    clock = itertools.count(0.0, 6.0)
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    with contextlib.ExitStack() as shown:
-        one = _Shown(shown, "mine")
-        one.start("seeds", 10)
-        for _ in range(3):
-            one.advance(1)
-    assert capsys.readouterr().err.splitlines()[-1] == "mine: seeds: 3 of 10 rows, 0.2 rows/s, 42 s left"
+    folders = ["--out", tmp_path / "results", option, tmp_path / name]
+    done = typed("eval", tmp_path / "none", "--minimal-pairs", *folders)
+    assert done.returncode == 4 and not (tmp_path / "results").exists()
+    assert f"{tmp_path / 'file'}: is not a folder" in done.stderr
+    assert f"choose another {option}" in done.stderr
 
 
 def test_labels_come_from_the_path_unless_given(tmp_path):
@@ -118,9 +104,9 @@ def prompted(old_layout, tmp_path):
     return with_prompts(old_layout, tmp_path / "prompted", PROMPTS)
 
 
-def test_queries_and_documents_have_prompts_of_their_own(prompted, tmp_path, capsys):
+def test_queries_and_documents_have_prompts_of_their_own(prompted, tmp_path):
     beir, out = write_beir(tmp_path / "made-up"), tmp_path / "results"
-    common = [str(prompted), "--beir", str(beir), "--out", str(out), "--no-plots", "--json"]
+    common = [prompted, "--beir", beir, "--out", out, "--no-plots", "--json"]
     library = SentenceTransformer(str(prompted), device="cpu")
 
     def theirs(name):
@@ -132,8 +118,7 @@ def test_queries_and_documents_have_prompts_of_their_own(prompted, tmp_path, cap
         (["--prompt-name", "document"], "document", "document"),
         (["--prompt-name", "document", "--query-prompt-name", "query"], "document", "query"),
     ]:
-        main([*common, *options])
-        capsys.readouterr()
+        assert typed("eval", *common, *options).returncode == 0
         folder = max(out.glob("prompted/*"), key=lambda path: path.stat().st_mtime_ns)
         settings = json.loads((folder / "encoder.json").read_text())
         assert (settings.get("prompt_name"), settings.get("query_prompt_name")) == (
@@ -156,8 +141,6 @@ def test_queries_and_documents_have_prompts_of_their_own(prompted, tmp_path, cap
         (["--query-prompt-name", "query", "--whiten"], "--query-prompt-name query: goes without --whiten"),
     ],
 )
-def test_what_makes_no_sense_is_refused(prompted, tmp_path, options, message, capsys):
+def test_what_makes_no_sense_is_refused(prompted, tmp_path, options, message):
     beir = write_beir(tmp_path / "made-up")
-    with pytest.raises(SystemExit):
-        main([str(prompted), "--beir", str(beir), "--out", str(tmp_path / "results"), *options])
-    assert message in capsys.readouterr().err
+    assert message in typed("eval", prompted, "--beir", beir, "--out", tmp_path / "results", *options).stderr

@@ -19,32 +19,13 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from tests.helpers.cluster_runs import PARTS, begin, check, finish, ingest, made_here, una, wait_for_parts
+from tests.helpers.cluster_runs import begin, begun, check, expected, finish, folder, una
 from tests.helpers.undisturbed import appeared, digests_of_parts
 
+__all__ = ["expected", "folder"]
 pytestmark = pytest.mark.slow
 ENGINES = {"loky": ["--jobs", "2"], "threading": ["--jobs", "2", "--backend", "threading"]}
 FILES = "**/*.parquet"  # pieces too
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("kills")
-
-
-@pytest.fixture(scope="module")
-def expected(folder):
-    return made_here(folder)
-
-
-def begun(folder, store, options):
-    """A command at a random moment."""
-    draws = random.Random(store)
-    ingest(folder, store)
-    process = una(folder, store, *options)
-    wait_for_parts(folder, store, draws.randrange(11, PARTS), process)
-    time.sleep(draws.random() * 0.1)
-    return process
 
 
 @pytest.mark.parametrize("seed", range(3))

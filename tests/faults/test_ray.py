@@ -1,9 +1,6 @@
 """The same bytes on a Ray cluster of worker processes, also when a worker or the command is killed."""
 
-import os
-import random
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,17 +10,32 @@ import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError
-from tests.helpers.cluster_runs import PARTS, check, finish, ingest, made_here, una, wait_for_parts
+from tests.helpers.cluster_runs import (
+    Cluster,
+    expected,
+    folder,
+    test_a_worker_is_killed_half_way,
+    test_same_bytes,
+    test_the_command_is_killed_half_way,
+)
 
 ray = pytest.importorskip(
     "ray", reason="Ray is 240 MB, so `dev` leaves it out: pip install 'augment-cli[ray]'"
 )
+__all__ = ["expected", "folder"]
+__all__ += ["test_a_worker_is_killed_half_way", "test_same_bytes", "test_the_command_is_killed_half_way"]
 pytestmark = pytest.mark.slow
+
+
+def workers_of(head):
+    """The processes that run calls, or have run some."""
+    children = psutil.Process(head).children(recursive=True)
+    return [child for child in children if child.name() in ("ray::call_on_ray", "ray::IDLE")]
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A head node with two workers and a GPU that it only claims; its address and its process."""
+    """A head node with two workers and a GPU that it only claims."""
     with tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as folder:
         start = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--port", "0"]
         start += ["--num-cpus", "2", "--num-gpus", "1", "--object-store-memory", "100000000"]
@@ -34,63 +46,14 @@ def cluster():
         try:
             assert head.stdout is not None
             found = (re.search(r"--address=\'([^\']+)\'", line) for line in head.stdout)
-            yield next(match[1] for match in found if match), head.pid
+            address = next(match[1] for match in found if match)
+            yield Cluster(["--backend", "ray", "--address", address], lambda: workers_of(head.pid))
         finally:
             ray.shutdown()
             processes = [*psutil.Process(head.pid).children(recursive=True), psutil.Process(head.pid)]
             for process in processes:
                 process.kill()
             head.communicate(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("ray")
-
-
-@pytest.fixture(scope="module")
-def expected(folder):
-    return made_here(folder)
-
-
-def on_cluster(address):
-    return ["--backend", "ray", "--address", address]
-
-
-def test_same_bytes(cluster, folder, expected):
-    ingest(folder, "whole")
-    assert finish(una(folder, "whole", *on_cluster(cluster[0]))) == (0, "")
-    check(folder, "whole", expected)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_worker_is_killed_half_way(cluster, folder, expected, seed):
-    address, head = cluster
-    draws, store = random.Random(seed), f"worker-{seed}"
-    ingest(folder, store)
-    process = una(folder, store, *on_cluster(address))
-    wait_for_parts(folder, store, draws.randrange(12, PARTS - 5), process)
-    children = psutil.Process(head).children(recursive=True)
-    workers = [child for child in children if child.name() in ("ray::call_on_ray", "ray::IDLE")]
-    assert workers, [child.name() for child in children]
-    for worker in workers[:1]:
-        os.kill(worker.pid, signal.SIGKILL)
-    code, errors = finish(process)
-    assert code == 0, errors
-    check(folder, store, expected)
-
-
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
-def test_the_command_is_killed_half_way(cluster, folder, expected, name):
-    draws, store = random.Random(name), f"command-{name}"
-    ingest(folder, store)
-    process = una(folder, store, *on_cluster(cluster[0]))
-    wait_for_parts(folder, store, draws.randrange(12, PARTS - 5), process)
-    process.send_signal(getattr(signal, name))
-    code, errors = finish(process)
-    assert code in (0, 130 if name == "SIGINT" else -getattr(signal, name)), errors
-    assert finish(una(folder, store, *on_cluster(cluster[0]))) == (0, "")
-    check(folder, store, expected)
 
 
 def run(engine, function, calls):
@@ -100,7 +63,7 @@ def run(engine, function, calls):
 
 
 def test_workers_that_die_are_replaced_and_a_deadly_call_fails_alone(cluster, tmp_path):
-    engine = Engine(backend="ray", address=cluster[0])
+    engine = Engine(backend="ray", address=cluster.options[-1])
     calls = [{"number": number, "flag": str(tmp_path / "flag")} for number in range(3)]
     assert sorted(run(engine, "kill_once", calls)) == [0, 1, 2]
     with pytest.raises(IncompleteError, match="1 of 4 pieces of work killed every worker"):
@@ -109,16 +72,14 @@ def test_workers_that_die_are_replaced_and_a_deadly_call_fails_alone(cluster, tm
 
 def test_an_error_of_the_call_is_its_own(cluster):
     with pytest.raises(ValueError, match=r"^number 1$"):
-        run(Engine(backend="ray", address=cluster[0]), "fail", [{"number": 1}])
+        run(Engine(backend="ray", address=cluster.options[-1]), "fail", [{"number": 1}])
 
 
 def test_a_call_that_needs_a_gpu_has_one_to_itself(cluster):
     calls = [{"name": "CUDA_VISIBLE_DEVICES"}] * 2
-    engine = Engine(backend="ray", address=cluster[0], needs_gpu=True)
-    assert run(engine, "setting", calls) == ["0", "0"]
-    assert run(Engine(backend="ray", address=cluster[0]), "setting", [{"name": "POLARS_MAX_THREADS"}]) == [
-        "1"
-    ]
+    settings = {"backend": "ray", "address": cluster.options[-1]}
+    assert run(Engine(**settings, needs_gpu=True), "setting", calls) == ["0", "0"]
+    assert run(Engine(**settings), "setting", [{"name": "POLARS_MAX_THREADS"}]) == ["1"]
 
 
 def test_no_cluster_there():

@@ -13,7 +13,8 @@ from augment_cli.reports.soundness import left_over, verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from tests.helpers.file_faults import ERRORS, Crash, Faults, failed_at, injected
+from tests.helpers.file_faults import ERRORS, Crash, failed_at
+from tests.helpers.made_stores import store_of
 from tests.helpers.undisturbed import LINES, contents, digests_of_parts
 
 OLD, NEW = 20, 6  # rows
@@ -22,12 +23,8 @@ OLD, NEW = 20, 6  # rows
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("remove")
-    (folder / "old.txt").write_text("\n".join(LINES[:OLD]))
     (folder / "new.txt").write_text("\n".join(f"{line} today" for line in LINES[:NEW]))
-    with Session(folder / "store", Engine(1)) as session:
-        session.ingest([folder / "old.txt"], IngestOptions(part_rows=4), max_rejects=1)
-        session.augment(make_run("crop"))
-        session.augment(make_run("random-swap"))
+    store_of(folder, LINES[:OLD], "crop", "random-swap", part_rows=4)
     return folder
 
 
@@ -114,30 +111,22 @@ def test_every_operation_of_a_removal_fails(act, error, memory_folder, files, af
     assert number > 20
 
 
-def killed_in(store, files, stage):
+def killed(store, files):
     """A removal that dies when it begins to delete a stage's folder."""
-    number = next(
-        number
-        for number in itertools.count(1)
-        if _dies(store, files, number) and stage not in Store.open(store).stages()
-    )
-    assert number
 
+    def die(path, **options):
+        if path == store / "crop":
+            raise Crash
 
-def _dies(store, files, number):
-    shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(files / "store", store)
-    try:
-        with injected(Faults(number)):
-            remove(store, files)
-    except Crash:
-        return True
-    raise AssertionError("the removal was never killed")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
+        patch.setattr(shutil, "rmtree", die)
+        remove(store, files)
 
 
 def test_a_killed_removal_is_named_and_finished_by_whoever_writes_next(tmp_path, files, command):
     store = tmp_path / "store"
-    killed_in(store, files, "crop")
+    killed(store, files)
     opened = Store.open(store)
     assert opened.half_removed() == [store / "crop", store / "random-swap"]
     lines = [line for line in verify(opened) if "left by a removal that was interrupted" in line]
@@ -151,7 +140,7 @@ def test_a_killed_removal_is_named_and_finished_by_whoever_writes_next(tmp_path,
 
 def test_two_that_write_together_finish_it_once(tmp_path, files):
     store = tmp_path / "store"
-    killed_in(store, files, "crop")
+    killed(store, files)
     first, second = Store.open(store), Store.open(store)
     with first.lock(shared=True), second.lock(shared=True):
         assert not (store / "crop").exists() and first.half_removed() == []

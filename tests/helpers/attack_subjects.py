@@ -15,7 +15,10 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from tests.golden.make import TASKS
 from tests.helpers.attack_runs import TRAIN, run
+from tests.helpers.beir_folders import write_beir
+from tests.helpers.made_stores import store_of
 
 LINES = [f"the river number {n} flows by house {n * n}" for n in range(40)]
 
@@ -58,19 +61,11 @@ def _growing(home: Path) -> None:
 
 
 def _texts(home: Path, lines: Sequence[str] = LINES[:6]) -> None:
-    with Session(home / "store", Engine(1)) as session:
-        (home / "in.txt").write_text("\n".join(lines) + "\n")
-        session.ingest([home / "in.txt"], IngestOptions())
-
-
-def _beir(home: Path) -> None:
-    """A retrieval set of three documents and two questions."""
-    (home / "beir/qrels").mkdir(parents=True)
+    """A store, and a retrieval set of three documents and two questions."""
+    store_of(home, lines)
     documents = [{"_id": f"d{n}", "title": "", "text": line} for n, line in enumerate(LINES[:3])]
     questions = [{"_id": f"q{n}", "text": line} for n, line in enumerate(LINES[:2])]
-    (home / "beir/corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
-    (home / "beir/queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions))
-    (home / "beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\n")
+    write_beir(home / "beir", documents, questions, [("q0", "d0", 1), ("q1", "d1", 1)])
 
 
 def _encoder(home: Path) -> None:
@@ -78,7 +73,6 @@ def _encoder(home: Path) -> None:
     from tests.helpers.tiny_models import make_bert
 
     _texts(home)
-    _beir(home)
     make_bert(home / "model", "BertModel")
     kinds = [("Transformer", ""), ("Pooling", "1_Pooling")]
     modules = [
@@ -109,7 +103,6 @@ def _static(home: Path) -> None:
     from tests.helpers.tiny_models import make_bert
 
     _texts(home)
-    _beir(home)
     make_bert(home / "bert", "BertModel")
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(home / "bert/tokenizer.json"))
     torch.manual_seed(3)
@@ -148,26 +141,11 @@ def _training(home: Path) -> None:
     assert (home / "run/checkpoints/step-0000004").is_dir()
 
 
-_REGISTRY = """
-[toy]
-title = "Toy"
-protocol = "sts"
-suites = ["sts"]
-file = "toy.tsv.gz"
-columns = ["split", "score", "sentence1", "sentence2"]
-text_columns = ["sentence1", "sentence2"]
-label_column = "score"
-split = "test"
-counts = { test = 6 }
-gold_range = [0, 5]
-metric = "spearman"
-"""
-
-
 def _scored(home: Path) -> None:
     """An encoder, a registry with a set of six pairs, and the results of two models in `a` and `b`."""
     _encoder(home)
-    (home / "tasks.toml").write_text(_REGISTRY)
+    registry = TASKS.replace("sts/toy", "toy").replace("test = 20", "test = 6")
+    (home / "tasks.toml").write_text(registry)
     rows = [f"test\t{n % 5}\t{LINES[n]}\t{' '.join(LINES[n].split()[n:])}" for n in range(6)]
     table = "\n".join(["split\tscore\tsentence1\tsentence2", *rows, ""]).encode()
     (home / "toy.tsv.gz").write_bytes(gzip.compress(table))

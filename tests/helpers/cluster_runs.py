@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import random
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+import pytest
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
+from tests.helpers.commands import in_a_process
 from tests.helpers.undisturbed import appeared, digests_of_parts
 
 PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
@@ -27,8 +37,8 @@ def made_here(folder: Path) -> dict[str, str]:
 
 def ingest(folder: Path, store: str) -> None:
     """Make a corpus of ten parts."""
-    command = [sys.executable, "-m", "augment_cli", "ingest", "--corpus", "in.txt", "--part-rows", "100"]
-    subprocess.run([*command, "--store", store], cwd=folder, check=True, capture_output=True)
+    words = ("ingest", "--corpus", "in.txt", "--part-rows", "100", "--store", store)
+    assert not in_a_process(*words, cwd=folder).returncode
 
 
 def begin(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -67,3 +77,87 @@ def check(folder: Path, store: str, expected: dict[str, str]) -> None:
     """See that a store has these parts and is sound."""
     assert digests_of_parts(folder / store) == expected
     assert verify(Store.open(folder / store)) == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the stores of a test file lie."""
+    return tmp_path_factory.mktemp("stores")
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> dict[str, str]:
+    """What every store must hold in the end."""
+    return made_here(folder)
+
+
+@contextlib.contextmanager
+def dask_cluster(folder: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """A scheduler and two workers of Dask, each a process of its own: (address, the nanny's process)."""
+    address_file = folder / "scheduler.json"
+    start = [sys.executable, "-m", "dask"]
+    quiet: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    options = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(address_file)]
+    scheduler = subprocess.Popen([*start, "scheduler", "--port", "0", *options], **quiet)
+    workers = subprocess.Popen(
+        [*start, "worker", "--nworkers", "2", "--nthreads", "1", *options],
+        env=os.environ | environment,
+        **quiet,
+    )
+    try:
+        from distributed import Client
+
+        deadline = time.monotonic() + 60
+        while not address_file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        with Client(scheduler_file=str(address_file), timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            address = client.scheduler.address
+        yield address, workers.pid
+    finally:
+        for process in (workers, scheduler):
+            process.terminate()
+        for process in (workers, scheduler):
+            process.wait(timeout=30)
+
+
+class Cluster(NamedTuple):
+    """The options of a command that runs there, and the workers' processes."""
+
+    options: list[str]
+    workers: Callable[[], list[psutil.Process]]
+
+
+def begun(folder: Path, store: str, options: list[str]) -> subprocess.Popen[str]:
+    """A command at a random moment."""
+    ingest(folder, store)
+    process, draws = una(folder, store, *options), random.Random(store)
+    wait_for_parts(folder, store, draws.randrange(12, PARTS - 5), process)
+    time.sleep(draws.random() * 0.1)
+    return process
+
+
+def test_same_bytes(cluster, folder, expected):
+    ingest(folder, "whole")
+    assert finish(una(folder, "whole", *cluster.options)) == (0, "")
+    check(folder, "whole", expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_worker_is_killed_half_way(cluster, folder, expected, seed):
+    process, workers = begun(folder, f"worker-{seed}", cluster.options), cluster.workers()
+    assert workers
+    random.Random(seed).choice(workers).kill()
+    code, errors = finish(process)
+    assert code == 0, errors
+    check(folder, f"worker-{seed}", expected)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+def test_the_command_is_killed_half_way(cluster, folder, expected, name):
+    process, number = begun(folder, name, cluster.options), getattr(signal, name)
+    process.send_signal(number)
+    code, errors = finish(process)
+    assert code in (0, 130 if name == "SIGINT" else -number), errors
+    assert finish(una(folder, name, *cluster.options)) == (0, "")
+    check(folder, name, expected)

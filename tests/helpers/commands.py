@@ -58,17 +58,21 @@ def typed(program: str, *words: object, stdin: str = "") -> Result:
 
 
 def in_a_process(
-    *words: object, cwd: Path, before: Callable[[], object] | None = None, **environment: str
+    *words: object,
+    cwd: Path,
+    module: str = "augment_cli",
+    before: Callable[[], object] | None = None,
+    **environment: str,
 ) -> subprocess.CompletedProcess:
-    """`augment-cli` in a process of its own, in which `before` is called first."""
+    """`augment-cli` in a process of its own, in which `before` is called first; or another program."""
     return subprocess.run(
-        [sys.executable, "-m", "augment_cli", *map(str, words)],
+        [sys.executable, "-m", module, *map(str, words)],
         cwd=cwd,
         env=ENVIRONMENT | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,  # on a machine with other work
         preexec_fn=before,
         check=False,
     )

@@ -32,30 +32,19 @@ STAGES = ("una", "una.1", "pi")
 def settings():
     """(name, recipe values): 0, 1 and 3 negative columns, pool, chunks, auxiliary loss, both precisions."""
     for precision, negatives, chunk in itertools.product(("float64", "fp32"), (0, 1, 3), (0, 7)):
-        yield (
-            f"{precision} columns {negatives} chunk {chunk}",
-            {
-                "precision": precision,
-                "negatives": STAGES[:negatives],
-                "gradient_cache": chunk,
-                "positives": ("aa", "self"),
-            },
-        )
+        values = {"precision": precision, "negatives": STAGES[:negatives], "gradient_cache": chunk}
+        yield f"{precision} columns {negatives} chunk {chunk}", values | {"positives": ("aa", "self")}
     # Not in fp32: an untrained encoder's first tokens are nearly alike, and so gradients small differences.
     for chunk in (0, 7):
-        yield (
-            f"float64 cls chunk {chunk}",
-            {"precision": "float64", "pooling": "cls", "gradient_cache": chunk},
-        )
+        values = {"precision": "float64", "pooling": "cls", "gradient_cache": chunk}
+        yield f"float64 cls chunk {chunk}", values
     for precision in ("float64", "fp32"):
-        pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",)}
-        yield f"{precision} pool", pool
-        yield (
-            f"{precision} symmetric",
-            {"precision": precision, "loss": "symmetric", "hard_negative_weight": 0.5, "negatives": ("una",)},
-        )
-        yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
-        yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
+        of = {"precision": precision}
+        yield f"{precision} pool", of | {"loss": "nt-xent", "negatives": ("una",)}
+        hard = {"loss": "symmetric", "hard_negative_weight": 0.5, "negatives": ("una",)}
+        yield f"{precision} symmetric", of | hard
+        yield f"{precision} auxiliary", of | {"mlm_weight": 0.1}
+        yield f"{precision} mlm", of | {"objective": "mlm"}
     # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
     added: dict[str, dict[str, Any]] = {
         "batch norm and discriminator": {
@@ -84,10 +73,8 @@ def settings():
     for name, values in added.items():
         for precision in ("float64", "fp32")[: 2 if "head" in values else 1]:
             for chunk in (0, 7):
-                yield (
-                    f"{precision} {name} chunk {chunk}",
-                    {"precision": precision, "gradient_cache": chunk} | values,
-                )
+                common = {"precision": precision, "gradient_cache": chunk}
+                yield f"{precision} {name} chunk {chunk}", common | values
     for precision in ("float64", "fp32"):
         values = {"precision": precision, "positives": ("aa", "pi"), "momentum": {}, "clip": 0.5}
         yield f"{precision} info-nce static", values

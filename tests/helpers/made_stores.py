@@ -64,8 +64,9 @@ def store(made_store, tmp_path):
 
 
 def add_texts(store, name, text_of):
-    """Write a stage of `text_of(row, original)`, None for a row that stays unchanged; the lock is held."""
-    settings = Settings(name, 1, {"draw": 0}, 42)
+    """Write a stage or draw of `text_of(row, original)`, None for an unchanged row; the lock is held."""
+    maker, _, draw = name.partition(".")
+    settings = Settings(maker, 1, {"draw": int(draw or 0)}, 42)
     counts = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
     for index in store.begin(name, settings):
         rows = []

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from augment_cli.engine.engine import Engine
-from augment_cli.ingest import IngestOptions
-from augment_cli.session import Session
 from tests.helpers import tiny_models
+from tests.helpers.made_stores import store_of
 
 MAKERS = {
     "pegasus": tiny_models.make_pegasus,
@@ -41,7 +39,4 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 @pytest.fixture
 def store_path(tmp_path: Path) -> Path:
     """A store of 60 sentences in three parts."""
-    (tmp_path / "in.txt").write_text("\n".join(tiny_models.SENTENCES) + "\n")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=25))
-    return tmp_path / "store"
+    return store_of(tmp_path, tiny_models.SENTENCES, part_rows=25).path

@@ -2,6 +2,8 @@
 
 import contextlib
 import math
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +12,7 @@ import torch
 from safetensors.numpy import load_file
 
 import train.run as run_module
+from tests.helpers.places import REPOSITORY
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
@@ -123,6 +126,28 @@ def python(*words, ranks=1):
     """A command of Python as words, under torchrun where there are several ranks."""
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks] if ranks > 1 else []
     return [str(word) for word in (sys.executable, *launcher, *words)]
+
+
+def variables():
+    """The environment of a process of one thread that finds this checkout."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
+
+
+def finished(*words, ranks=1, **environment):
+    """What a process of Python printed, which must end well."""
+    done = subprocess.run(
+        python(*words, ranks=ranks), cwd=REPOSITORY, env=variables() | environment,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def begun(said, *words, ranks=1):
+    """A training in a process of its own, which writes what it says to the end of a file."""
+    with said.open("a") as file:
+        command = python("-m", "train", *words, ranks=ranks)
+        return subprocess.Popen(command, cwd=REPOSITORY, env=variables(), stdout=file, stderr=file)
 
 
 TAU = 0.05

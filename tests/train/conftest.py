@@ -1,26 +1,18 @@
 """A tiny store with every kind of column, made once."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
-from augment_cli.ingest import IngestOptions, ingest
-from augment_cli.store.parquet import AUGMENTATION
-from augment_cli.store.settings import Settings
-from augment_cli.store.store import Store
-from tests.helpers.places import REPOSITORY
+from tests.helpers.commands import typed
+from tests.helpers.made_stores import add_texts, store_of
 from tests.helpers.tiny_encoders import SENTENCES
-from tests.helpers.training import python
 from tests.helpers.vector_stages import KnownPairs
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
-from train.cli import main
 from train.loading import make_recipe
 
 
@@ -29,45 +21,26 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def add_stage(store, name, change):
-    """Write an augmentation stage; `change(row_id, text)` gives the new text or None."""
-    maker, _, draw = name.partition(".")
-    digests = {"corpus": store.stage("corpus").digest}
-    settings = Settings(stage=maker, version=1, parameters={"draw": int(draw or 0)}, inputs=digests)
-    with store.lock():
-        for part in store.begin(name, settings):
-            rows = store.read_part("corpus", part, ["row_id", "text"])
-            texts = [change(row_id, text) for row_id, text in zip(*rows.to_pydict().values(), strict=True)]
-            table = pa.table(
-                {
-                    "row_id": rows["row_id"],
-                    "text": pa.array(texts, pa.string()),
-                    "reason": pa.array([None if text else "no_change" for text in texts], pa.string()),
-                    "edits": pa.array([[] for _ in texts], AUGMENTATION.field("edits").type),
-                },
-                AUGMENTATION,
-            )
-            store.commit(store.write_part(name, part, AUGMENTATION, [table], settings))
-
-
 def make_store(folder, texts, part_rows=40):
     """A store of the texts with the stages `una`, `una.1`, `aa` and `pi`; each leaves some rows unchanged."""
-    source = folder.with_suffix(".txt")
-    source.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    store = Store.create(folder)
+    store = store_of(folder, texts, part_rows=part_rows)
     with store.lock():
-        ingest(store, [source], IngestOptions(part_rows=part_rows))
-    for name, word, every in [("una", "zebra", 3), ("una.1", "quartz", 3), ("aa", "does", 2), ("pi", "!", 5)]:
-        add_stage(
-            store, name, lambda row, text, word=word, every=every: f"{word} {text}" if row % every else None
-        )
-    return folder
+        for name, word, every in [
+            ("una", "zebra", 3),
+            ("una.1", "quartz", 3),
+            ("aa", "does", 2),
+            ("pi", "!", 5),
+        ]:
+            add_texts(
+                store, name, lambda n, text, word=word, every=every: f"{word} {text}" if n % every else None
+            )
+    return store.path
 
 
 @pytest.fixture(scope="session")
 def tiny_store(tmp_path_factory):
     """150 rows in four parts; two texts are equal."""
-    return make_store(tmp_path_factory.mktemp("stores") / "store", [*SENTENCES[:149], SENTENCES[3]])
+    return make_store(tmp_path_factory.mktemp("stores"), [*SENTENCES[:149], SENTENCES[3]])
 
 
 @pytest.fixture
@@ -82,41 +55,13 @@ def build_store():
     return make_store
 
 
-@pytest.fixture(scope="session")
-def replace_stage():
-    """Make a stage of a store again, of other texts."""
-
-    def replace(folder, name, change):
-        store = Store.open(folder)
-        with store.lock():
-            store.remove(name)
-        add_stage(store, name, change)
-
-    return replace
-
-
-@pytest.fixture(scope="session")
-def run_train():
-    """Run the command in a process of its own, or under torchrun."""
-
-    def run(*arguments, ranks=1):
-        command = python("-m", "train", *arguments, ranks=ranks)
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        return subprocess.run(
-            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=240, check=False
-        )
-
-    return run
-
-
 @pytest.fixture
-def ended(capsys):
+def ended():
     """Run the command in this process: its exit code, and what it printed."""
 
     def run(*words):
-        with pytest.raises(SystemExit) as end:
-            main([*map(str, words)])
-        return end.value.code, "".join(capsys.readouterr())
+        done = typed("train", *words)
+        return done.returncode, done.stdout + done.stderr
 
     return run
 

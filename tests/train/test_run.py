@@ -35,15 +35,6 @@ from train.watching.early_stopping import DivergedError
 PT = {"format": "pt"}
 
 
-def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
-    values = {"epochs": 6, "log_every": 1, "loss": "nt-xent", "negatives": ("una",)}
-    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **values)
-    losses = [event["loss"] for event in logged_steps(tmp_path)]
-    assert outcome.steps == len(losses) == 60
-    assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
-    assert not any("head" in name for name in load_file(tmp_path / "last/model.safetensors"))
-
-
 _BF16 = pytest.mark.skipif(not has_fast_bf16(), reason="the trainer would use fp32")
 
 
@@ -295,7 +286,7 @@ def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_p
 def test_a_training_that_learns_nothing_says_so(
     tiny_store, tiny_encoder, tmp_path, build_store, texts, settings, said
 ):
-    store = tiny_store if texts is None else build_store(tmp_path / "store", texts)
+    store = tiny_store if texts is None else build_store(tmp_path, texts)
     learned = quick_run(store, tiny_encoder, tmp_path / "run", steps=4, log_every=1, **settings)
     *events, verdict = read_log(tmp_path / "run/log.jsonl")
     assert verdict["outcome"] == "same" and "nothing was learned" in verdict["message"]
@@ -422,7 +413,7 @@ def test_only_a_training_without_it_says_so(tiny_store, tiny_encoder, tmp_path, 
 
     assert "fast" not in settings("ours")
     assert settings("plain")["fast"] is False
-    with pytest.raises(MixError, match="made with fast = False"):
+    with pytest.raises(MixError, match=r"made with fast = False.* \(--set fast=false\)"):
         quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2)
     monkeypatch.setenv("AUGMENT_FAST", "0")  # the same as the setting
     quick_run(tiny_store, tiny_encoder, tmp_path / "plain", steps=2)

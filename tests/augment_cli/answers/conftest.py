@@ -14,7 +14,6 @@ def no_waits(monkeypatch):
 
 @pytest.fixture
 def lines():
-    """The sentences of the store; a module may have its own."""
     return SENTENCES[:6]
 
 
@@ -32,5 +31,4 @@ def store(tmp_path, lines, part_rows):
 
 @pytest.fixture
 def answers(store):
-    """The rows of a stage of answers."""
     return lambda stage="answers-paraphrase": api.open_store(store).read(stage).to_pylist()

@@ -13,7 +13,7 @@ import pytest
 
 from augment_cli import api
 from augment_cli.answers import client
-from augment_cli.answers.client import Pace, TooManyFailures, seconds_of
+from augment_cli.answers.client import Pace, seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.reports.report import rows_in_work
 from augment_cli.reports.soundness import command_for, verify
@@ -38,8 +38,6 @@ def echo(handler, number, body):
 
 
 def number_3(fault):
-    """A server that fails for one row alone."""
-
     def behave(handler, number, body):
         (fault if "number 3 " in last_text(body) else echo)(handler, number, body)
 
@@ -47,7 +45,6 @@ def number_3(fault):
 
 
 def switching(count, then, first=echo):
-    """A server that behaves in another way from some request on."""
     return lambda handler, number, body: (first if number < count else then)(handler, number, body)
 
 
@@ -60,7 +57,6 @@ def down(status):
 
 
 def options(store, server):
-    """What each command is given here."""
     return "--endpoint", server.endpoint, "--store", store, "--model", "small"
 
 
@@ -90,18 +86,6 @@ def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store, answers):
     sums = {"requests": ROWS, "errors": 0, "prompt_tokens": 7 * ROWS, "completion_tokens": 3 * ROWS}
     assert {name: sum(part.statistics[name] for part in parts) for name in sums} == sums
     assert server.endpoint not in json.dumps(opened.stage("answers-paraphrase").settings)
-
-
-def test_a_template_becomes_a_conversation_with_its_examples(store, answers):
-    with serving(echo) as server:
-        ask(store, server, rows=1)
-    (_, _, body), *others = server.requests
-    assert not others
-    roles = [message["role"] for message in body["messages"]]
-    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert body["messages"][-1]["content"] == "Sentence: the river number 0 flows"
-    rows = answers()
-    assert rows[0]["answer"] and not any(row["answer"] or row["error"] for row in rows[1:])
 
 
 # What each of the first requests meets.
@@ -188,21 +172,6 @@ def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
     assert len(server.requests) == ROWS - 1
 
 
-def test_too_many_failures_are_a_share_of_the_last_ones():
-    few = TooManyFailures(0.5)
-    for number in range(19):
-        few.add(True)
-        assert not few.is_reached() and few.is_reached(at_end=True), number  # not by the first ones
-    few.add(False)
-    assert few.is_reached()
-    for _ in range(9):
-        few.add(False)
-    assert not few.is_reached()  # ten of twenty
-    few.add(True)
-    few.add(True)
-    assert not TooManyFailures(1.0).is_reached(at_end=True)
-
-
 def test_too_many_requests_halve_what_is_under_way_once_a_burst():
     pace = Pace(8)
     for _ in range(5):
@@ -234,9 +203,7 @@ def test_nobody_asks_before_the_server_said(store):
     [
         (None, None),
         ("3", 3.0),
-        ("-4", 0.0),
         ("nan", None),
-        ("inf", None),
         ("1e9", 3600.0),
         ("soon", None),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
@@ -277,7 +244,6 @@ def fast(tmp_path):
         return process.returncode, said
 
     def asked_again(server):
-        """The rows that a second run asks about once more."""
         before = set(answered)
         server.requests.clear()
         ask(tmp_path / "many", server)
@@ -387,7 +353,6 @@ def test_a_key_is_sent_and_neither_stored_nor_shown(store, answers, monkeypatch)
     ("endpoint", "more", "message"),
     [
         ("http://example.org/v1", {}, "not on this machine"),
-        ("http://192.168.0.1:8000/v1", {}, "not on this machine"),
         ("http://localhost.example.org/v1", {}, "not on this machine"),
         ("http://127.0.0.1@example.org/v1", {"allow_remote": True}, "leave the key out"),
         ("http://user:secret@127.0.0.1/v1", {}, "leave the key out"),
@@ -395,10 +360,8 @@ def test_a_key_is_sent_and_neither_stored_nor_shown(store, answers, monkeypatch)
         ("ftp://127.0.0.1/v1", {}, "give an address"),
         ("127.0.0.1:8000", {}, "give an address"),
         ("http://[::1/v1", {}, "give an address"),
-        ("http://127.0.0.1:99999/v1", {}, "give an address"),
         ("http://127.0.0.1/v1?key=secret", {}, "give an address"),
         ("http://127.0.0.1/\rv1", {}, "give an address"),
-        ("http://127.0.0.1/a v1", {}, "give an address"),
     ],
 )
 def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, endpoint, more, message):
@@ -408,19 +371,13 @@ def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, 
     assert "secret" not in str(found.value)
 
 
-def test_lines_of_a_windows_file_are_taken_without_their_end(store, answers):
+def test_neither_a_proxy_nor_lines_of_a_windows_file_come_between(store, answers, monkeypatch):
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(echo) as server:
         api.generate(store, endpoint=f"{server.endpoint}\r", model="small\r\n", rows=1)
     assert answers()[0]["answer"]
     assert Store.open(store).stage("answers-paraphrase").settings["parameters"]["model"] == "small"
-
-
-def test_no_proxy_comes_between_the_machine_and_itself(store, answers, monkeypatch):
-    for name in ("HTTP_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with serving(echo) as server:
-        ask(store, server, rows=1)
-    assert answers()[0]["answer"]
 
 
 def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, answers, command):
@@ -475,8 +432,7 @@ def test_a_sample_is_timed_and_never_asked_again(store, answers, command):
     assert numbers["seconds"] >= 0.15 and numbers["seconds_left"] == pytest.approx(7 / 3 * numbers["seconds"])
     assert (third["asked"], third["requests"]) == (5, 2)
     assert (done["asked"], done["requests"], done["seconds_left"]) == (0, 0, 0)
-    assert [row["answer"] for row in answers()] == [f"stream the river number {n} flows" for n in range(ROWS)]
-    assert len({last_text(body) for _, _, body in server.requests}) == ROWS
+    assert [row["answer"] for row in answers()] == ECHOED
 
 
 def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):

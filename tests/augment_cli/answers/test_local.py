@@ -31,7 +31,6 @@ def texts(store, stage="answers-paraphrase"):
 
 
 def slowly(folder, kind, prompts, first, **options):
-    """What transformers' own greedy search writes, one prompt at a time."""
     tokenizer = load_tokenizer(Path(folder))
     model = load_weights(Path(folder), kind, torch.float32, "cpu")
     found = []
@@ -156,12 +155,6 @@ def test_a_batch_that_memory_does_not_hold_is_cut(store, answers, model, monkeyp
     monkeypatch.setattr(local.LocalModel, "_write", narrow)
     ask(store, model("llama"), batch_tokens=100_000)
     assert cut and all(row["error"] is None for row in answers())
-
-
-def test_half_the_precision_is_a_setting(store, model):
-    ask(store, model("llama"), precision="bf16")
-    settings = Store.open(store).stage("answers-paraphrase").settings
-    assert settings["parameters"]["precision"] == "bf16" and all(texts(store))
 
 
 def test_without_a_template_an_answer_ends_with_its_block(store, answers, model, monkeypatch):

@@ -17,7 +17,6 @@ ORIGINAL = "The old ferry crosses the river twice a day."
 WRITTEN = "Twice a day the old ferry goes over the river."
 REASONS = [
     (WRITTEN, "stop", None),
-    (f'"{WRITTEN}"', "stop", None),
     (f"“{WRITTEN}”\n", "stop", None),
     (f"Sentence: {WRITTEN}", "stop", None),
     (f"Here is a paraphrase:\n\n{WRITTEN}", "stop", None),
@@ -25,12 +24,10 @@ REASONS = [
     (f"<think>Hm. Two lines\nof thought.</think>\n{WRITTEN}", "stop", None),
     (f"{WRITTEN}\nOr: it goes twice.", "stop", "not_parsable"),
     ("", "stop", "empty_output"),
-    ("...", "stop", "empty_output"),
     ("<think>So the ferry", "length", "truncated_output"),
     (WRITTEN, "length", "truncated_output"),
     (WRITTEN, "content_filter", "refused"),
     ("I'm sorry, but I cannot help with that.", "stop", "refused"),
-    ("As an AI, I have no ferry.", "stop", "refused"),
     ("the OLD ferry crosses the river, twice a day!", "stop", "same_words"),
     ("The ferry goes the ferry goes the ferry goes the ferry goes.", "stop", "looping_output"),
     ("Старый паром ходит дважды в день.", "stop", "wrong_script"),
@@ -43,10 +40,8 @@ JSON_REASONS = [
     (f'```json\n{{"answer": "{WRITTEN}"}}\n```', "stop", None),
     (WRITTEN, "stop", "not_parsable"),
     ('{"answer": 3}', "stop", "not_parsable"),
-    ('{"text": "a"}', "stop", "not_parsable"),
     ("[" * 100_000, "stop", "not_parsable"),
     (f'{{"answer": "{WRITTEN}', "length", "truncated_output"),
-    ('{"answer": ""}', "stop", "empty_output"),
     ('{"answer": "I cannot help with that."}', "stop", "refused"),
     ("", "stop", "empty_output"),
 ]
@@ -71,10 +66,8 @@ def test_what_a_paraphrase_is_taken_to_say(answer, finish, reason, as_json):
         ("longer", "The ferry crosses twice.", None, "other_length"),
         ("query", "Query: ferry times", "ferry times", None),
         ("near-miss", "The old ferry crosses the lake twice a day.", None, None),
-        ("contradiction", "The old ferry never crosses the river.", None, None),
         ("judge", "same", "same", None),
         ("judge", " **Other.**", "other", None),
-        ("judge", '"neither"', "neither", None),
         ("judge", "unsure", "unsure", None),
         ("judge", "The same, I think", None, "not_parsable"),
         ("judge", "same\nother", None, "not_parsable"),
@@ -129,8 +122,6 @@ def part_rows():
 
 
 def generated(store, replies, text_of=last_text, **more):
-    """Answers that go by the beginning of the sentence."""
-
     def behave(handler, number, body):
         text = text_of(body)
         found = next(reply for start, reply in replies.items() if text.startswith(start))

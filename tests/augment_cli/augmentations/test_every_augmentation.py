@@ -90,7 +90,6 @@ def made_up_rows(texts: tuple[str, ...], row_ids: tuple[int, ...]) -> Rows:
 
 
 def augmented_with_parses(run: AugmentationRun, parsed: Rows) -> pa.Table:
-    """Augment texts whose parses are given, with no store and no pipeline."""
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
     return as_table(run.augmentation, parsed, prepared(parsed)).add_column(0, "original", parsed.texts)
 
@@ -152,7 +151,6 @@ def test_odd_input_never_raises_and_comes_out_sound(name, sample_store, texts):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_does_not_depend_on_the_others(name, sample_store):
-    """Rows 0–99 at once, in small pieces, and backwards: the same row_id, the same text."""
     corpus = sample_store.read("corpus").slice(0, 100)
 
     def texts_of(positions: np.ndarray) -> dict[int, str | None]:

@@ -22,27 +22,18 @@ from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import FIRST, FUTURE, OTHER, PAST, PRESENT, THIRD, in_tense
 from augment_cli.english.rephrasing import CLAUSE, lexicon
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.stage import parse_texts
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
-from augment_cli.store.settings import library_versions
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.schemes import DISTINCTIVE
 from augment_cli.syntax.tree import VerbForm, words
 from augment_cli.text.spans import CodePoints, apply_edits
 from tests.helpers import reference_rules as reference
-from tests.helpers.hand_parses import (
-    SCHEMES,
-    SENTENCES,
-    made_up_row,
-    parse_rows,
-    parsed_rows,
-    row_of,
-    sentence,
-)
+from tests.helpers.hand_parses import SENTENCES, made_up_row, parse_rows, parsed_rows, sentence
 
 LINES = SAMPLE.read_text("utf-8").splitlines()
 
@@ -158,7 +149,6 @@ def test_thousands_of_made_up_parses(name, parameters, rule):
 
 
 def made_up(name: str, **parameters: Any) -> list[tuple[str, str]]:
-    """Changed texts of the sample under made-up parses: original and result."""
     texts = [text for text in LINES[:500] for _ in range(3)]
     rows = [made_up_row(text, seed, tree=True) for text in LINES[:500] for seed in range(3)]
     results = augmented(name, texts, rows, **parameters)
@@ -180,66 +170,6 @@ def test_yoda_order_keeps_every_word_and_adds_commas():
         assert added[","] <= 2
 
 
-def test_a_summary_is_part_of_its_sentence():
-    pairs = made_up("summary", least_words=2, least_share=0.0)
-    assert pairs
-    for original, result in pairs:
-        remaining = iter(words_in(original))
-        assert all(word in remaining for word in words_in(result))
-        assert len(result) < len(original)
-
-
-def test_reordering_draws_every_other_order():
-    text = "The rain stopped. We went out. It was late."
-    lines = ["The rain stopped .", "We went out .", "It was late ."]
-    tags = {"stopped": "VBD", "went": "VBD", "was": "VBD"}
-    parse, count = [], 0
-    for line in lines:
-        tokens = line.split()
-        verb = count + 1 + next(place for place, form in enumerate(tokens) if form in tags)
-        for place, form in enumerate(tokens, count + 1):
-            head = 0 if place == verb else verb
-            parse.append(f"{form} {tags.get(form, 'NN' if form.isalpha() else '.')} dep {head} dep {head}")
-        parse.append("")
-        count += len(tokens)
-    row = row_of(text, "\n".join(parse), "universal")
-    results = augmented("sentence-reordering", [text] * 600, [row] * 600)
-    orders = Counter(result["text"] for result in results)
-    assert len(orders) == 5 and not orders.keys() & {None, text}
-    for order in orders:
-        assert Counter(words_in(order)) == Counter(words_in(text))
-        assert {part.strip(". ") for part in order.split(". ")} == {line[:-2] for line in lines}
-    # One order in six is drawn as it stands and then turned round: that one comes twice as often.
-    assert min(orders.values()) > 60 and max(orders.values()) > 1.5 * min(orders.values())
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_there_and_back(scheme):
-    """A tense and then the first one again gives the sentence back where one verb alone changes."""
-    for name in ("S2", "S3", "S4", "object", "pronouns", "preposition", "no-in-front", "apposition"):
-        text, row = sentence(name, scheme)
-        was = "past" if re.search(r"\b(was|saw|came)\b", text) else "present"
-        (changed,) = augmented("tense", [text], [row], target="present" if was == "past" else "past")
-        new_row = reparsed(text, row, changed["text"])
-        (back,) = augmented("tense", [changed["text"]], [new_row], target=was)
-        assert back["text"] == text
-
-
-def reparsed(text: str, row: dict[str, Any], changed: str) -> dict[str, Any]:
-    """The parse of a text in which one verb has another form: its span, and the tag of its ending."""
-    old, new = text.split(" "), changed.split(" ")
-    place = next(index for index, (one, other) in enumerate(zip(old, new, strict=True)) if one != other)
-    start = len(" ".join(old[:place])) + (place > 0)
-    shift = len(new[place]) - len(old[place])
-    moved = dict(row)
-    moved["starts"] = [value + shift * (value > start) for value in row["starts"]]
-    moved["ends"] = [value + shift * (value > start) for value in row["ends"]]
-    tags = {"VBD": "VBZ" if new[place].endswith("s") else "VBP", "VBZ": "VBD", "VBP": "VBD"}
-    token = row["starts"].index(start)
-    moved["tags"] = [*row["tags"][:token], tags[row["tags"][token]], *row["tags"][token + 1 :]]
-    return moved
-
-
 @pytest.mark.parametrize(
     ("word", "form", "person", "tense", "negation", "expected"),
     [
@@ -248,20 +178,16 @@ def reparsed(text: str, row: dict[str, Any], changed: str) -> dict[str, Any]:
         ("went", VerbForm.PAST, THIRD, PRESENT, "", ("goes", "")),
         ("went", VerbForm.PAST, OTHER, PRESENT, "", ("go", "")),
         ("went", VerbForm.PAST, FIRST, FUTURE, "", ("will go", "")),
-        ("WENT", VerbForm.PAST, OTHER, FUTURE, "", ("WILL GO", "")),
         ("was", VerbForm.PAST, FIRST, PRESENT, "", ("am", "")),
         ("is", VerbForm.PRESENT_THIRD, THIRD, FUTURE, "not", ("will", " be")),
-        ("has", VerbForm.PRESENT_THIRD, THIRD, FUTURE, "n't", ("wo", " have")),
         ("did", VerbForm.PAST, THIRD, FUTURE, "n't", ("wo", "")),
         ("'s", VerbForm.PRESENT_THIRD, THIRD, PAST, "", (" was", "")),
-        ("’ve", VerbForm.PRESENT, OTHER, PAST, "", (" had", "")),
         ("'d", VerbForm.PAST, OTHER, PRESENT, "", None),
         ("can", VerbForm.MODAL, OTHER, PAST, "", ("could", "")),
         ("could", VerbForm.MODAL, OTHER, PRESENT, "n't", ("ca", "")),
         ("can", VerbForm.MODAL, OTHER, FUTURE, "", ("will be able to", "")),
         ("can", VerbForm.MODAL, OTHER, FUTURE, "not", None),
         ("must", VerbForm.MODAL, OTHER, PAST, "not", None),
-        ("may", VerbForm.MODAL, OTHER, FUTURE, "", None),
         ("mill", VerbForm.PAST, THIRD, PRESENT, "", None),
         ("went", VerbForm.PAST, THIRD, PAST, "", None),
     ],
@@ -308,24 +234,6 @@ def test_whole_and_trimmed_spans(seed):
             assert (new_first, new_last) == (first, last)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_adjective_antonyms_keep_everything_else(scheme):
-    texts, rows = map(list, zip(*(sentence(name, scheme) for name in SENTENCES), strict=True))
-    changed = 0
-    for text, row, result in zip(texts, rows, augmented("adjective-antonym", texts, rows), strict=True):
-        for edit in result["edits"]:
-            place = row["starts"].index(edit["start"])
-            assert row["tags"][place] in {"JJ", "JJR", "JJS", "DT"}
-            assert edit["replacement"] != text[edit["start"] : edit["end"]]
-            changed += 1
-    assert changed > 5
-
-
-def test_a_package_that_is_not_there_is_named():
-    with pytest.raises(MissingError, match="pip install no-such-inflector"):
-        library_versions(["numpy", "no-such-inflector"])
-
-
 # Rule, sentence, what the rule makes of it; and sentences that no rule may touch.
 _CASES, _LEFT = (Path(__file__).parent / "rephrase.tsv").read_text("utf-8").split("\n\n")
 RULES_OF_REPHRASE = [line.split("\t") for line in _CASES.splitlines()[1:]]
@@ -350,7 +258,6 @@ def rows_of(texts: list[str], row_ids: np.ndarray | None = None) -> Rows:
 
 
 def rephrased(rows: Rows, parameters: RephraseParameters, draw: int | None) -> list[tuple[str, list[str]]]:
-    """Text and rules of each row."""
     key = None if draw is None else stream_key(0, "test", draw)
     outcome = Rephrasing(parameters, key)(rows)
     texts = apply_edits(rows.code_points, outcome.edits).to_pylist()
@@ -369,7 +276,6 @@ def sample():
 
 @pytest.fixture(scope="module")
 def outputs(cases):
-    """What some draws make of each case: text and distinct rules."""
     made: list[set[tuple[str, tuple[str, ...]]]] = [set() for _ in range(len(cases))]
     for draw in range(DRAWS):
         some = rephrased(cases, RephraseParameters(0.5, 0.5, 0.5), draw)
@@ -403,13 +309,6 @@ def test_names_and_numbers_come_back(sample):
             figures = {word for word in all_words if word.isdigit() and "number_in_words" not in rules}
             assert all(word in after for word in names | figures), (before, after)
             assert after.strip() and "  " not in after.replace("  ", "", before.count("  "))
-
-
-def test_rules_are_named_edit_by_edit(sample):
-    outcome = Rephrasing(EVERYTHING, 7)(sample)
-    counts = np.bincount(outcome.edits.rows, minlength=len(sample))
-    assert [len(rules) for rules in outcome.columns["rules"].to_pylist()] == counts.tolist()
-    assert len(outcome.edits.rows) > 40
 
 
 def test_without_a_key_the_first_of_everything_is_taken(sample):
@@ -453,14 +352,6 @@ def test_places_that_share_a_mark_do_not_overlap():
     clause = "The crowd cheered as well when the bus arrived."
     assert (clause, ["front_adverbial_to_end"]) in [(text, sorted(set(rules))) for (text, rules), _ in made]
     assert "She sang too." in {text for _, (text, _) in made}
-
-
-def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop():
-    made = {
-        rephrased(rows_of(["When he came to the U.S., the crowd cheered."]), EVERYTHING, draw)[0][0]
-        for draw in range(8)
-    }
-    assert "The crowd cheered when he came to the U.S." in made and not any(".." in text for text in made)
 
 
 def test_every_phrase_is_well_formed():

@@ -66,9 +66,10 @@ def test_1_an_error_in_an_augmentation_names_its_file(command, store_folder, mon
 WRONG = (
     "nonsense; una --nonsense; una --beta 2; una --beta x; una --radius -1; una --draws 0; una --limit 0; "
     "una --name ../out; una --name x/y; una --name tokens/x/y; pack --name x/y; fit --name x/y; "
-    "parse --name x/y; una --parts one; una --dry-run --corpus -; una --parts 5; una --backend slurm; "
-    "una --backend dask; una --backend ray; ingest --format xml; ingest --part-rows 1e30; "
-    "ingest --part-rows HUGE; ingest --limit HUGE; ingest --max-characters HUGE; una --draws HUGE; "
+    "parse --name x/y; pi --name x/y; una --parts one; una --dry-run --corpus -; una --parts 5; "
+    "una --backend slurm; una --backend dask; una --backend ray; una --scheduler tcp://x:1; "
+    "una --address x:1; una --backend ray --scheduler tcp://x:1; ingest --format xml; "
+    "ingest --part-rows 1e30; ingest --part-rows HUGE; ingest --limit HUGE; una --draws HUGE; "
     "una --store st\udcffre; run no-such-recipe; run --set una.nonsense=1; inspect nonsense; remove corpus; "
     "fit --tokenizer nonsense; status --store"
 )
@@ -141,9 +142,3 @@ def test_json_is_all_there_is_on_stdout(command, store_folder, typed):
     result = command(*typed.split(), "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) is not None
-
-
-def test_dry_run_writes_nothing(command, tmp_path):
-    result = command("una", "--dry-run", "--draws", "2")
-    assert result.returncode == 0 and "una.1" in result.stdout
-    assert list(tmp_path.iterdir()) == []

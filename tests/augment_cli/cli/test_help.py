@@ -76,7 +76,6 @@ def examples_of(help_text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples speak of: a corpus of one's own, jsonl files, and a store."""
     folder = tmp_path_factory.mktemp("examples")
     lines = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(40)]
     (folder / "sentences.txt").write_text("\n".join(lines) + "\n")
@@ -221,7 +220,6 @@ def reference_page():
 
 @pytest.fixture(scope="module")
 def options():
-    """The options of a command by name."""
     return {
         command: {option.opts[0]: option for option in command_named(command).params}
         for command in {*FUNCTIONS, *READING}
@@ -270,19 +268,3 @@ def test_the_class_refuses_what_is_out_of_range_and_names_the_option(command, ki
     for value in beyond(item):
         with pytest.raises(UsageError, match=f"^{option_name(item)} {re.escape(str(value))}: "):
             check_parameters(kind(**{item.name: value}))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("embed", "--max-length", "-1"),
-        ("mine", "--margin", "3.0"),
-        ("una", "--part-rows", "0"),
-        ("ingest", "--max-rejects", "1.5"),
-    ],
-)
-def test_the_command_ends_with_a_line_about_the_option(command, arguments):
-    result = command(*arguments, "--store", "store")
-    assert result.returncode == 2
-    assert result.stderr.startswith(f"augment-cli: {arguments[1]} {arguments[2]}: must be")
-    assert result.stderr.count("\n") == 1

@@ -62,21 +62,6 @@ def test_a_misspelt_name_is_an_error_that_lists_what_is_there(command, small, ar
     assert Store.open(small / "store").stages() == before
 
 
-def test_after_a_fit_that_failed_its_name_is_still_unknown(command, small):
-    assert command("ingest", "--corpus", "in.txt").returncode == 0
-    assert command("fit", "--tokenizer", "no.such:tokenizer", "--name", "chars").returncode == 2
-    result = command("una", "--fit", "chars", "--radius", "1%")
-    assert result.returncode == 2 and "it has none" in result.stderr
-    assert not (small / "store" / "terms-chars").exists()
-
-
-def test_a_name_that_cannot_be_one_is_refused_before_anything_is_made(store):
-    before = store.stages()
-    with pytest.raises(UsageError, match="not a valid stage name"):
-        augment_cli.run("pi", store.path, stage="x/y", jobs=1)  # it would be parsed first
-    assert Store.open(store.path).stages() == before
-
-
 def test_from_python_too(store):
     with pytest.raises(UsageError, match="has no such fit"):
         augment_cli.run("una", store.path, fit="frequnet", jobs=1)

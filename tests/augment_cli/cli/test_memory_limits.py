@@ -18,7 +18,6 @@ ENCODER = REPOSITORY / "data/models/encoder"
 
 
 def slow(*values):
-    """Values for the slow suite."""
     return pytest.param(*values, marks=pytest.mark.slow)
 
 

@@ -10,7 +10,6 @@ from augment_cli.cli import load_commands
 from augment_cli.contract.parameters import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pages.terminal import show_status
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -44,17 +43,6 @@ def test_an_array_of_processes_at_once(store_path):
     assert verify(store) == []
 
 
-def test_writers_of_the_two_kinds_exclude_each_other(store_path):
-    with Store.open(store_path).lock(shared=True):
-        with Store.open(store_path).lock(shared=True):
-            pass
-        with pytest.raises(MixError, match="another run"), Store.open(store_path).lock():
-            pass
-    array_task = Store.open(store_path).lock(shared=True)
-    with Store.open(store_path).lock(), pytest.raises(MixError, match="another run"), array_task:
-        pass
-
-
 def test_other_settings_in_another_task_are_refused(store_path):
     with Session(store_path, Engine(1), shared=True) as late:
         late.store.begin("una", make_run("una", radius=7).settings(late.store))
@@ -81,15 +69,6 @@ def test_part_numbers():
     for text in ("", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30):
         with pytest.raises(UsageError, match="--parts"):
             part_numbers(text)
-
-
-def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_path, capsys):
-    with Session(store_path, Engine(1), shared=True) as session:
-        session.augment(make_run("una", radius=5), parts={0, 1})
-    show_status(Store.open(store_path), None, as_json=False, settings=False)
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "lacks the parts" in line]
-    assert line.startswith("una lacks the parts 2-5; augment-cli una --radius 5 ")
-    assert "--overwrite" not in line
 
 
 def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys, monkeypatch):

@@ -5,10 +5,7 @@ import re
 
 import pytest
 
-from augment_cli.engine.engine import Engine
 from augment_cli.errors.visible import visible, visible_json, visible_line
-from augment_cli.runs.run import make_run
-from augment_cli.session import Session
 from tests.helpers.undisturbed import sealed
 
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -115,15 +112,3 @@ def test_markup_in_names_is_text(store, command):
     path.write_text(json.dumps(sealed(value)))
     result = command("status", "--settings", "--store", store.path)
     assert result.returncode == 0 and "[link=file" in result.stdout.replace("\n", "")
-
-
-def test_progress_lines_too(tmp_path, capsys):
-    from augment_cli.process.reporter import Bars
-
-    (tmp_path / "in.txt").write_text("one sentence here\nanother one there\n" * 10)
-    with Session(tmp_path / EVIL, Engine(1), Bars()) as session:
-        session.ingest([tmp_path / "in.txt"])
-        session.augment(make_run("una", radius=4))
-        session.reporter.warn(EVIL)
-        session.reporter.say(EVIL)
-    assert not BAD.search(capsys.readouterr().err)

@@ -2,10 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +9,6 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError
 from augment_cli.models.digest import model_digest
-from tests.helpers.places import REPOSITORY
 
 
 @pytest.fixture()
@@ -53,15 +48,6 @@ def test_weights_as_stored_give_the_vectors_of_transformers_module_to_the_bit(
     stored = encoder.encode(sentences)
     assert {parameter.device.type for parameter in encoder.model.parameters()} == {"cpu"}  # it is loaded now
     np.testing.assert_array_equal(encoder.encode(sentences), stored)
-
-
-def test_a_plain_bert_encodes_without_the_seconds_of_transformers_modules(plain_model):
-    code = (
-        "import sys; from augment_cli.encoding.loading import load_encoder;"
-        "load_encoder(sys.argv[1]).encode(['a heron waits']);"
-        "sys.exit('transformers.modeling_utils' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, str(plain_model)]).returncode == 0
 
 
 @pytest.mark.parametrize("changed", [{"hidden_act": "relu"}, {"layer_norm_eps": 1e-3}, "a prefix"])
@@ -123,32 +109,6 @@ def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_p
         load_encoder(folder)
 
 
-def shipped(name):
-    return REPOSITORY / "data" / "models" / name
-
-
-@pytest.mark.parametrize("kind", ["plain", "sentence-transformers", "static", "shipped"])
-def test_each_json_file_is_read_once_while_a_model_is_loaded(kind, plain_model, old_layout, monkeypatch):
-    folder = {
-        "plain": plain_model,
-        "sentence-transformers": old_layout,
-        "static": shipped("static"),
-        "shipped": shipped("encoder"),
-    }[kind]
-    reads = Counter()
-    read_text = Path.read_text
-
-    def counting(path, *arguments, **options):
-        reads[path] += 1
-        return read_text(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "read_text", counting)
-    load_encoder(folder)
-    read = {path: count for path, count in reads.items() if path.is_relative_to(folder)}
-    assert folder / "config.json" in read or kind == "static"
-    assert set(read.values()) == {1}, {str(path.relative_to(folder)): count for path, count in read.items()}
-
-
 @pytest.mark.parametrize(
     "names", [("", "1_Pooling", "2_Dense"), ("bert", "pooled", "deep/dense"), ("0_T", "x/1", "last")]
 )
@@ -180,32 +140,3 @@ def test_the_digest_covers_every_file_that_loading_reads(new_layout, tmp_path, n
         decisive += not same
         path.write_bytes(data)
     assert decisive >= 4 and model_digest(folder) == before
-
-
-_AT_ONCE = """
-import sys, threading
-import torch
-from augment_cli.encoding.loading import load_encoder
-start, found = threading.Barrier(4), []
-dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
-def load(precision):
-    start.wait()
-    try:
-        encoder = load_encoder(sys.argv[1], precision=precision)
-        found.append({parameter.dtype for parameter in encoder.model.parameters()} == {dtypes[precision]})
-    except Exception as error:
-        found.append(repr(error))
-threads = [threading.Thread(target=load, args=[name]) for name in ("fp32", "bf16") * 2]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-sys.exit(None if found == [True] * 4 else str(found))
-"""
-
-
-@pytest.mark.slow
-def test_threads_that_load_at_once_in_a_new_process(plain_model):
-    """transformers is imported, and the type of new numbers set, for the whole process."""
-    done = subprocess.run([sys.executable, "-c", _AT_ONCE, str(plain_model)], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")

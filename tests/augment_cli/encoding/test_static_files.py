@@ -66,7 +66,6 @@ TEXTS = ["A man plays a guitar.", "", "Zürich, naïve ☃ 京 \U0001f600", "x" 
 
 @pytest.fixture(scope="module")
 def static(plain_model):
-    """A static encoder of the small encoder's vocabulary, with weights."""
     tokenizer = load_encoder(plain_model).tokenizer
     mine = vocabulary.wordpiece(tokenizer.backend_tokenizer, vocabulary.own(tokenizer))
     generator = torch.Generator().manual_seed(3)
@@ -168,15 +167,6 @@ def test_halves_are_stored_and_computed_in_single_precision(static, sentences, t
     np.testing.assert_allclose(found.encode(sentences), static.encode(sentences), atol=2e-3)
 
 
-def test_weights_of_a_corpus_are_put_on_a_loaded_table(folder, sentences):
-    plain = load_encoder(folder)
-    counts = count_tokens(sentences, plain.tokenizer)
-    found = load_encoder(folder, pooling="idf:mean", counts=counts)
-    table = plain.model.embedding.weight.detach().numpy() * counts.weights("idf")[:, None]
-    ids = [plain.tokenizer(text)["input_ids"] for text in TEXTS[:1]]
-    np.testing.assert_allclose(found.encode(TEXTS[:1]), [table[row].mean(axis=0) for row in ids], atol=1e-5)
-
-
 def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     with pytest.raises(UsageError, match="a static encoder has mean alone"):
         load_encoder(folder, pooling="cls")
@@ -213,8 +203,6 @@ TEXTS_OF_LOOKUP = [
 
 
 class Known(Encoder):
-    """An encoder with a random vector for each text."""
-
     def encode(self, texts, **options):
         seeds = [zlib.crc32(text.encode()) for text in texts]
         return np.stack([np.random.default_rng(seed).standard_normal(6) for seed in seeds]).astype(np.float32)
@@ -264,14 +252,6 @@ def test_one_text_has_no_neighbours():
         Lookup.fit([(load_encoder(STATIC), 1.0)], ["alone"])
 
 
-def test_chinese_texts_are_counted_by_letters():
-    import augment_cli
-
-    encoder = augment_cli.load_encoder("static")
-    lookup = augment_cli.Lookup.fit([(encoder, 1.0)], ["河流穿过城镇", "河流很长", "桥很旧了", "今天下雨"])
-    assert {"河", "流", "很"} == set(lookup.words)
-
-
 @pytest.fixture(scope="module")
 def encoder(plain_model):
     return load_encoder(plain_model)
@@ -287,7 +267,6 @@ def tokens_of(encoder, text):
 
 
 def slow_weights(encoder, texts, kind):
-    """Weight of each id by the formulas, with counters."""
     occurrences, documents = Counter(), Counter()
     for text in texts:
         occurrences.update(tokens_of(encoder, text))

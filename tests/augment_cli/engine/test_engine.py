@@ -12,8 +12,8 @@ import pytest
 
 from augment_cli.engine import backends
 from augment_cli.engine.backends import call_elsewhere, versions_of
-from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, MissingError, MixError, UsageError
+from augment_cli.engine.engine import Engine, _Pace
+from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.store.settings import Settings
 
 SQUARE = "tests.helpers.engine_calls:square"
@@ -74,32 +74,9 @@ def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, 
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize(
-    ("finished", "unit", "expected"),
-    [
-        (0, "parts", "the running parts, the first ones, begun 12 s ago"),
-        (4, "pieces", "the running pieces, up to 12 s"),
-        (0, "batches", "the running batches, a few seconds each"),
-    ],
-)
-def test_ctrl_c_says_how_long_it_takes(monkeypatch, capsys, finished, unit, expected):
-    clock = iter([0.0, 12.0])
-    monkeypatch.setattr("augment_cli.engine.engine.time.monotonic", lambda: next(clock))
-    results = []
-
-    def results_of(engine, function, calls, asked_to_stop, failed):
-        for number in range(len(calls)):
-            if number == finished:
-                signal.raise_signal(signal.SIGINT)
-            yield number
-
-    monkeypatch.setattr(Engine, "_results", results_of)
-    with pytest.raises(KeyboardInterrupt):
-        Engine(2).run(SQUARE, [{}] * 5, results.append, unit=unit)
-    assert f"Finishing {expected}; Ctrl-C again stops now." in capsys.readouterr().err
-
-
 def test_ctrl_c_twice_stops_at_once():
+    assert _Pace(2, "parts").as_words() == "the running parts, the first ones, begun 0 s ago"
+
     def done(result):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -107,35 +84,6 @@ def test_ctrl_c_twice_stops_at_once():
 
     with pytest.raises(KeyboardInterrupt):
         Engine(1).run(SQUARE, [{"number": 1}, {"number": 2}], done)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"backend": "slurm"},
-        {"backend": "dask"},
-        {"scheduler": "tcp://x:1"},
-        {"backend": "ray"},
-        {"address": "x:1"},
-        {"backend": "ray", "scheduler": "tcp://x:1"},
-    ],
-)
-def test_impossible_engines_are_refused(options):
-    with pytest.raises(UsageError, match="--backend"):
-        Engine(1, **options)
-
-
-@pytest.mark.parametrize(
-    ("module", "options"),
-    [
-        ("ray", {"backend": "ray", "address": "127.0.0.1:1"}),
-        ("distributed", {"backend": "dask", "scheduler": "tcp://127.0.0.1:1"}),
-    ],
-)
-def test_a_machine_without_the_library_says_how_to_get_it(monkeypatch, module, options):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingError, match=rf"pip install 'augment-cli\[{options['backend']}\]'"):
-        run(Engine(**options), [{"number": 1}])
 
 
 def test_an_address_of_ray_is_a_host_and_a_port(monkeypatch):

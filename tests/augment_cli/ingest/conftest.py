@@ -15,8 +15,6 @@ from augment_cli.store.store import Store
 
 @dataclass
 class Ingested:
-    """A store's corpus and rejects after ingest, as plain lists."""
-
     store: Store
     report: IngestReport
     texts: list[str]
@@ -29,7 +27,6 @@ class Ingested:
 
 @pytest.fixture
 def read_bytes(tmp_path):
-    """Write bytes to a file of the given name, ingest it, return what came of it."""
     numbers = itertools.count()
 
     def read(data: bytes, name: str = "text.txt", strict: bool = False, **options: Any) -> Ingested:
@@ -54,7 +51,6 @@ def read_path(store_path: Path, *corpus: Path, strict: bool = False, **options: 
 
 @pytest.fixture
 def read_paths(tmp_path):
-    """Ingest files and folders into a new store."""
     numbers = itertools.count()
 
     def read(*corpus: Path, **options: Any) -> Ingested:

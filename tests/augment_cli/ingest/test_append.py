@@ -13,7 +13,7 @@ from augment_cli.ingest import IngestOptions, report_of
 from augment_cli.pack.options import choose
 from augment_cli.process.reporter import Logged
 from augment_cli.reports.report import status, write_card
-from augment_cli.reports.soundness import goes_by_part, verify, why_not_reused
+from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
@@ -75,7 +75,6 @@ def append(store, corpus, **options):
 
 @pytest.fixture
 def first(tmp_path, files):
-    """A store of the first file, in three parts."""
     return ingest(tmp_path / "store", files[:1], part_rows=8)
 
 
@@ -262,17 +261,6 @@ def test_sentences_in_memory_and_standard_input(tmp_path, files, command):
     assert command("ingest", "--append", "--store", store).returncode == 2
 
 
-def test_a_deleted_part_of_before_comes_back_to_the_byte(first, files):
-    augment(first.path, "crop")
-    append(first.path, files[1:])
-    store = augment(first.path, "crop")
-    before = digests_of_parts(store.path)
-    for index in (1, 4):
-        store.part_path("crop", index).unlink()
-    augment(store.path, "crop")
-    assert digests_of_parts(store.path) == before
-
-
 def test_a_stage_that_was_unfinished_is_finished(first, tmp_path, files):
     with Session(first.path, Engine(1)) as session:
         session.augment(make_run("crop"), parts=[1])
@@ -282,39 +270,6 @@ def test_a_stage_that_was_unfinished_is_finished(first, tmp_path, files):
     store = augment(first.path, "crop")
     whole = augment(ingest(tmp_path / "whole", files, part_rows=8).path, "crop")
     assert rows(store, "crop") == rows(whole, "crop") and verify(store) == []
-
-
-def test_other_settings_are_still_refused(first, files):
-    augment(first.path, "crop")
-    append(first.path, files[1:])
-    with pytest.raises(MixError, match="made with seed = 42, now 1"):
-        augment(first.path, "crop", seed=1)
-    with Session(first.path, Engine(1), overwrite=True) as session:  # not in conflict, so it is not deleted
-        before = digests_of_parts(first.path / "crop")
-        session.augment(make_run("crop"))
-    assert before.items() <= digests_of_parts(first.path / "crop").items()
-
-
-def test_status_compares_the_files_of_any_one_time(first, files):
-    store = append(first.path, files[1:2])
-    for known in (files[:1], files[1:2]):
-        assert why_not_reused(store, "corpus", known) is None
-    assert why_not_reused(store, "corpus", files[2:]).startswith("inputs.files = ")
-
-
-def test_what_was_made_from_a_stage_is_still_known(first, files):
-    augment(first.path, "pi")
-    store = append(first.path, files[1:])
-    with Session(store.path, Engine(1)) as session:
-        session.parse()  # `pi` is of its first parts
-        assert session.store.made_from("parses") == ["pi"]
-
-
-@pytest.mark.parametrize("name", ["una", "uda", "entity-swap", "synonym", "crop"])
-def test_reports_and_settings_agree_on_what_goes_by_part(store, name):
-    settings = make_run(name).settings(store)
-    augment(store.path, name, **({"radius": 4} if name == "una" else {}))
-    assert settings.by_part == goes_by_part(Store.open(store.path), name) == (name in ("synonym", "crop"))
 
 
 @pytest.mark.slow

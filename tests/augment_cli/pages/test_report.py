@@ -16,7 +16,6 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
-from augment_cli.pages.figures import figures_of
 from augment_cli.pages.judging import asked_of, render, saved_as, write_judging
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports import verdicts
@@ -28,8 +27,6 @@ from tests.helpers.made_stores import hostile_store, made, store_of
 
 
 class Page(html.parser.HTMLParser):
-    """The elements of a page, its ids, and the text of its style and script."""
-
     def __init__(self, text):
         super().__init__()
         self.elements, self.ids, self.inline, self.content, self._open = [], [], {}, "", None
@@ -108,14 +105,6 @@ def test_its_numbers_are_those_of_stats(store):
             assert text == example.text
 
 
-def test_copies_of_another_sentence_are_counted(tmp_path):
-    # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
-    store = made(tmp_path, ["stop", "halt"] * 15, radius=1, beta=1.0, background="none")
-    one = facts_of(store, "una")
-    assert (one.changed, one.distinct, one.copies) == (30, 2, 30)
-    assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
-
-
 def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_made_for(tmp_path):
     store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
     plain = dataclasses.replace(
@@ -152,27 +141,11 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
     assert [text for _, text in said(**of_several)][2:] == ["1.0 % d", "39.0 % a", "20.0 % c"]
 
 
-def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
-    one = dataclasses.replace(facts_of(store, "una"), rows=400, reasons={"no_subject": 100, "question": 20})
-    page = pages.render(store, [one], [], {}, figures_of(store, [one]))
-    row = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1]
-    assert '<span class="about">the main verb has no subject 25.0 %</span>' in row
-
-
 def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):
     lines = ["the river flows", "the river flows", "the house stands", "", "the river flows"]
     written_page = write_report(store_of(tmp_path, lines, "crop", deduplicate="exact"), tmp_path / "r.html")
     assert "rejects: 60.0 % of the lines were set aside (3: 2 duplicate, 1 empty)" in written_page["notices"]
     assert "Lines that were set aside: 3." in (tmp_path / "r.html").read_text("utf-8")
-
-
-def test_the_command_makes_the_same_stage(store):
-    facts = [facts_of(store, "una.1")]
-    page = pages.render(store, facts, [], {}, figures_of(store, facts))
-    assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
-    version = store.stage("una.1").settings["version"]
-    assert re.search(rf"<code>una.1</code>: una, version {version}, fingerprint [0-9a-f]{{12}}</dt>", page)
-    assert re.search(r"Made with numpy [0-9.]+, pyarrow [0-9.]+\.</p>", page)
 
 
 def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
@@ -254,13 +227,6 @@ def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):
     assert '<a href="#stage-1">Examples of una</a>' in look
 
 
-def test_a_range_of_beta_asks_for_its_middle(store, tmp_path):
-    with Session(store.path, Engine(1)) as session:
-        session.augment(make_run("una", beta="0.1:0.5", radius=4), "spread")
-    written(Store.open(store.path), tmp_path)
-    assert facts_of(Store.open(store.path), "spread").asked == pytest.approx(0.3)
-
-
 def sampled(store, stages=("una", "una.1"), count=4):
     return [one for stage in stages for one in verdicts.sample(store, stage, count)]
 
@@ -300,17 +266,6 @@ def test_of_what_is_neither_the_page_says_what_it_is_to_its_original(store):
     assert asked.startswith("neither positive nor negative: ")
     assert page.count(f", {html.escape(asked)}</p>") == 4
     assert "Neither positive nor negative: good is what the augmentation is for" in page
-
-
-def test_every_element_has_a_name_and_the_policy_knows_the_script(store):
-    page = Page(render(store, sampled(store), "rows.judged.jsonl", 0))
-    for key, value in (("role", "group"), ("type", "text")):
-        assert len({attrs["aria-label"] for _, attrs in page.elements if attrs.get(key) == value}) == 8
-    assert len(page.ids) == len(set(page.ids))
-    named = [attrs["aria-labelledby"] for _, attrs in page.elements if "aria-labelledby" in attrs]
-    assert set(named) <= set(page.ids)
-    assert [tag for tag, _ in page.elements].count("script") == 1
-    assert not any(name.startswith("on") or name == "style" for _, attrs in page.elements for name in attrs)
 
 
 def test_a_corpus_can_do_nothing_to_the_page_to_judge_on(tmp_path):

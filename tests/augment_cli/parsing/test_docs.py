@@ -1,6 +1,5 @@
 """Docs made together are those that `nlp.pipe` makes, what is kept of them, and odd texts."""
 
-import dataclasses
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +17,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing import docs, stage
+from augment_cli.parsing import docs
 from augment_cli.parsing.docs import docs_of
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.parsing.stage import count_clauses, parse_texts
@@ -48,7 +47,6 @@ def nlp():
 
 @pytest.fixture(scope="module")
 def expected():
-    """Of spaCy alone, in a pipeline that nothing here has touched."""
     return list(spacy.load(shipped_pipeline()).pipe(TEXTS))
 
 
@@ -74,20 +72,6 @@ def test_the_size_of_what_is_scored_together_changes_nothing(nlp, expected, monk
     monkeypatch.setattr(docs, "_TOGETHER", 7)
     monkeypatch.setattr(docs, "_PARSED_TOGETHER", 30)
     assert answers(docs_of(nlp, TEXTS)) == answers(expected)
-
-
-def test_equal_texts_are_parsed_once(nlp, monkeypatch):
-    seen = []
-    make_doc = nlp.make_doc
-
-    def watched(text):
-        seen.append(text)
-        return make_doc(text)
-
-    monkeypatch.setattr(nlp, "make_doc", watched)
-    made = docs_of(nlp, ["One boat.", "Two boats.", "One boat."])
-    assert seen == ["One boat.", "Two boats."]
-    assert [doc.text for doc in made] == ["One boat.", "Two boats.", "One boat."]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
@@ -236,30 +220,6 @@ def test_every_attribute_is_the_docs_also_after_parquet(tables_nlp, tmp_path):
     assert sum(rows[0]["sentence_starts"]) >= 1 and len(set(rows[0]["heads"])) > 1
 
 
-def test_the_default_components_of_hand_made_docs():
-    """No model at all: a component that sets what we say, including several roots in a row."""
-
-    @Language.component("by_hand")
-    def by_hand(doc: Doc) -> Doc:
-        return Doc(
-            doc.vocab,
-            words=["a", "_", "c", "d"],
-            spaces=[True, True, False, False],
-            heads=[1, 1, 3, 3],
-            deps=["det", "ROOT", "x:y", "ROOT"],
-            tags=["T", "", "_", "é"],
-            pos=["DET", "NOUN", "X", ""],
-            lemmas=["a", "_", "", "D"],
-            morphs=["", "A=b|C=d", "", ""],
-        )
-
-    nlp = spacy.blank("en")
-    nlp.add_pipe("by_hand")
-    (row,) = parse_texts(nlp, pa.array(["a _ cd"])).to_pylist()
-    assert row == {"row_id": 0} | expected_of(nlp("a _ cd"))
-    assert row["sentence_starts"] == [True, False, True, False] and row["heads"] == [1, 1, 3, 3]
-
-
 def assert_sound(texts, table):
     """Tokens and the white space after them give the text again; heads stay in their row."""
     assert table.schema.equals(PARSES)
@@ -302,24 +262,6 @@ def test_a_text_beyond_spacys_own_limit(tables_nlp):
     assert_sound([text], parse_texts(tables_nlp, pa.array([text])))
 
 
-@pytest.mark.parametrize(("rows", "characters"), [(1, 10), (3, 10**6), (128, 90)])
-def test_a_row_does_not_depend_on_its_batch(tables_nlp, monkeypatch, rows, characters):
-    texts = [*TEXTS_OF_TABLES, *(f"Boat {n} waits{' here' * (n % 9)}." for n in range(50))]
-    expected = parse_texts(tables_nlp, pa.array(texts))
-    monkeypatch.setattr(stage, "BATCH_TEXTS", rows)
-    monkeypatch.setattr(stage, "BATCH_CHARACTERS", characters)
-    assert parse_texts(tables_nlp, pa.array(texts)).equals(expected)
-
-
-def test_batches_keep_every_text_and_their_limits(monkeypatch):
-    monkeypatch.setattr(stage, "BATCH_TEXTS", 3)
-    monkeypatch.setattr(stage, "BATCH_CHARACTERS", 10)
-    texts = ["a" * length for length in (4, 4, 4, 11, 1, 1, 1, 1, 0)]
-    batches = list(stage._batches(texts))
-    assert [len(batch) for batch in batches] == [2, 1, 1, 3, 2]
-    assert [text for batch in batches for text in batch] == texts
-
-
 def test_new_words_leave_nothing_behind(tables_nlp):
     before = len(tables_nlp.vocab.strings)
     parse_texts(tables_nlp, pa.array([f"unheard{n}of" for n in range(300)]))
@@ -341,11 +283,3 @@ def test_torch_has_its_threads_back_afterwards(tables_nlp):
     before = torch.get_num_threads()
     parse_texts(tables_nlp, pa.array(["The heron waits."]))
     assert torch.get_num_threads() == before
-
-
-def test_what_rules_read_is_loaded_once(pipeline, tables_nlp):
-    source = find_pipeline(pipeline)
-    assert source.disabled == ("ner",)
-    names = ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
-    assert tables_nlp.component_names == names
-    assert load_pipeline(dataclasses.replace(source)) is load_pipeline(source)

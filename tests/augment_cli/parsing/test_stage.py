@@ -1,7 +1,6 @@
 """Parses as a stage: same bytes however it is made, resumed, never mixed; and which pipeline is meant."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import re
@@ -19,16 +18,15 @@ from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.parsing import pipelines
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
-from augment_cli.parsing.stage import chosen_pipeline, parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.reports import report
-from augment_cli.reports.doctor import examine
 from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe as recipes
 from augment_cli.session import SAMPLE, Session, Silent
 from augment_cli.store.files import sha256_of_file
+from augment_cli.store.journal import pieces_in
 from augment_cli.store.store import Store
 
 
@@ -44,7 +42,6 @@ def ingested(path, parsed_corpus_file, rows=1_100):
 
 @pytest.fixture(scope="session")
 def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
-    """A store with two parts of parses: 1,100 rows in two pieces, and 300 rows in one."""
     path = ingested(tmp_path_factory.mktemp("made") / "store", parsed_corpus_file)
     with Session(path, Engine(1)) as session:
         session.parse(pipeline)
@@ -55,13 +52,11 @@ def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
 
 @pytest.fixture
 def path(parsed_corpus_file, tmp_path):
-    """A store of the same two parts that is not parsed yet."""
     return ingested(tmp_path / "store", parsed_corpus_file)
 
 
 @pytest.fixture
 def store(parsed_store, tmp_path):
-    """A copy that a test may spoil."""
     shutil.copytree(parsed_store, tmp_path / "copy")
     return tmp_path / "copy"
 
@@ -107,8 +102,6 @@ def test_same_bytes_with_any_workers(parsed_store, path, pipeline, engine):
 
 
 class Progress(Silent):
-    """A reporter that keeps what it is told."""
-
     def __init__(self):
         self.rows, self.calls = None, []
 
@@ -118,7 +111,6 @@ class Progress(Silent):
 
 
 def parsed(path, pipeline):
-    """Parse a store; returns what was said of the progress."""
     progress = Progress()
     with Session(path, Engine(1), progress) as session:
         session.parse(pipeline)
@@ -153,6 +145,21 @@ def test_an_ended_run_loses_only_the_piece_in_work(parsed_store, path, pipeline,
     assert not list(Store.open(path).work.glob("parses*"))
 
 
+def test_a_spoiled_piece_is_made_again(parsed_store, path, pipeline, monkeypatch, command):
+    """As those of vectors, scores, mining and models are: what counts as spoilt, `test_journal.py` shows."""
+    with monkeypatch.context() as patch:
+        stop_after(1, patch)
+        with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
+            session.parse(pipeline)
+    assert "0 + 1,024" in command("status", "--store", path).stdout
+    (piece,) = pieces_in(path / ".work" / "parses")
+    data = bytearray(piece.read_bytes())
+    data[len(data) // 2] ^= 4
+    piece.write_bytes(data)
+    assert parsed(path, pipeline).calls == [76, 300, 1_024]  # it is seen when the part is joined
+    assert digests(path) == digests(parsed_store)
+
+
 def test_a_part_whose_pieces_are_all_there_is_only_joined(parsed_store, path, pipeline, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Store, "commit", lambda self, pending: (_ for _ in ()).throw(StoppedError()))
@@ -161,25 +168,9 @@ def test_a_part_whose_pieces_are_all_there_is_only_joined(parsed_store, path, pi
     assert parsed(path, pipeline).calls == [300] and digests(path) == digests(parsed_store)
 
 
-def test_pieces_of_another_pipeline_are_not_read(parsed_store, path, pipeline, other_pipeline):
-    with Session(path, Engine(1)) as session:
-        work = parsing.begin(session.store, find_pipeline(other_pipeline), "parses")
-        parsing.parse_piece(path, "parses", 0, 0, work.source, work.settings)
-    assert parsed(path, pipeline).rows == 1_400 and digests(path) == digests(parsed_store)
-
-
 def test_a_deleted_part_is_made_anew(parsed_store, store, pipeline):
     (store / "parses" / "part-00001.parquet").unlink()
     assert parsed(store, pipeline).calls == [300] and digests(store) == digests(parsed_store)
-
-
-def test_some_parts_only(parsed_store, path, pipeline):
-    for chosen in ({1}, {0}):
-        with Session(path, Engine(1), shared=True) as session:
-            session.parse(pipeline, parts=chosen)
-    assert digests(path) == digests(parsed_store)
-    with Session(path, Engine(1), shared=True) as session, pytest.raises(UsageError, match="no part 2"):
-        session.parse(pipeline, parts={2})
 
 
 def test_another_pipeline_is_refused_and_the_key_is_named(store, other_pipeline):
@@ -288,7 +279,6 @@ def test_what_is_not_there_says_what_to_do(named, tmp_path, monkeypatch):
 
 @pytest.fixture
 def spoiled(pipeline, tmp_path):
-    """A copy that a test may spoil."""
     return shutil.copytree(pipeline, tmp_path / "spoiled")
 
 
@@ -360,13 +350,6 @@ def test_a_library_that_the_pipeline_needs(spoiled):
         source.library_versions()
 
 
-def test_the_stage_decides_where_nothing_is_named(pipeline, other_pipeline, tmp_path, monkeypatch):
-    store = Store.create(tmp_path / "store")
-    monkeypatch.setattr(pipelines, "shipped_pipeline", lambda: other_pipeline)
-    assert chosen_pipeline(store, "parses").digest == find_pipeline(other_pipeline).digest
-    assert chosen_pipeline(store, "parses", pipeline).folder == pipeline
-
-
 def test_the_shipped_pipeline_is_found_and_found_again(tmp_path):
     """From a store that was parsed with it to sentences in memory, and `status` has nothing to say."""
     shipped = find_pipeline()
@@ -380,25 +363,6 @@ def test_the_shipped_pipeline_is_found_and_found_again(tmp_path):
     row = parse_texts(load_pipeline(shipped), pa.array(["The herons waited."])).to_pylist()[0]
     assert row["lemmas"] == ["the", "heron", "wait", "."] and row["heads"] == [1, 2, 2, 2]
     assert row["deps"] == ["det", "nsubj", "ROOT", "punct"] and row["morphs"][1] == "Number=Plur"
-
-
-def test_doctor_misses_spacy_and_the_shipped_pipeline(tmp_path, monkeypatch):
-    def parse_entry():
-        return next(entry for entry in examine(tmp_path) if entry["what"] == "parse")
-
-    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", lambda: None)
-    assert parse_entry() == {"what": "parse", "ready": True, "missing": [], "get": None}
-
-    def gone():
-        raise MissingError("gone")
-
-    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", gone)
-    assert parse_entry()["missing"] == ["shipped English pipeline"]
-    assert parse_entry()["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "spacy" else real(name))
-    assert parse_entry()["missing"] == ["spacy", "shipped English pipeline"]
-    assert parse_entry()["get"] == "pip install 'augment-cli[parse]'"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ def test_who_ignores_it_goes_on_ignoring_it():
 
 
 def python(folder, *arguments):
-    """What Python says in a folder whose modules it finds first."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,

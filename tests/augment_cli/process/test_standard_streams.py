@@ -26,7 +26,6 @@ def some_quickly(*quick):
 
 
 def shell(command, tmp_path):
-    """What a shell says of a line in which PYTHON is this interpreter."""
     return subprocess.run(
         ["/bin/bash", "-c", command.replace("PYTHON", sys.executable)],
         cwd=tmp_path,

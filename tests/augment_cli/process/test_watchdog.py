@@ -22,7 +22,6 @@ class Board(dict):
 
 @pytest.fixture
 def ends(monkeypatch):
-    """The exit codes of the process, had it ended; an event for the first."""
     codes, ended = [], threading.Event()
 
     def leave(code):

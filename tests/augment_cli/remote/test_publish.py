@@ -38,7 +38,6 @@ def url(bucket):
 
 @pytest.fixture
 def published(store, url):
-    """What the first publishing says."""
     return augment_cli.publish(store.path, url)
 
 
@@ -169,29 +168,8 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, url, published, tmp_path,
     assert manifest_of(tmp_path / "back") == manifest_of(store.path)
 
 
-def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_more(
-    store, url, published, tmp_path, monkeypatch, parts
-):
-    written, kept, taken = [], Store._write_manifest, []
-
-    def write(opened):
-        written.append(opened)
-        kept(opened)
-
-    def take(*arguments, take=publishing._take):
-        if len(taken) == parts - 1:
-            raise KeyboardInterrupt
-        taken.append(arguments)
-        return take(*arguments)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(publishing, "_take", take)
-        patch.setattr(Store, "_write_manifest", write)
-        patch.setattr("augment_cli.store.store._SECONDS_TOGETHER", 1e6)
-        augment_cli.fetch(url, tmp_path / "back")
-    assert len(written) == 2  # with the first part, and when it was stopped
-    back = Store.open(tmp_path / "back")
-    assert sum(len(back.stage(name).parts) for name in back.stages()) == parts - 1
+def test_a_kill_among_parts_that_come_fast_loses_no_more(store, url, published, tmp_path, monkeypatch):
+    kept = Store._write_manifest
 
     def die(opened):
         if len(list(opened.path.rglob("part-*.parquet"))) > 2:  # as a kill does, with no entry at all
@@ -204,10 +182,9 @@ def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_mo
         augment_cli.fetch(url, tmp_path / "killed")
     killed = Store.open(tmp_path / "killed")
     assert not any(killed.has(name) for name in store.stages())
-    for folder in ("back", "killed"):
-        augment_cli.fetch(url, tmp_path / folder)
-        assert manifest_of(tmp_path / folder) == manifest_of(store.path)
-        assert verify(Store.open(tmp_path / folder)) == []
+    augment_cli.fetch(url, tmp_path / "killed")
+    assert manifest_of(tmp_path / "killed") == manifest_of(store.path)
+    assert verify(Store.open(tmp_path / "killed")) == []
 
 
 @pytest.mark.parametrize("spoil", ["longer", "missing"])

@@ -23,7 +23,6 @@ LINES = [f"the heron of river {number} waits near bridge {number % 7}" for numbe
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The same sentences in every format."""
     folder = tmp_path_factory.mktemp("corpus") / "with space"
     (folder / "deep").mkdir(parents=True)
     text = "".join(f"{line}\n" for line in LINES).encode()
@@ -66,12 +65,9 @@ def test_the_store_is_the_one_of_a_local_corpus(folder, local_manifest, tmp_path
     [
         ("*.txt", ["a.txt"]),
         ("*.txt*", ["a.txt", "b.txt.gz", "c.txt.zst"]),
-        ("[bc].txt.*", ["b.txt.gz", "c.txt.zst"]),
-        ("**/*.csv", ["e.csv"]),
         ("**/[ab]*.txt", ["a.txt"]),
         ("d*/[d-f]*", ["d.jsonl", "e.csv", "f.parquet"]),
         ("notes.pdf", ["notes.pdf"]),
-        ("**/*.pdf", ["notes.pdf"]),
         (".h*", [".hidden.txt"]),
     ],
 )
@@ -162,7 +158,6 @@ class Cutting:
 
 @pytest.fixture
 def cutting(monkeypatch):
-    """Let every address be one whose connections break."""
     monkeypatch.setattr(files, "_FIRST_PAUSE", 0)
 
     def begin(after, times, ends=False):

@@ -47,7 +47,6 @@ def quick_to_give_up(monkeypatch):
 
 @pytest.fixture(scope="module")
 def server():
-    """Host and port of moto's server."""
     from moto.server import ThreadedMotoServer  # slow to load
 
     running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -78,7 +77,6 @@ def at(server, path, user="key:hidden%2Fsecret@"):
 
 @pytest.fixture(scope="module")
 def corpus(client, tmp_path_factory):
-    """The same sentences in four formats, in a folder and in the bucket."""
     folder = tmp_path_factory.mktemp("corpus")
     text = "".join(f"{line}\n" for line in LINES).encode()
     (folder / "a.txt.gz").write_bytes(gzip.compress(text))
@@ -242,8 +240,6 @@ EMPTY = b'<?xml version="1.0"?><ListBucketResult><KeyCount>0</KeyCount></ListBuc
 
 
 class ReadOnly(http.server.BaseHTTPRequestHandler):
-    """An empty bucket that may be read and not written."""
-
     def _answer(self, status, body=b""):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.send_response(status)
@@ -267,8 +263,6 @@ class ReadOnly(http.server.BaseHTTPRequestHandler):
 
 
 class Forbidding(ReadOnly):
-    """Answers 403 to everything."""
-
     do_GET = do_HEAD = ReadOnly.do_PUT  # noqa: N815
 
 

@@ -135,10 +135,6 @@ def test_stats_of_a_packed_stage_count_parts_as_parts(small, command):
     assert 'data_dir="store/pack"' in program and '["anchor", "positive", "negative"]' in program
     assert "per_device_train_batch_size=64, max_steps=1," in program
     assert re.search(r"1 steps of 64 rows: about .* on this machine's \d+ cores", packed.stdout)
-    labelled = command(
-        "pack", "--negative", "una", "--positive", "corpus", "--layout", "labeled-pair", "--name", "l"
-    )
-    assert labelled.returncode == 0 and "from datasets" not in labelled.stdout
 
 
 def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):
@@ -152,18 +148,6 @@ def test_the_how_to_has_the_lines_that_pack_prints(tmp_path, monkeypatch):
     for folder in (tmp_path, REPOSITORY):
         lines = lines.replace(f"{folder}/", "")
     assert shown == lines and steps_of(20_000) == 312
-
-
-def test_bytes_of_a_reject_are_shown_once_escaped(tmp_path, command):
-    (tmp_path / "in.txt").write_bytes(b"the river flows\n\xff caf\xe9\n")
-    assert command("ingest", "--corpus", "in.txt", "--max-rejects", "1").returncode == 0
-    shown = command("inspect", "rejects").stdout
-    assert "'\\xff caf\\xe9'" in shown and "\\\\" not in shown
-
-
-def test_a_fit_without_rare_terms_is_sound(small, command):
-    assert command("fit", "--min-df", "2", "--corpus", "in.txt").returncode == 0
-    assert command("verify").returncode == 0
 
 
 def test_folders_that_come_and_go_do_no_harm(store):
@@ -244,22 +228,3 @@ def test_kinds_say_what_the_settings_say_that_made_them(tmp_path, pipeline, monk
         assert kind.goes_by_part(store.stage(name).settings) == settings.by_part, name
         assert settings.by_part == (settings.stage in CONTINUED | {"crop"}), name
         assert kind.version() == settings.version and why_not_reused(store, name) is None, name
-
-
-@pytest.mark.parametrize(
-    ("maker", "name", "words", "is_for_readers"),
-    [
-        ("corpus", "corpus", "the sentences", True),
-        ("corpus", "rejects", "lines that are not sentences, and why", False),
-        ("tfidf", "terms-b", "terms by falling maximum TF-IDF score", False),
-        ("tfidf", "tfidf-b", "TF-IDF of each sentence", False),
-        ("parses", "parses", "tokens of each sentence", False),
-        ("given", "again", "texts that the input brought along", True),
-        ("pack", "pack", "anchor, positive, negatives", True),
-        ("vectors", "vectors", "vectors", True),
-    ],
-)
-def test_what_a_card_says(maker, name, words, is_for_readers):
-    stage = stage_of(maker, name)
-    kind = soundness.kind_of(stage)
-    assert kind.describe(stage).startswith(words) and kind.is_for_readers(stage) == is_for_readers

@@ -167,9 +167,6 @@ def test_a_row_that_the_store_does_not_have_is_refused(store, tmp_path, command,
         verdicts.read([tmp_path / "b.jsonl"])
 
 
-# --- of another store, or of an earlier version of the stage
-
-
 def changed(judgements, **values):
     return [msgspec.structs.replace(one, **values) for one in judgements]
 
@@ -203,7 +200,7 @@ def test_a_stage_that_was_made_anew_is_another_and_the_command_warns(store, tmp_
     verdicts.write(tmp_path / "una.jsonl", verdicts.sample(store, "una", 5))
     words = ("judge", "--read", tmp_path / "una.jsonl", "--store", store.path)
     assert command(*words).stderr == ""
-    augment_cli.remove("una", store)
+    augment_cli.remove("una", store, with_descendants=True)
     with Session(store.path, Engine(1)) as session:
         session.augment(make_run("una", radius=4, seed=7))
     assert list(read_elsewhere(Store.open(store.path), verdicts.read([tmp_path / "una.jsonl"]))) == ["una"]
@@ -273,14 +270,6 @@ def test_judgements_that_the_judge_did_not_see_are_counted(judged_by_both):
     assert found["pairs"] == 0 and found["accuracy"] is found["kappa"] is None
 
 
-def test_a_judge_that_always_says_the_same_has_no_kappa_where_people_do(judged_by_both):
-    alike = [one for row, one in enumerate(people(judged_by_both)) if VERDICTS[row % 5] == "same"]
-    for one in alike:
-        one.stage, one.verdict = "rephrase", "good"
-    found = agreement(Store.open(judged_by_both), "llm-judge", alike)
-    assert found["accuracy"] == 1.0 and found["kappa"] is None
-
-
 def test_the_command_reads_a_folder_of_files(judged_by_both, command, tmp_path):
     (tmp_path / "read").mkdir()
     ones = list(people(judged_by_both))
@@ -293,6 +282,8 @@ def test_the_command_reads_a_folder_of_files(judged_by_both, command, tmp_path):
     found = json.loads(as_json.stdout)
     assert found == augment_cli.judge(store=judged_by_both, read=[tmp_path / "read"], compare="llm-judge")[0]
     assert f"agreement {found['accuracy']:.0%}" in shown.stdout and "kappa" in shown.stdout
+    with pytest.raises(UsageError, match="read="):
+        augment_cli.judge()
     with pytest.raises(UsageError, match="has no verdicts of a judge"):
         augment_cli.judge(store=judged_by_both, read=[tmp_path / "read"], compare="other")
     result = command("judge", "--compare", "llm-judge", "--store", judged_by_both)
@@ -310,8 +301,4 @@ def test_the_report_shows_what_the_judge_called_false_negatives(judged_by_both, 
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Called the same by the judge" in page and f"Label: same {same}, other 8, neither 8." in page
     assert "augment-cli read answers-judge" in page
-
-
-def test_texts_of_a_model_are_compared_like_others(judged_by_both):
-    entry = {one["stage"]: one for one in compare(Store.open(judged_by_both))}["llm-judge"]
-    assert entry["label"] == "neither" and entry["sentences_per_second"] is None
+    assert compare(Store.open(judged_by_both))[-1]["sentences_per_second"] is None  # others made the texts

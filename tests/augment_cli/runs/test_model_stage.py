@@ -52,7 +52,6 @@ def run(model):
 
 @pytest.fixture(scope="session")
 def expected(run, tmp_path_factory):
-    """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
     return digests(store_of(folder, SENTENCES, run, part_rows=25).path)
 
@@ -115,13 +114,6 @@ def test_progress_counts_what_the_model_is_run_on(store_path, run, rows, total):
     assert seen == [(total, total), (0, 0)]
 
 
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
-def test_the_same_bytes_with_two_workers(store_path, run, expected, backend):
-    with Session(store_path, Engine(2, backend)) as session:
-        session.augment(run)
-    assert digests(store_path) == expected
-
-
 def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monkeypatch, capsys):
     real, kept = Journal.write, []
 
@@ -139,32 +131,6 @@ def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monk
     assert "Finishing the running batches" in capsys.readouterr().err
     make(store_path, run)
     assert digests(store_path) == expected
-
-
-@pytest.mark.slow
-def test_a_journal_of_other_settings_is_none(store_path, run, expected, monkeypatch):
-    die_after(monkeypatch, 6)
-    other = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, beams=2))
-    with pytest.raises(Died):
-        make(store_path, other)
-    monkeypatch.undo()
-    assert journalled(store_path)
-    make(store_path, run)
-    assert digests(store_path) == expected
-    with pytest.raises(MixError, match=r"parameters\.beams = 3, now 2"):
-        make(store_path, other)
-
-
-@pytest.mark.slow
-def test_removing_a_stage_removes_its_journal(store_path, run, monkeypatch):
-    make(store_path, run)
-    Store.open(store_path).part_path("paraphrase", 1).unlink()
-    die_after(monkeypatch, 2)
-    with pytest.raises(Died):
-        make(store_path, run)
-    assert journalled(store_path)
-    Store.open(store_path).remove("paraphrase")
-    assert not journalled(store_path)
 
 
 @pytest.mark.slow

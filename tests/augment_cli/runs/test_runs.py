@@ -1,6 +1,5 @@
 """Augmentation runs: parses made first, chains of stages, the command from a stage's settings."""
 
-import inspect
 import json
 import shlex
 
@@ -16,7 +15,6 @@ import augment_cli
 from augment_cli import augmentations
 from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
-from augment_cli.english.words import are_complements
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.reports.soundness import why_not_reused
@@ -42,7 +40,6 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def parsed(pipeline, tmp_path_factory):
-    """A store of two parts with its parses."""
     made = store_of(tmp_path_factory.mktemp("readers"), LINES, part_rows=25)
     with Session(made.path, Engine(1)) as session:
         session.parse(pipeline)
@@ -51,7 +48,6 @@ def parsed(pipeline, tmp_path_factory):
 
 @pytest.fixture
 def shipped(pipeline, monkeypatch):
-    """The tiny pipeline in the place of the shipped one."""
     monkeypatch.setattr(pipelines, "shipped_pipeline", lambda: pipeline)
 
 
@@ -101,49 +97,6 @@ def test_other_parses_are_read_by_name(parsed, other_pipeline):
         assert inputs["parses"] == session.store.stage("parses-other").digest
         assert inputs["parses"] != session.store.stage("parses").digest
         session.store.remove("parses-other")
-
-
-def test_parts_need_parses_that_are_there(parsed, shipped):
-    with Session(parsed.path, Engine(1), shared=True) as session:
-        session.augment(make_run("pi"), "pi-parts", parts={1})
-        assert session.store.stage("pi-parts").parts.keys() == {1}
-        with pytest.raises(UsageError, match="Make it with `augment-cli parse"):
-            session.augment(make_run("pi", parses="new"), parts={1})
-
-
-def run(*arguments):
-    done = CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
-    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
-    common = ["--corpus", tmp_path / "in.txt", "--store", tmp_path / "store", "--json", "--jobs", "1"]
-    planned = run("pi", *common, "--dry-run")
-    assert [entry["stage"] for entry in planned] == ["corpus", "parses", "pi"]
-    made = run("pi", *common, "--pipeline", pipeline)
-    assert [entry["stage"] for entry in made if entry["seconds"]] == ["corpus", "parses", "pi"]
-    (tmp_path / "r.toml").write_text(
-        f"[parse]\npipeline = {json.dumps(str(pipeline))}\n[[run]]\naugmentation = 'aa'\n"
-    )
-    made = run("run", tmp_path / "r.toml", *common)
-    assert [entry["stage"] for entry in made if entry["seconds"]] == ["aa"]
-
-
-def test_options_are_shown_where_they_mean_something():
-    from augment_cli.cli.commands import make_command
-
-    def options(name):
-        return set(inspect.signature(make_command(name)).parameters)
-
-    assert {"parses", "pipeline"} <= options("pi") and "fit" not in options("pi")
-    assert "fit" in options("una") and not {"parses", "pipeline"} & options("una")
-
-
-def test_a_store_without_parses_reads_with_the_shipped_pipeline(shipped, tmp_path):
-    augment_cli.ingest_corpus([augment_cli.session.SAMPLE], tmp_path / "store", limit=5)
-    assert augment_cli.augment(LINES, "pi", store=Store.open(tmp_path / "store")).num_rows == len(LINES)
 
 
 @pytest.mark.parametrize(
@@ -278,11 +231,6 @@ def test_a_paraphrase_that_is_turned_is_turned(chains):
     )
 
 
-def test_rows_without_a_text_in_the_first_stage_say_so(chains):
-    reasons = chains.read("negation-of-opposite")["reason"].to_pylist()
-    assert reasons[1] == reasons[5] == "not_made"
-
-
 def test_a_chain_is_a_stage_as_any_other(chains):
     assert augment_cli.verify(chains.path) == []
     assert why_not_reused(chains, "negation-of-opposite") is None
@@ -340,8 +288,21 @@ def test_two_steps_of_edits_in_one_give_the_same_text(text, data):
     assert after(text, joined(between, first, second)) == after(between, second)
 
 
-def test_complements_leave_no_third():
-    assert are_complements("Open", "closed")
-    assert are_complements("unhappy", "happy")
-    assert not are_complements("old", "young")
-    assert not are_complements("responsible", "irresponsible")
+def run(*arguments):
+    done = CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
+    common = ["--corpus", tmp_path / "in.txt", "--store", tmp_path / "store", "--json", "--jobs", "1"]
+    planned = run("pi", *common, "--dry-run")
+    assert [entry["stage"] for entry in planned] == ["corpus", "parses", "pi"]
+    made = run("pi", *common, "--pipeline", pipeline)
+    assert [entry["stage"] for entry in made if entry["seconds"]] == ["corpus", "parses", "pi"]
+    (tmp_path / "r.toml").write_text(
+        f"[parse]\npipeline = {json.dumps(str(pipeline))}\n[[run]]\naugmentation = 'aa'\n"
+    )
+    made = run("run", tmp_path / "r.toml", *common)
+    assert [entry["stage"] for entry in made if entry["seconds"]] == ["aa"]

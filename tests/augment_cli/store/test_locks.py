@@ -53,7 +53,12 @@ def test_a_file_is_held_by_one(tmp_path):
         assert lock.read_text() == str(os.getpid())
         with pytest.raises(MixError, match=f"process {os.getpid()}"), hold_lock(lock):
             pass
-    with hold_lock(lock, shared=True), hold_lock(lock, shared=True):
+    with (
+        hold_lock(lock, shared=True),
+        hold_lock(lock, shared=True),
+        pytest.raises(MixError, match="another run"),
+        hold_lock(lock),
+    ):
         pass
 
 

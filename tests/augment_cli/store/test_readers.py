@@ -15,8 +15,6 @@ from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store import parquet
-from augment_cli.store.parquet import metadata_of
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 
 
@@ -47,25 +45,6 @@ def test_rows_are_those_that_we_read(store, reader, stage):
     )
 
 
-def test_every_part_says_how_it_was_made_and_nothing_of_when_or_where(store):
-    keys = Settings("una", 1).as_json().keys()
-    for name in store.stages():
-        stage = store.stage(name)
-        for index in stage.parts:
-            schema = pq.read_schema(store.part_path(name, index))
-            assert set(schema.metadata) == {b"augment_cli"}
-            assert metadata_of(schema) == stage.settings
-            assert stage.settings.keys() == keys
-    assert store.stage("una").settings["libraries"].keys() == {"numpy", "pyarrow"}
-
-
-def test_row_ranges_are_the_corpus_parts_in_every_row_wise_stage(store):
-    for name in ("corpus", "tfidf", "una", "una.1"):
-        for index, (first, rows) in enumerate(store.parts):
-            ids = store.read_part(name, index, ["row_id"])["row_id"].to_pylist()
-            assert ids == list(range(first, first + rows))
-
-
 LINES = [f"the river number {n} flows by house {n * n} and the heron waits" for n in range(9_000)]
 
 
@@ -79,7 +58,6 @@ def made(path, corpus):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Row groups of at most 300 kB."""
     monkeypatch.setattr(parquet, "_MAX_ROW_GROUP_BYTES", 300_000)
 
 

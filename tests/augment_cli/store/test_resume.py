@@ -39,16 +39,6 @@ def test_a_deleted_or_cut_part_is_made_again_to_the_same_bytes(store, stage):
     assert (store.path / "manifest.json").read_bytes() == manifest
 
 
-def test_a_part_without_manifest_entry_is_made_again(store):
-    before = digests_of_parts(store.path)
-    del store.stage("una").parts[1]
-    with store.lock():
-        store._write_manifest()
-    assert not Store.open(store.path).has("una")
-    assert run_again(store.path)["una"]
-    assert digests_of_parts(store.path) == before
-
-
 def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
     before = digests_of_parts(store.path)
     store.part_path("corpus", 1).unlink()
@@ -75,7 +65,6 @@ SETTINGS = Settings("x", 1, {"a": 1}, 0, {"corpus": "c"}, {"words": "w"}, {"nump
     ("changes", "key"),
     [
         ({"version": 2}, "version = 1, now 2"),
-        ({"parameters": {"a": 2}}, r"parameters\.a = 1, now 2"),
         ({"parameters": {"a": 1, "b": 3}}, r"parameters\.b = null, now 3"),
         ({"seed": 1}, "seed = 0, now 1"),
         ({"inputs": {"corpus": "d"}}, r'inputs\.corpus = "c", now "d"'),
@@ -100,16 +89,3 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
         Store.create(tmp_path / "holiday.jpg")
     with pytest.raises(BadInputError, match="no store here"):
         Store.open(tmp_path)
-
-
-def test_remove(store):
-    store.remove("una.1")
-    assert "una.1" not in Store.open(store.path).stages()
-    assert not (store.path / "una.1").exists()
-    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, forms, una with it"):
-        store.remove("corpus")
-    for name in ("una", "forms", "tfidf", "terms", "corpus"):
-        store.remove(name)
-    assert Store.open(store.path).stages() == []
-    with pytest.raises(UsageError, match="has no stage 'una'; it has none"):
-        store.remove("una")

@@ -131,12 +131,6 @@ def test_a_large_vocabulary_is_said_with_what_min_df_would_save(make_store, monk
     assert fit.vocabulary_note(store, None, FitOptions(min_df=2)) is None
 
 
-def test_a_single_sentence_has_idf_zero_everywhere(make_store):
-    table = make_store(["The only sentence ."]).read("terms")
-    assert table["idf"].to_pylist() == [0.0] * 4
-    assert table["term"].to_pylist() == ["the", "only", "sentence", "."]
-
-
 def test_fitting_on_several_stages_counts_their_texts_together(make_store):
     store = make_store(sample(200))
     augmented = augment_cli.run("uda", store.path, radius="5%", beta=0.3, jobs=1)

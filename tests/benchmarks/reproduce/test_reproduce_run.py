@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.work import OWN
 
@@ -144,30 +143,3 @@ def test_what_cannot_be_done_is_said_before_anything_is_made(command, tmp_path, 
         command(*typed.split())
     assert stopped.value.code == code and words in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.slow
-def test_what_starts_from_a_bed_that_is_made_first_is_known_by_that_bed(
-    command, tmp_path, tiny_encoder, capsys
-):
-    """Even where another machine's bed is recorded: else the next command would not know its own results."""
-    grid, made = tmp_path / "grid.toml", tmp_path / "made"
-    text = grid.read_text(encoding="utf-8").replace(f'encoder = "{tiny_encoder}"', f'encoder = "{made}"')
-    bed = f"""
-[bed]
-encoder = "{made}"
-about = "a test"
-seen = "nothing"
-start = "{tiny_encoder}"
-corpus = ["{tmp_path / "sentences.txt"}"]
-rows = 40
-recipe = "mlm"
-set = ["steps=2", "batch=8", "max_length=16", "threads=1", "warmup_steps=0"]
-digest = "{"d" * 64}"
-"""
-    grid.write_text(text + bed, encoding="utf-8")
-    results = command("run", "no-training")
-    assert lines_of(results)["no-training", 42, "sts"]["made"]["encoder"] == model_digest(made)
-    capsys.readouterr()
-    command("plan", "no-training")
-    assert "1 done, 0 missing" in capsys.readouterr().out

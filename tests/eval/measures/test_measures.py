@@ -42,15 +42,6 @@ def test_equal_accuracies_go_to_the_first_strength():
     assert classification.search_folds((vectors, labels), scripted, 2, nested=True) == 2
 
 
-def test_nested_cross_validation_predicts_every_row_once():
-    data = blobs(40, spread=0.05)
-    classifier = classification.get("logistic-regression")
-    predicted, accuracies, strengths = classification.nested_cross_validation(data, classifier, 2, 1)
-    assert predicted.tolist() == data[1].tolist()
-    assert accuracies == [1, 1]
-    assert strengths == [0.25, 0.25]
-
-
 def test_training_stops_once_the_dev_score_no_longer_rises(monkeypatch):
     steps = []
 
@@ -66,15 +57,6 @@ def test_training_stops_once_the_dev_score_no_longer_rises(monkeypatch):
     )
     # The dev score is 0 at the first check and never rises: 1 + tenacity + 1 checks of 4 epochs of one batch.
     assert len(steps) == (1 + PUBLISHED.tenacity + 1) * PUBLISHED.epoch_size
-
-
-def test_clear_classes_are_learnt_and_one_seed_gives_one_answer():
-    generator = np.random.default_rng(0)
-    labels = np.array(["a", "b"] * 20)
-    vectors = np.repeat(np.eye(2), 200, axis=1)[[0, 1] * 20] + generator.normal(size=(40, 400)) * 0.5
-    splits, test = [(np.arange(10), np.arange(10, 20)), (np.arange(2, 12), np.arange(10))], vectors[20:]
-    one, again = (train_and_predict(vectors, labels, splits, test) for _ in range(2))
-    assert one.tolist() == again.tolist() == [labels[20:].tolist()] * 2
 
 
 def test_a_split_learns_the_same_beside_others_as_alone():
@@ -153,15 +135,6 @@ def test_blocks_do_not_change_uniformity_or_purity(vectors, monkeypatch):
     before = measured()
     monkeypatch.setattr(geometry, "_BLOCK", 7)
     assert before == pytest.approx(measured())
-
-
-def test_known_spaces_have_known_values():
-    assert geometry.effective_rank(np.eye(5)) == pytest.approx(5)
-    assert geometry.effective_rank(np.ones((7, 4))) == pytest.approx(1)
-    assert geometry.anisotropy(np.ones((7, 4))) == pytest.approx(1)
-    assert geometry.uniformity(np.ones((7, 4))) == pytest.approx(0, abs=1e-12)
-    assert geometry.uniformity(np.array([[1.0, 0], [-1, 0]])) == pytest.approx(-8)
-    assert geometry.alignment(np.eye(3), -np.eye(3)) == pytest.approx(4)
 
 
 def test_effective_rank_condition_and_their_harmonic_mean_equal_the_definition(vectors):
@@ -280,18 +253,6 @@ def test_blocks_of_queries_change_nothing(monkeypatch):
     whole = retrieval.rankings(left, right, *names)
     monkeypatch.setattr(retrieval, "_BLOCK", 60)
     assert retrieval.rankings(left, right, *names) == whole
-
-
-def test_a_perfect_and_an_empty_ranking():
-    judged = {"a": 3, "b": 1, "c": 0}
-    perfect = retrieval.measures(["a", "b", "c"], judged, cuts=(1, 2))
-    assert perfect == pytest.approx(
-        {"ndcg_at_1": 1, "recall_at_1": 0.5, "ndcg_at_2": 1, "recall_at_2": 1, "mrr": 1}
-    )
-    assert set(retrieval.measures([], judged).values()) == {0.0}
-    swapped = retrieval.measures(["c", "b", "a"], judged, cuts=(2,))
-    assert swapped["ndcg_at_2"] == pytest.approx((1 / np.log2(3)) / (3 + 1 / np.log2(3)))
-    assert swapped["mrr"] == 0.5
 
 
 def test_cosine_equals_scipy_and_zero_vectors_are_orthogonal_to_all():

@@ -1,15 +1,14 @@
 """The minimal pairs that ship, and how they are scored."""
 
-import contextlib
 import re
 
 import numpy as np
 import pytest
 
-from eval.command import main
 from eval.contract import Options, Progress
 from eval.protocols.minimal_pairs import PROTOCOL, score
 from eval.tasks.meaning import KINDS, minimal_pairs_table
+from tests.helpers.commands import typed
 
 TABLE = minimal_pairs_table()
 
@@ -69,7 +68,6 @@ def test_a_tie_does_not_count_and_vectors_that_are_not_numbers_are_noted():
     assert np.isnan(bad.main) and bad.notes
 
 
-def test_the_command_scores_them_without_a_data_folder(tiny_encoder, tmp_path, capsys):
-    with contextlib.suppress(SystemExit):
-        main([str(tiny_encoder), "--minimal-pairs", "--no-plots", "--no-cache", "--out", str(tmp_path)])
-    assert "role switch" in capsys.readouterr().out
+def test_the_command_scores_them_without_a_data_folder(tiny_encoder, tmp_path):
+    done = typed("eval", tiny_encoder, "--minimal-pairs", "--no-plots", "--no-cache", "--out", tmp_path)
+    assert "role switch" in done.stdout

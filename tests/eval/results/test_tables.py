@@ -11,10 +11,10 @@ from huggingface_hub import ModelCard
 from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.command import main
 from eval.contract import TaskScore
 from eval.results import compare, plots, results_of_one, tables
 from eval.results.page import END, HEADING, as_page
+from tests.helpers.commands import typed
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
 
 
@@ -152,16 +152,6 @@ def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
     assert "| &lt;script>\\|x&lt;U+202E>␊ |" in text and text.count("<") == 0
 
 
-def test_only_percentages_are_drawn(tmp_path, monkeypatch):
-    scores = {"sts12": sts_score(0.5), "geometry": TaskScore(-2.0, {"uniformity": -2.0})}
-    model = write_model(tmp_path, "m", scores)
-    drawn = []
-    monkeypatch.setattr(plots, "_save", lambda figure, path: drawn.append(figure))
-    plots.plot_scores([model], list(REGISTRY.values()), tmp_path / "scores.png")
-    (axes,) = drawn[0].axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["STS12"]
-
-
 def test_a_model_without_similarities_has_no_plot_of_them(tmp_path):
     model = write_model(tmp_path, "m", {"sts12": sts_score(0.5)})
     plots.plot_similarity(model, list(REGISTRY.values()), tmp_path / "similarity.png")
@@ -204,17 +194,15 @@ def test_the_error_of_the_first_kind_is_near_five_percent():
     assert 1 <= rejected <= 24  # 5 % of 200 is 10; three standard deviations are 9
 
 
-def test_scores_of_different_data_are_refused_with_both_digests(tmp_path, capsys):
+def test_scores_of_different_data_are_refused_with_both_digests(tmp_path):
     """One encoder, the same texts with other labels: a difference that says nothing of encoders."""
     for name, digest in (("a", "a" * 64), ("b", "b" * 64)):
         folder = write_model(tmp_path / name, "one", {"sts12": sts_score(0.5)}).folder
         (path,) = (path for path in folder.glob("*.json") if path.name != "encoder.json")
         path.write_text(path.read_text("utf-8").replace("a" * 64, digest), "utf-8")
     for command in (["compare", tmp_path / "a", tmp_path / "b"], ["table", tmp_path, "--tasks", "sts12"]):
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in command])
-        said = capsys.readouterr().err
-        assert ended.value.code == 5 and "aaaaaaaaaaaa…" in said and "bbbbbbbbbbbb…" in said
+        done = typed("eval", *command)
+        assert done.returncode == 5 and "aaaaaaaaaaaa…" in done.stderr and "bbbbbbbbbbbb…" in done.stderr
 
 
 def test_two_models_are_compared_on_the_tasks_they_share(tmp_path):
@@ -275,54 +263,55 @@ def test_the_folder_that_out_named_is_enough(tmp_path):
         results_of_one(tmp_path / "results")
 
 
-def test_a_card_gets_the_scores_before_and_after_once(tmp_path, capsys):
+def test_a_card_gets_the_scores_before_and_after_once(tmp_path):
     write_model(tmp_path / "before/x", "start", {"sts12": sts_score(0.5, runs=[0.5, 0.51])})
     write_model(tmp_path / "after/x", "trained", {"sts12": sts_score(0.6, runs=[0.6, 0.63])})
     (tmp_path / "model").mkdir()
-    with pytest.raises(SystemExit):
-        main(["card", str(tmp_path / "model"), str(tmp_path / "before"), str(tmp_path / "after")])
+
+    def codes():
+        words = ["eval", "card", *(tmp_path / name for name in ("model", "before", "after"))]
+        return [typed(*words).returncode for _ in range(2)]
+
+    assert 0 not in codes()
     (tmp_path / "model/README.md").write_text("# A model\n\nIts words.\n")
-    for _ in range(2):
-        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    assert codes() == [0, 0]
     card = (tmp_path / "model/README.md").read_text()
     assert card.count(HEADING) == 1 and card.startswith("# A model\n\nIts words.\n")
     assert "Before: start. After: trained." in card
     assert "| sts12 | main score, 2 runs | 50.50 | 61.50 | +11.00 |" in card
     (tmp_path / "model/README.md").write_text("---\nlicense: mit\n---\n" + card)
-    for _ in range(2):
-        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    assert codes() == [0, 0]
     headed = ModelCard.load(tmp_path / "model/README.md")
     assert headed.text.lstrip("\n") == card and headed.data.to_dict()["license"] == "mit"
     (result,) = headed.data.to_dict()["model-index"][0]["results"]
     assert result["dataset"]["name"] == "sts12" and result["metrics"][0]["value"] == 0.615
     (tmp_path / "model/README.md").write_text(card.replace(END, ""))
-    with pytest.raises(SystemExit) as left:
-        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
-    assert left.value.code == 4
+    assert codes() == [4, 4]
 
 
-def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks(tmp_path, capsys):
+def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks(tmp_path):
     five = ("stsb", "sts12", "sts13", "sts14", "sts15")
     scores = {name: sts_score(0.5 + place / 10) for place, name in enumerate(five)}
     write_model(tmp_path / "r/x", "a_b & c", scores)
-    main(["table", str(tmp_path / "r")])
-    alone = capsys.readouterr().out
-    main(["table", str(tmp_path / "r"), "--published"])
-    assert len(capsys.readouterr().out.splitlines()) > len(alone.splitlines()) + 10
-    main(["table", str(tmp_path / "r"), "--no-published"])
-    assert capsys.readouterr().out == alone
-    main(["table", str(tmp_path / "r"), "--tasks", ",".join(five), "--format", "latex"])
-    shown = capsys.readouterr().out
+
+    def table(*words):
+        return typed("eval", "table", tmp_path / "r", *words).stdout
+
+    assert len(table("--published").splitlines()) > len(table().splitlines()) + 10
+    assert table("--no-published") == table()
+    shown = table("--tasks", ",".join(five), "--format", "latex")
     assert r"a\_b \& c & ours" in shown and shown.count("50.00 & ") == 1
     assert r"& 70.00 \\" in shown and r"\begin{tabular}{llrrrrrr}" in shown  # the mean of 50, 60, … 90
     assert shown.count(r"\midrule") == 1
+    starts = {"csv": "suite,model,source", "markdown": "## sts", "html": "<!doctype html>", "json": "["}
+    assert all(table("--format", form).startswith(start) for form, start in starts.items())
 
 
-def test_what_was_scored_unlike_is_said_beside_the_difference(tmp_path, capsys):
+def test_what_was_scored_unlike_is_said_beside_the_difference(tmp_path):
     score = {"sts12": sts_score(0.5, items={"similarity": np.arange(9.0), "gold": np.arange(9.0)})}
     for name, pooling in (("first", "cls"), ("second", "mean")):
         write_model(tmp_path / name, name, score, pooling=pooling)
-    main(["compare", str(tmp_path / "first"), str(tmp_path / "second")])
-    assert capsys.readouterr().err == "not scored alike: pooling cls and mean\n"
-    main(["compare", str(tmp_path / "first"), str(tmp_path / "first")])
-    assert "alike" not in capsys.readouterr().err
+    said = [
+        typed("eval", "compare", tmp_path / "first", tmp_path / name).stderr for name in ("second", "first")
+    ]
+    assert said[0] == "not scored alike: pooling cls and mean\n" and "alike" not in said[1]

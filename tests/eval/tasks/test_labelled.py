@@ -3,7 +3,6 @@
 import csv
 import json
 
-import numpy as np
 import pytest
 
 from augment_cli.errors import BadInputError, UsageError
@@ -102,14 +101,6 @@ def test_two_columns_of_one_name_are_called_that(tmp_path):
         read_labelled(file, "title", "topic")
 
 
-def test_a_small_evaluation_starts_no_process(tiny_encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr("eval.measures.processes.expect_successors", None)  # before any is started
-    monkeypatch.setattr(intent, "SHOTS", (5,))
-    file = write(tmp_path / "mine.csv", ROWS[::4])
-    options = ["--text-column", "title", "--label-column", "topic", "--no-plots", "--no-cache", "--jobs", "2"]
-    main([str(tiny_encoder), "--labelled", str(file), *options, "--out", str(tmp_path / "out")])
-
-
 def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(clustering, "SEEDS", (0, 1))
     monkeypatch.setattr(intent, "SHOTS", (5,))
@@ -127,22 +118,6 @@ def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsy
     assert "mine, K-means" in printed.out
     main(["table", str(out)])  # from what was stored, where no registry knows these tasks
     assert "mine, purity of the ten nearest" in capsys.readouterr().out
-
-
-def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path, monkeypatch):
-    from eval.contract import Options, Progress
-    from eval.runner import score_task
-
-    tables, _ = read_labelled(write(tmp_path / "a.csv", ROWS), "title", "topic")
-    places = {"car": 0, "river": 1, "song": 2}
-    monkeypatch.setattr(clustering, "SEEDS", (0, 1))
-    monkeypatch.setattr(intent, "SHOTS", (5,))
-
-    def encode(texts):
-        noise = np.random.default_rng(0).normal(size=(len(texts), 300))
-        return np.repeat(10 * np.eye(3), 100, axis=1)[[places[text.split()[2]] for text in texts]] + noise
-
-    assert [score_task(table, encode, Options(), Progress()).main for table in tables] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("separator", [None, ";"])

@@ -1,6 +1,6 @@
 """The subjects of all attacks, made once; a test file for each file of attacks, which workers share."""
 
-from tests.helpers.attack_cases import cases
+from tests.helpers.attack_runs import cases
 from tests.helpers.attack_subjects import bounded, subject
 
 __all__ = ["bounded", "subject"]

@@ -8,9 +8,7 @@ import pytest
 
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
-from tests.helpers import attack_cases
-from tests.helpers.attack_cases import Case, cases, counts, files
-from tests.helpers.attack_runs import DISTURBANCES, attack
+from tests.helpers.attack_runs import DISTURBANCES, FOLDER, Case, attack, cases, counts, files
 from tests.helpers.attack_ways import WAYS
 from tests.helpers.places import REPOSITORY
 
@@ -31,7 +29,7 @@ def test_it_has_at_least_1500_cases_and_all_can_be_run():
 
 
 def test_every_file_of_attacks_is_run():
-    tests = {path.stem.removeprefix("test_") for path in attack_cases.FOLDER.glob("test_*.py")}
+    tests = {path.stem.removeprefix("test_") for path in FOLDER.glob("test_*.py")}
     assert tests - {"campaign"} == set(files())
 
 

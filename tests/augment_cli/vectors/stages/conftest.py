@@ -58,13 +58,11 @@ def embedded(base, tmp_path_factory, model):
 
 @pytest.fixture
 def vectors_path(embedded, tmp_path):
-    """A copy with vectors that a test may write to."""
     return shutil.copytree(embedded, tmp_path / "store")
 
 
 @pytest.fixture(scope="session")
 def reranker(model, tmp_path_factory):
-    """A random cross-encoder as sentence-transformers saves it, by its activation."""
     import torch
     import transformers
     from sentence_transformers import CrossEncoder

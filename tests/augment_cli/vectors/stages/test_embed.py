@@ -13,7 +13,6 @@ from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
-from augment_cli.neural.runtime import sparing_memory
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
@@ -88,12 +87,6 @@ def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded
     assert verify(store) == [] and not list((path / ".work").rglob("piece-*"))
 
 
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
-def test_the_same_bytes_with_two_workers(path, encoder, embedded, backend):
-    make(path, encoder, jobs=2, backend=backend)
-    assert digests(path, "vectors") == digests(embedded, "vectors")
-
-
 @given(st.integers(1, 5000), st.integers(1, 3))
 def test_chunks_and_bytes_hold_the_same_vectors(rows, dimension):
     vectors = np.arange(rows * dimension).reshape(rows, dimension).astype(np.float16)
@@ -102,14 +95,6 @@ def test_chunks_and_bytes_hold_the_same_vectors(rows, dimension):
     table = pa.table({"vector": as_column(vectors, np.arange(rows) % 3 == 0)})
     assert in_chunks(table).equals(table)
     assert max(map(len, in_chunks(table)["vector"].chunks)) <= 1024
-
-
-def test_arrow_allocates_as_before_once_memory_was_spared():
-    before = pa.default_memory_pool().backend_name
-    with pytest.raises(KeyError), sparing_memory():
-        assert pa.default_memory_pool().backend_name == "system"
-        raise KeyError
-    assert pa.default_memory_pool().backend_name == before
 
 
 def test_rows_limits_and_is_part_of_the_fingerprint(path, model):

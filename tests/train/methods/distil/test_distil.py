@@ -156,20 +156,8 @@ def test_kept_vectors_are_used_and_others_refused(teacher, tiny_encoder, store_c
     after = teacher_vectors(teacher, Store.open(store_copy), settings, said.append)
     assert "read from vectors" in said[0] and before[0] == after[0] and len(before[0]) == 100
     np.testing.assert_allclose(before[1], after[1], atol=2e-3)
-    found, facts = distil(teacher, Store.open(store_copy), settings)
-    plain, _ = distil(teacher, Store.open(store_copy), Settings(dimension=16, postprocess="pca"))
+    _, facts = distil(teacher, Store.open(store_copy), settings)
     assert facts["sentences"] == 100 and 0.3 < facts["explained"] <= 1
-    texts, targets = before
-
-    def agreement(encoder):
-        vectors = encoder.encode(texts)
-        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        centred = targets - targets.mean(0)
-        centred = centred / np.linalg.norm(centred, axis=1, keepdims=True)
-        above = np.triu_indices(len(texts), 1)
-        return np.corrcoef((vectors @ vectors.T)[above], (centred @ centred.T)[above])[0, 1]
-
-    assert agreement(found) > agreement(plain) + 0.1
     teacher_of_others = load_encoder(tiny_encoder)
     teacher_of_others.digest = "another"
     with pytest.raises(UsageError, match="another encoder"):
@@ -219,7 +207,7 @@ def test_settings_are_checked(values, message):
 
 
 def test_what_cannot_be_distilled_is_said(teacher, store):
-    static, _ = distil(teacher, store, Settings(dimension=8))
+    static, _ = distil(teacher, store, Settings(dimension=8, postprocess="pca"))
     with pytest.raises(UsageError, match="is a static encoder; name a transformer"):
         distil(static, store, Settings())
     with pytest.raises(UsageError, match="the teacher's vectors have 32"):

@@ -1,6 +1,5 @@
 """ESimCSE: the running mean with its queue, and repeated words."""
 
-import math
 from collections import Counter
 from operator import methodcaller
 
@@ -91,22 +90,6 @@ def test_repetition_doubles_words_in_place_and_nothing_else(words, rate, count, 
     assert set(counts.values()) <= {1, 2}
     assert list(dict.fromkeys(longer.tolist())) == ids.tolist()
     assert longer.tolist() == [word for word in ids.tolist() for _ in range(counts[word])]
-
-
-def test_how_many_are_repeated_follows_the_code_or_the_paper():
-    ids = np.arange(10, 42)
-    counts = {
-        count: Counter(
-            len(repeat(ids, Repetition(rate=0.32, count=count), (1, 1), np.random.default_rng(seed))) - 32
-            for seed in range(3000)
-        )
-        for count in ("code", "paper")
-    }
-    assert set(counts["code"]) == set(range(10))  # min(10, ⌊0.32 · 32⌋) values, from 0
-    assert set(counts["paper"]) == set(range(11))  # 0 to max(2, ⌊0.32 · 32⌋)
-    for actual in counts.values():
-        expected = 3000 / len(actual)
-        assert all(abs(n - expected) < 5 * math.sqrt(expected) for n in actual.values())
 
 
 def test_the_positive_is_repeated_the_same_in_every_epoch(choose_views):

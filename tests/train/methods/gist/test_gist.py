@@ -11,8 +11,6 @@ from tests.helpers.training import (
     cos,
     draw,
     logged_run,
-    logged_steps,
-    options,
     reference_info_nce,
     reference_nt_xent,
     reference_symmetric,
@@ -134,31 +132,3 @@ def test_a_row_without_a_vector_is_named(store_copy):
     guide.pair(59, -1, 0)
     with pytest.raises(BadInputError, match="no vector of row 60; remove the stage and embed all rows"):
         guide.pair(60, -1, 0)
-
-
-@pytest.fixture
-def guided_store(store_copy):
-    """A store with a guide's vectors of the corpus and of both draws of its positives."""
-    for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
-        add_vectors(store_copy, of, draw(150, 4, seed=seed))
-    return store_copy
-
-
-def losses(events):
-    """The loss of each step that is logged."""
-    return {event["step"]: event["loss"] for event in events if "loss" in event}
-
-
-@pytest.mark.slow
-def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_train):
-    changes = ["batch=16", "steps=6", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
-    changes += ['positives=["una"]', "labels=kind", "guide.margin=0.5", "learning_rate=1e-3"]
-    actual = []
-    for ranks in (1, 2):
-        out = tmp_path / str(ranks)
-        common = ["--store", guided_store, "--encoder", tiny_encoder, "--out", out]
-        done = run_train("gist", *common, *options(*changes), ranks=ranks)
-        assert done.returncode == 0, done.stderr[-2000:]
-        actual.append(list(losses(logged_steps(out)).values()))
-    assert len(actual[0]) == 6
-    np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 import torch
 
 from augment_cli.runs.recipe import load
@@ -16,7 +15,7 @@ from train.data.order import is_held_out
 from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import MEANING, text_columns
 from train.methods.meaning.turned_addition import Settings as Turns
-from train.methods.meaning.turned_addition import ToldApart, Turned, own_contrast
+from train.methods.meaning.turned_addition import ToldApart, Turned
 from train.outputs.log import read_log
 
 
@@ -29,29 +28,18 @@ def turned_reference(anchors, positives, turned, there, temperature):
     return np.array(losses)
 
 
-def test_the_loss_is_the_slow_one_and_so_is_its_gradient():
-    values = [draw(6, 4, seed=0), draw(6, 4, seed=1), draw(6, 3, 4, seed=2)]
-    there = np.arange(18).reshape(6, 3) % 4 != 0
-    there[5] = False  # a row without a turned sentence
-    losses = check_gradients(
-        lambda *inputs: own_contrast(*inputs, torch.tensor(there), 0.5),
-        lambda *moved: turned_reference(*moved, there, 0.5),
-        values,
-        atol=1e-7,
-    )
-    assert losses[5] == 0
-
-
-def test_rows_without_turned_sentences_and_padding_do_not_count(make_addition, make_batch):
-    values = draw(4, 4, 3)
+def test_the_term_is_the_slow_one_over_rows_that_have_turned_sentences(make_addition, make_batch):
     texts = torch.arange(16).reshape(4, 4)
     texts[1, 3] = texts[2, 2] = texts[2, 3] = NO_TEXT
-    texts[3] = NO_TEXT
-    batch = make_batch(values, texts=texts, own=slice(2, 4))
-    term = make_addition("turned", stages=("negation",), count=2, temperature=0.1).loss(batch)
-    there = (texts[:, 2:] != NO_TEXT).numpy()
-    slow = turned_reference(values[:2, 0], values[:2, 1], values[:2, 2:], there[:2], 0.1)
-    assert term.item() == pytest.approx(slow.mean(), rel=1e-12)
+    texts[3] = NO_TEXT  # padding
+    addition = make_addition("turned", stages=("negation",), count=2, temperature=0.5)
+    there = (texts[:2, 2:] != NO_TEXT).numpy()
+    check_gradients(
+        lambda value: addition.loss(make_batch(value, texts=texts, own=slice(2, 4))),
+        lambda z: turned_reference(z[:2, 0], z[:2, 1], z[:2, 2:], there, 0.5).mean(),
+        [draw(4, 4, 3)],
+        atol=1e-7,
+    )
 
 
 RECIPE = make_recipe({"positives": ["rephrase", "voice"], "head": "none", "turned": {"stages": ["negation"]}})

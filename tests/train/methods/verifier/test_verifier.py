@@ -13,27 +13,24 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.verifier import load_verifier, side_by_side, untrained
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.store.store import Store
+from tests.helpers.commands import typed
+from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
-from train.cli import main
 from train.methods.verifier import Settings
-from train.methods.verifier.fit import Pair, chances, fit, neighbours, read_pairs
+from train.methods.verifier.fit import fit, neighbours, read_pairs
 
 STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("verifier") / "store"
     # Two turns at one predicate are rare: sentences that have them stand beside those of the sample.
     nouns = ("road", "plan", "sale", "vote")
     plain = [f"The {noun} is {quality}." for noun in nouns for quality in ("legal", "possible")]
-    texts = "\n".join([*SENTENCES[:90], *plain]) + "\n"
-    (folder.parent / "mine.txt").write_text(texts, encoding="utf-8")
-    for stage in STAGES:
-        augment_cli.run(stage, folder, corpus=folder.parent / "mine.txt")
-    augment_cli.run("negation", folder, of="antonym")
-    return folder
+    path = store_of(tmp_path_factory.mktemp("verifier"), [*SENTENCES[:90], *plain], *STAGES).path
+    augment_cli.run("negation", path, of="antonym")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -75,33 +72,11 @@ def test_two_turns_at_one_predicate_say_the_same(store):
     assert not pairs[text, chain] and pairs[negated, chain] and pairs[turned, chain]
 
 
-def test_a_question_that_asks_the_same_either_way_is_in_no_pair(tmp_path):
-    texts = [f"Is the {noun} legal?" for noun in ("plan", "sale", "vote", "road")]
-    texts += [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road")]
-    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    for stage, options in (("antonym", {}), ("negation", {}), ("crop", {}), ("negation", {"of": "antonym"})):
-        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt", **options)
-    *parts, _ = read_pairs(Store.open(tmp_path / "store"), 0, 0.4, 0)
-    pairs = [pair for part in parts for pair in part]
-    assert any("illegal" in pair.second and "not" in pair.second for pair in pairs)
-    assert not [pair for pair in pairs if "?" in pair.second and " not " in pair.second]
-
-
 def test_pairs_depend_on_the_seed_and_the_rows_asked_for(store):
     opened = Store.open(store)
     assert read_pairs(opened, 0, 0.2, 3) == read_pairs(opened, 0, 0.2, 3) != read_pairs(opened, 0, 0.2, 4)
     some, *_ = read_pairs(opened, 40, 0.2, 3)
     assert len({pair.first for pair in some if pair.kind == "negation"}) <= 2 * 40
-
-
-def test_kinds_are_drawn_by_the_root_of_their_count_and_half_is_turned():
-    kinds = {("a", True): 100, ("b", True): 4, ("c", False): 9, ("phrase-swap", True): 100}
-    pairs = [Pair("", "", turned, kind) for (kind, turned), count in kinds.items() for _ in range(count)]
-    chance = chances(pairs)
-    of = {key: sum(chance[[(pair.kind, pair.turned) == key for pair in pairs]]) for key in kinds}
-    assert of["c", False] == pytest.approx(0.5) and chance.sum() == pytest.approx(1)
-    assert of["a", True] / of["b", True] == pytest.approx(5)
-    assert of["phrase-swap", True] / of["a", True] == pytest.approx(3)  # learned last, so more often
 
 
 def test_a_sentence_of_something_is_turned_by_one_of_nothing(store):
@@ -149,9 +124,7 @@ def trained(store, encoder, out, steps):
     """A verifier that the command trained."""
     words = ["--store", store, "--encoder", encoder, "--out", out, "--steps", steps]
     words += ["--width", "32", "--held-out", "0.3", "--batch", "32"]
-    with pytest.raises(SystemExit) as ended:
-        main(["verifier", *map(str, words)])
-    assert ended.value.code == 0
+    assert typed("train", "verifier", *words).returncode == 0
     return out
 
 
@@ -181,7 +154,7 @@ def test_the_command_says_what_it_cannot_do(made, store, tiny_encoder, tmp_path,
     base = ("--store", store, "--encoder", tiny_encoder)
     assert "exists; name a new folder" in refused(*base, "--out", made)
     new = ("--out", tmp_path / "new")
-    augment_cli.run("crop", tmp_path / "crops", corpus=store.parent / "mine.txt")
+    augment_cli.run("crop", tmp_path / "crops", corpus=store.parent / "in.txt")
     assert "too few turned sentences" in refused("--store", tmp_path / "crops", *base[2:], *new)
     assert "reads the layers of a transformer" in refused("--store", store, "--encoder", "static", *new)
     assert "--steps 0: must be at least 1" in refused(*base, *new, "--steps", "0")
@@ -266,9 +239,7 @@ def test_score_has_a_column_of_it(made, store):
 def test_a_text_of_which_nothing_was_made_is_a_neighbour_all_the_same(tiny_encoder, tmp_path):
     texts = [f"The {noun} is legal." for noun in ("plan", "sale", "vote", "road", "deal")]
     texts += ["Oh", "Ah", "Eh"]
-    (tmp_path / "mine.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    for stage in ("negation", "rephrase"):
-        augment_cli.run(stage, tmp_path / "store", corpus=tmp_path / "mine.txt")
+    store = store_of(tmp_path, texts, "negation", "rephrase")
     settings = Settings(steps=1, held_out=0.4, width=8)
-    _, held_out = fit(load_encoder(tiny_encoder), "tiny", Store.open(tmp_path / "store"), settings)
+    _, held_out = fit(load_encoder(tiny_encoder), "tiny", store, settings)
     assert held_out.turned
