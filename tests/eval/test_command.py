@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -11,7 +9,6 @@ from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import Encoder
 from eval.command import main
 from eval.tasks.table import load_registry
-from tests.helpers.places import REPOSITORY
 
 
 def run(capsys, *arguments, code=0):
@@ -124,27 +121,3 @@ def test_what_bf16_does_to_each_score_is_shown(world, plain_model, capsys):
     assert difference == pytest.approx(rough - exact, abs=2e-4)
     assert "COLA fp32" in printed
     assert "--precision both" in run(capsys, f"n={plain_model}", *options, "--precision", "bf16").err
-
-
-def test_word_vectors_are_scored_like_any_encoder(world, capsys):
-    words = world / "words.vec"
-    words.write_text("the 1.0 2 1\ndog 2 4 1\nplays 3 9 1\n")
-    printed = run(capsys, f"glove={words}", *common(world), "--tasks", "sts", "--no-plots")
-    assert "glove: STS spearman" in printed.err
-
-
-@pytest.mark.parametrize(
-    ("place", "commands"),
-    [("eval.command", ["", "table", "tasks"]), ("train.cli", ["", "adapt", "nearest", "distil"])],
-)
-def test_help_loads_nothing_that_takes_long(place, commands):
-    code = (
-        f"import sys, {place} as command\n"
-        f"for words in {commands}:\n"
-        "    try: command.main([*words.split(), '--help'])\n    except SystemExit: pass\n"
-        "heavy = {'torch', 'transformers', 'sklearn', 'scipy.stats', 'polars', 'pyarrow.compute'}\n"
-        "print(heavy & sys.modules.keys())"
-    )
-    command = [sys.executable, "-c", code]
-    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert result.stdout.count("--help") >= len(commands) and result.stdout.endswith("set()\n")

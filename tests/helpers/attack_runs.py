@@ -71,7 +71,6 @@ def cases(name: str) -> list[Case]:
 
 
 def files() -> list[str]:
-    """The names of all files of attacks."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
@@ -119,7 +118,6 @@ _LONGEST = 300  # seconds that a command in a process of its own may take on a b
 
 @pytest.mark.slow
 def test_it_is_met(case, subject, tmp_path):
-    """What each test file of attacks runs."""
     problems = attack(case, subject(case.on), tmp_path)
     assert problems == [], problems
     shutil.rmtree(tmp_path, ignore_errors=True)
@@ -150,7 +148,6 @@ def attack(case: Case, subject: Path, folder: Path) -> list[str]:
 
 
 def judge(case: Case, result: Result) -> list[str]:
-    """What is wrong with a command's exit code and with what it said."""
     problems = []
     if result.returncode not in case.exit:
         problems.append(f"exit {result.returncode} instead of {case.exit}: {result.stderr[-600:]}")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sentencepiece
 import torch
 import transformers
+
+from tests.helpers import tiny_models
+from tests.helpers.made_stores import store_of
 
 TEXT = (
     "the a river heron waits near bridge old stone water slowly under grey evening light town quiet boat "
@@ -189,3 +194,37 @@ def make_llama(folder: Path, chat: str | None = CHAT) -> Path:
     )
     writing = {"max_length": 1024, "no_repeat_ngram_size": None}
     return _save(transformers.LlamaForCausalLM(config), tokenizer, folder, **writing)
+
+
+MAKERS = {
+    "pegasus": tiny_models.make_pegasus,
+    "t5": tiny_models.make_t5,
+    "bart": tiny_models.make_bart,
+    "marian": lambda folder: tiny_models.make_marian(folder, 5),
+    "marian-back": lambda folder: tiny_models.make_marian(folder, 6),
+    "bert": tiny_models.make_bert,
+    "roberta": tiny_models.make_roberta,
+    "llama": tiny_models.make_llama,
+    "llama-plain": lambda folder: tiny_models.make_llama(folder, None),
+    "encoder": lambda folder: tiny_models.make_bert(folder, "BertModel"),
+}
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """`model("t5")`: the folder of a small model, made at the first call."""
+    base = tmp_path_factory.mktemp("models")
+
+    def folder(kind: str) -> str:
+        path = base / kind
+        if not path.exists():
+            MAKERS[kind](path)
+        return str(path)
+
+    return folder
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    """A store of 60 sentences in three parts."""
+    return store_of(tmp_path, tiny_models.SENTENCES, part_rows=25).path

@@ -73,14 +73,11 @@ def test_changes_on_top():
     ("change", "message"),
     [
         ("bathc=3", r"unknown setting 'bathc' \(did you mean batch\?\); known: name"),
-        ("colour=3", "unknown setting 'colour'; known: name"),
         ("batch=many", "should be a whole number"),
         ("batch=0", "must be at least 1"),
-        ("proportion=1.5", "must be at most 1"),
         ("window=15", "write 16 or more"),
         ("learning_rate=0", "must be above 0"),
         ("learning_rate=inf", "should be a finite number"),
-        ("seed=-1", "must be at least 0"),
         ("dropout=1.5", "from 0 to below 1"),
         ("betas=0.9", "should be a list"),
         ("betas=0.9,1.5", "two numbers"),
@@ -102,7 +99,6 @@ def test_wrong_settings_are_named(change, message):
     [
         (["seed=3", "batch=many"], r"--set batch=many: batch = 'many' should be a whole number"),
         (["batch=32", "learning_rat=3"], r"--set learning_rat=3: unknown setting .* known: name"),
-        (["nt.foo=3"], r"--set nt\.foo=3: unknown setting 'nt\.foo'; known"),
         (["loss_settings.gamma=2"], r"--set loss_settings\.gamma=2: \[loss_settings\]: the loss"),
     ],
 )
@@ -134,8 +130,6 @@ def test_a_recipe_that_is_not_there(name, words):
         ({"hard_negative_weight": 0.5}, "hard_negative_weight = 0.5 needs"),
         ({"loss_settings": {"margin": 1.0}}, 'the loss "nt-xent" has no settings; leave it out'),
         ({"loss": [1, 2]}, "loss = "),
-        ({"negative_layout": [1, 2]}, "negative_layout = "),
-        ({"chunk": [1, 2]}, "gradient_cache = "),
     ],
 )
 def test_what_a_pool_has_not_and_lists_in_the_place_of_names_are_refused(values, message):
@@ -204,9 +198,6 @@ def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_enc
     code, said = run(stage)
     assert code == 2 and f"is not {recipe.upper()}'s" in said
     assert run(f"{stage}-paper")[0] == 0
-
-
-def test_paper_is_for_three_recipes(ended):
     assert "none of una, sda, augcse" in ended("simcse", "--paper")[1]
 
 
@@ -290,20 +281,10 @@ def test_a_loss(package, tmp_path):
     assert recipe.loss_settings == {"margin": 2.0, "form": "soft"}
     assert make_recipe(recipe.as_json()) == recipe  # as a checkpoint has it
     assert contrast(recipe, torch.ones(3, 2, 4), torch.arange(6).reshape(3, 2), []) == 2
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"size": 1}, r"\[loss_settings\]: unknown setting 'size'; known: margin, form"),
-        ({"margin": "wide"}, r"\[loss_settings\]: margin = 'wide' should be a number"),
-        ({"margin": -1.0}, r"\[loss_settings\]: margin = -1.0 must not be below 0"),
-    ],
-)
-def test_wrong_settings_of_a_loss_are_named(package, table, message):
-    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
-    with pytest.raises(UsageError, match=message):
-        make_recipe({"loss": "far-away", "loss_settings": table})
+    refused = [({"size": 1}, "unknown setting 'size'; known: margin"), ({"margin": -1.0}, "not be below 0")]
+    for table, message in refused:
+        with pytest.raises(UsageError, match=rf"\[loss_settings\]: .*{message}"):
+            make_recipe({"loss": "far-away", "loss_settings": table})
 
 
 def test_a_head_and_an_addition(package):
@@ -322,7 +303,6 @@ def test_a_head_and_an_addition(package):
         ({"far": "no_such_module"}, LOSS, "far", "the loss 'far' of the package faraway .* cannot be loaded"),
         ({"near-by": "far_away"}, LOSS, "near-by", r"faraway \(far_away\) has no near_by; see docs"),
         ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
-        ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
     ],
 )
 def test_a_package_with_a_fault_is_named(package, points, source, name, message):
@@ -405,7 +385,6 @@ DISCRIMINATOR = {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": 1.0, "dr
 def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, learned):
     values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | learned
     _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)
-    assert len(events) == 40
     for key in (key for key in events[0] if key.endswith("loss")):
         first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
         assert last < 0.9 * first, key

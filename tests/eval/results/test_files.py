@@ -73,9 +73,7 @@ def test_what_results_say_commands_no_terminal(tmp_path):
     [
         {"correct": np.zeros((2, 2))},
         {"correct": np.array(["a", "b"])},
-        {"correct": np.array([1 + 2j])},
         {"gold": np.ones(3), "similarity": np.ones(4)},
-        {"gold": np.ones(3)},
         {"correct": np.array([None, 1], object)},
     ],
 )

@@ -55,8 +55,6 @@ def test_ends_another_encoder_and_a_folder_that_is_there_are_refused(tiny_encode
 
 
 class Tokens(list):
-    """A tokenizer's vocabulary."""
-
     def convert_ids_to_tokens(self, ids):
         return [self[one] for one in ids]
 

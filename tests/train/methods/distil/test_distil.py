@@ -41,9 +41,6 @@ def store(tiny_store):
     return Store.open(tiny_store)
 
 
-# --- vocabulary
-
-
 @pytest.fixture(scope="module")
 def own(teacher):
     return vocabulary.wordpiece(teacher.tokenizer.backend_tokenizer, vocabulary.own(teacher.tokenizer))
@@ -88,9 +85,6 @@ def test_a_learned_vocabulary_is_the_corpus_s(teacher, store):
     assert ids[1] == [2, *teacher.tokenizer("zzq", add_special_tokens=False)["input_ids"], 3]
 
 
-# --- regression
-
-
 def test_regression_equals_the_dense_solution():
     draws = np.random.default_rng(0)
     size, width, ridge = 30, 4, 0.05
@@ -119,9 +113,6 @@ def test_projection_keeps_the_directions_of_largest_variance():
     found = projection(vectors, 2)(vectors)
     np.testing.assert_allclose(found.mean(0), 0, atol=1e-4)
     np.testing.assert_allclose(found.std(0), [vectors[:, 1].std(), vectors[:, 2].std()], rtol=0.05)
-
-
-# --- the whole way
 
 
 def test_a_table_is_the_teacher_s_tokens_whitened_and_weighted(teacher, store):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from operator import methodcaller
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,15 +35,8 @@ class Tiny(nn.Module):
         return self.dropout(self.layer(x))
 
 
-class Host:
-    """What `Momentum` asks of a model."""
-
-    def __init__(self):
-        self.encoder, self.head_dimension, self.dtype = Tiny(), 4, torch.float64
-
-
 def test_the_running_mean_and_its_queue(make_batch):
-    host, rate = Host(), 0.9
+    host, rate = SimpleNamespace(encoder=Tiny(), head_dimension=4, dtype=torch.float64), 0.9
     addition = Momentum(Queue(rate=rate, queue=5), host).train()
     assert not addition.encoder.training
     mean = host.encoder.layer.weight.detach().numpy().copy()

@@ -121,7 +121,6 @@ def test_a_score_is_the_cosine_less_a_penalty(verifier):
 
 
 def trained(store, encoder, out, steps):
-    """A verifier that the command trained."""
     words = ["--store", store, "--encoder", encoder, "--out", out, "--steps", steps]
     words += ["--width", "32", "--held-out", "0.3", "--batch", "32"]
     assert typed("train", "verifier", *words).returncode == 0
