@@ -21,7 +21,6 @@ from augment_cli.text.spans import CodePoints
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
-from benchmarks.meaning_pairs import is_negated
 from benchmarks.timing import read_lines
 from tests.helpers.places import REPOSITORY
 
@@ -38,13 +37,6 @@ def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_p
     assert not found["left_out"]
     main(["--out", str(out), "--seconds", "0", "--precisions", "fp32", "--modes", "plain", *sizes])
     assert len(json.loads(out.read_text(encoding="utf-8"))["left_out"]) == 2
-
-
-def test_an_odd_number_of_negations():
-    for text in ("He is not here.", "He isn't here.", "Nothing works."):
-        assert is_negated(text)
-    for text in ("He isn’t here, and nobody is.", "A knot in the Northern note.", "No one CANNOT see it."):
-        assert not is_negated(text)
 
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"

@@ -10,7 +10,9 @@ import subprocess
 import pytest
 
 from augment_cli.store.files import explain
+from augment_cli.store.store import Store
 from tests.helpers.commands import in_a_process as command
+from tests.helpers.commands import typed
 from tests.helpers.undisturbed import check_after_failure, contents, run_all
 
 
@@ -73,17 +75,11 @@ def test_a_limit_on_file_size(tmp_path, limit):
     assert command("una", "--radius", "1%", cwd=tmp_path).returncode == 0
 
 
-def refusing(name, number):
-    def operation(*arguments, **options):
-        raise OSError(number, os.strerror(number), *map(str, arguments[:1]))
-
-    return name, operation
-
-
 @pytest.mark.parametrize(
     ("name", "number", "message"),
     [
         ("fsync", errno.EINVAL, "the file system refused"),
+        ("fsync", errno.ENOTSUP, "the file system refused"),
         ("replace", errno.EXDEV, "lies on another file system than the store's .work folder"),
         ("replace", errno.EACCES, "not allowed"),
         ("mkdir", errno.EROFS, "not allowed"),
@@ -92,11 +88,41 @@ def refusing(name, number):
 def test_a_file_system_that_refuses_an_operation(
     tmp_path, corpus_file, expected, monkeypatch, name, number, message
 ):
+    def refuse(*arguments, **options):
+        raise OSError(number, os.strerror(number), *map(str, arguments[:1]))
+
     with monkeypatch.context() as patched, pytest.raises(OSError, match=r".") as raised:
-        patched.setattr(os, *refusing(name, number))
+        patched.setattr(os, name, refuse)
         run_all(tmp_path / "store", corpus_file)
     assert message in str(explain(raised.value))
     assert explain(raised.value).exit_code == 6
     assert [path for path in (tmp_path / "store").rglob("*/part-*") if ".work" not in path.parts] == []
     run_all(tmp_path / "store", corpus_file)
     assert contents(tmp_path / "store") == expected
+
+
+@pytest.mark.parametrize("place", ["corpus", "una", ".work", "manifest.json", "una/part-00000.parquet"])
+def test_a_file_or_folder_in_the_way(tmp_path, corpus_file, place):
+    """A file where a folder should be, or the other way round."""
+    store = tmp_path / "store"
+    ingest = ["--corpus", corpus_file, "--max-rejects", "1", "--store", store]
+    una = ["una", "--radius", "5", "--background", "none", "--jobs", "1", *ingest]
+    if place != "corpus":
+        assert typed("augment-cli", "ingest", *ingest).returncode == 0
+    path = store / place
+    if path.is_dir():
+        shutil.rmtree(path)
+    elif path.is_file():
+        path.unlink()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix:
+        path.mkdir()
+    else:
+        path.write_text("in the way")
+    result = typed("augment-cli", *una)
+    assert result.returncode == 4, result.stderr
+    assert "Traceback" not in result.stderr and "store" in result.stderr
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if place != "manifest.json":
+        assert typed("augment-cli", *una).returncode == 0
+        assert Store.open(store).has("una")

@@ -66,7 +66,6 @@ class Case:
 
 
 def cases(name: str) -> list[Case]:
-    """All cases of a file, such as `stores`."""
     return list(_cases(FOLDER / f"{name}.toml"))
 
 
@@ -212,7 +211,6 @@ _KNOWN: dict[tuple[str, str], tuple[float, int, dict[str, str]]] = {}
 
 
 def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, dict[str, str]]:
-    """Seconds, file operations, and the parts and weights that an undisturbed run leaves."""
     known = (case.how, case.run)  # only what runs in this process has its operations counted
     if known not in _KNOWN:
         home = folder / "undisturbed"

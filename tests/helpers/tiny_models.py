@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,6 @@ def _pieces(folder: Path, seed: int) -> None:
 
 
 def make_pegasus(folder: Path) -> Path:
-    """PEGASUS with a SentencePiece vocabulary."""
     _pieces(folder, 1)
     tokenizer = transformers.PegasusTokenizer.from_pretrained(folder, offset=0)
     config = transformers.PegasusConfig(vocab_size=len(tokenizer), **SHAPE)
@@ -111,7 +110,6 @@ def _byte_level(folder: Path, seed: int, texts: list[str], **options: Any) -> An
 
 
 def make_bart(folder: Path) -> Path:
-    """BART with a byte-level BPE vocabulary."""
     _byte_level(folder, 3, SENTENCES, vocab_size=400, special_tokens=MARKS).save_model(str(folder))
     tokenizer = transformers.BartTokenizer.from_pretrained(folder, model_max_length=48)
     config = transformers.BartConfig(vocab_size=len(tokenizer), **SHAPE)
@@ -142,13 +140,13 @@ def make_marian(folder: Path, seed: int) -> Path:
     return _save(transformers.MarianMTModel(config), tokenizer, folder, bad_words_ids=[[pad]], num_beams=3)
 
 
-def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
+def make_bert(folder: Path, kind: str = "BertForMaskedLM", known: Sequence[str] = WORDS) -> Path:
     """BERT with a WordPiece vocabulary: with its masked-language-model head, or as a plain encoder."""
     folder.mkdir(parents=True)
     torch.manual_seed(4)
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = [*"abcdefghijklmnopqrstuvwxyz.", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
-    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *WORDS])))
+    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *known])))
     tokenizer = transformers.BertTokenizer.from_pretrained(folder, model_max_length=64)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), **LAYERS, max_position_embeddings=64, initializer_range=0.4

@@ -38,23 +38,14 @@ ENCODER = "e" * 64
 GRID = load_grid()
 
 
-class FewStages:
+def few_stages(there):
     """A store with some stages; one more can be made, others cannot."""
-
-    def __init__(self, digests):
-        self.there = digests
-
-    def has(self, name):
-        return name in self.there
-
-    def digests(self, names):
-        return {name: self.there.get(name) for name in names}
-
-    def rows(self):
-        return 40
-
-    def reason(self, name):
-        return "" if name == "una-random" else f"no augmentation {name}"
+    return SimpleNamespace(
+        has=lambda name: name in there,
+        digests=lambda names: {name: there.get(name) for name in names},
+        rows=lambda: 40,
+        reason=lambda name: "" if name == "una-random" else f"no augmentation {name}",
+    )
 
 
 @pytest.fixture
@@ -146,7 +137,7 @@ def finish(results, unit, data, evaluations=None, **scores):
 
 
 def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
-    results, stages = Results(tmp_path / "small.jsonl"), FewStages({"corpus": "c"})
+    results, stages = Results(tmp_path / "small.jsonl"), few_stages({"corpus": "c"})
     units = units_of(grid, profile, ["simcse", "augmented", "translated"], [42])
     simcse, augmented, _ = units
     finish(results, simcse, {"corpus": "c"}, [TRAINING])
@@ -170,7 +161,7 @@ def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_pat
     finish(results, unit, {"corpus": "c", "una-random": "u"})
 
     def state(**digests):
-        stages = FewStages({name.replace("_", "-"): digest for name, digest in digests.items()})
+        stages = few_stages({name.replace("_", "-"): digest for name, digest in digests.items()})
         return make_plan([unit], results, stages)[0].state
 
     assert state(corpus="c", una_random="u") == "done"
@@ -183,13 +174,13 @@ def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_pa
     results = Results(tmp_path / "small.jsonl")
     (unit,) = units_of(grid, profile, ["simcse"], [42])
     finish(results, unit, {"corpus": "c"}, [TRAINING], failed="step 3: the loss is nan")
-    (entry,) = make_plan([unit], results, FewStages({"corpus": "c"}))
+    (entry,) = make_plan([unit], results, few_stages({"corpus": "c"}))
     assert (entry.state, entry.reason, entry.missing) == ("failed", "step 3: the loss is nan", ())
 
 
 def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
     """On the row's other seeds, else by some steps on this machine, else of any row."""
-    results, stages = Results(tmp_path / "small.jsonl"), FewStages({"corpus": "c"})
+    results, stages = Results(tmp_path / "small.jsonl"), few_stages({"corpus": "c"})
     units = units_of(grid, profile, ["simcse", "augmented"])
     assert [entry.seconds for entry in make_plan(units, results, stages)] == [0.0] * 4
     assert "that `make reproduce-plan` measures" in show(make_plan(units, results, stages))

@@ -3,7 +3,6 @@
 import itertools
 import math
 import signal
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -57,18 +56,6 @@ def test_one_job_or_a_little_work_is_done_in_this_process(jobs, seconds):
 def test_workers_leave_ctrl_c_to_their_parent():
     handlers = parallel(2, 1000, timeout=120)(delayed(signal.getsignal)(signal.SIGINT) for _ in range(4))
     assert set(handlers) == {signal.SIG_IGN}
-
-
-def test_a_worker_that_has_grown_is_replaced_without_a_warning():
-    """As loky warns in a thread of its own, an error there would leave the results waiting for ever."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        parallel(2, 1000)
-        warnings.warn(  # loky's words
-            "A worker stopped while some jobs were given to the executor. This can be caused by a too short "
-            "worker timeout or by a memory leak.",
-            stacklevel=1,
-        )
 
 
 @pytest.fixture()
@@ -256,7 +243,6 @@ def test_halves_share_a_text_out(text):
     assert sorted((first + second).replace(" ", "")) == sorted(text.replace(" ", ""))
     size = len if " " not in text else lambda half: len(half.split())
     assert 0 <= size(second) - size(first) <= 1
-    assert all(word in text.split() for word in first.split()) or " " not in text
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])

@@ -59,11 +59,7 @@ TASK = Task(
     subsets={"x": 2, "y": 1},
     gold_range=(0, 5),
 )
-
-
 ROWS = ["test\tx\t1.5\tone\ttwo", 'test\tx\t5\t"quoted\tthree', "test\ty\t0\tfour\tfive"]
-
-
 HEADER = "\t".join(TASK.columns)
 
 

@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import threading
 
 import numpy as np
 import pyarrow as pa
@@ -318,26 +317,6 @@ def test_cached_once_and_again_when_the_tokenizer_or_the_texts_change(store_copy
 def test_a_missing_stage_is_named_with_the_command(tiny_store, name, command):
     with pytest.raises(UsageError, match=f"augment-cli {command}"):
         stage_draws(Store.open(tiny_store), name)
-
-
-def test_trainings_that_start_side_by_side_wait_for_each_others_token_ids(store_copy, tiny_encoder):
-    names = []
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-    tokenizer.add_tokens(["yak"])  # no ids of this tokenizer are in the store yet
-
-    def cache():
-        names.append(cache_tokens(Store.open(store_copy), "una", tokenizer))
-
-    trainings = [threading.Thread(target=cache) for _ in range(2)]
-    with Store.open(store_copy).lock():
-        for thread in trainings:
-            thread.start()
-        trainings[0].join(timeout=0.5)
-        assert not names  # both wait for the writer that is there
-    for thread in trainings:
-        thread.join()
-    assert len(set(names)) == 1 and len(names) == 2
-    assert Store.open(store_copy).has(names[0])
 
 
 text = st.none() | st.lists(st.integers(0, 3), max_size=4)

@@ -342,7 +342,6 @@ def test_what_is_trained_comes_out_with_its_prompts(prompted, tiny_store, tmp_pa
     expected = library.encode(texts, prompt_name="document")
     found = load_encoder(out, prompt_name="document").encode(texts)
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert np.abs(found - load_encoder(out).encode(texts)).max() > 0.01
 
 
 def test_prompts_that_make_no_sense_are_refused(prompted, tiny_store, tmp_path):

@@ -49,17 +49,13 @@ def test_each_augmentation_is_drawn_about_equally_and_the_same_in_every_epoch(ch
     assert 120 < sum(a != b for a, b in zip(first, again, strict=True)) < 280
 
 
-def test_an_unchanged_row_is_labelled_no_augmentation(choose_views):
+def test_the_augmented_sentence_as_the_positive_and_the_label_of_an_unchanged_row(choose_views):
+    augmented = {"stages": STAGES, "positive": "augmented"}
+    views, (label, _) = choose_views("discriminator", [ANCHOR, ANCHOR], TEXTS, **augmented)
+    assert views == [ANCHOR, TEXTS[STAGES[label]]]
     for texts in ({}, {"una": ANCHOR, "pi": ANCHOR}):  # missing, and equal to the original
         views, (label, _) = choose_views("discriminator", [ANCHOR, ANCHOR], texts, stages=STAGES)
         assert (views, label) == ([ANCHOR] * 3, 2)
-
-
-def test_the_augmented_sentence_as_the_positive(choose_views):
-    views, (label, _) = choose_views(
-        "discriminator", [ANCHOR, ANCHOR], TEXTS, stages=STAGES, positive="augmented"
-    )
-    assert views == [ANCHOR, TEXTS[STAGES[label]]]
 
 
 def reference_loss(logits, classes, form):
