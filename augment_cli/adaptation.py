@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from augment_cli.contract.ingest_options import IngestOptions
 from augment_cli.contract.parameters import several
 from augment_cli.contract.vector_parameters import MINILM_PACKAGE
-from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.layout import with_prompt
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import BadInputError, MixError, UsageError, UserError, require
 from augment_cli.errors.visible import visible
 from augment_cli.ingest.look import look_at
+from augment_cli.languages import unknown_language
 from augment_cli.models.digest import model_digest
 from augment_cli.pages.notebook import table_html
 from augment_cli.places import CHECKOUT, STATIC, shipped
@@ -167,10 +167,10 @@ def adapt(
 
 def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
     """The verdict with its page, which is made once, and of enough texts."""
-    from augment_cli.pages import adaptation, figures
+    from augment_cli.pages import figures
 
     run = verdict.folder.parent
-    page = run / adaptation.NAME
+    page = run / figures.ADAPTATION
     if not page.is_file() or page.stat().st_mtime < (run / "log.jsonl").stat().st_mtime:
         rows = choose_rows(Store.open(run / "store"), "corpus", figures.MOST)
         texts = list(dict.fromkeys(row["text"] for row in rows))
@@ -182,7 +182,7 @@ def _with_page(verdict: Verdict, start: str, reporter: Reporter) -> Verdict:
         folders = (start, verdict.folder)
         vectors = [load_encoder(one, max_length=_MAPPED_TOKENS).encode(texts) for one in folders]
         said = {"message": verdict.message, "scores": verdict.scores, "following": verdict.following}
-        adaptation.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
+        figures.write_adaptation(run, f"Adaptation {run.name}", said, texts, *vectors)
     return dataclasses.replace(verdict, page=page, following=(*verdict.following, f"page: {page}"))
 
 

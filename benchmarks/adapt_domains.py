@@ -27,11 +27,11 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
-from benchmarks.timing import add_line, markdown, read_lines
+from benchmarks import add_line, markdown, read_lines
 from eval.measures.geometry import neighbourhoods_by_row
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
-from eval.tasks.table import Table, load_registry, read_table
+from eval.tasks import Table, load_registry, read_table
 
 SCORES = {
     "accuracy": "K-means accuracy",

@@ -19,10 +19,10 @@ from sentence_transformers import SentenceTransformer
 from augment_cli.encoding.encoder import Precision
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
-from benchmarks.timing import in_turns, markdown, ratio
+from benchmarks import in_turns, markdown, ratio
 from eval.contract import rejoin
 from eval.measures.geometry import correlation, cosine
-from eval.tasks.table import load_registry, pairs_of, read_table
+from eval.tasks import load_registry, pairs_of, read_table
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 THEIRS = "sentence-transformers"

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.reproduce.measure import sample_store, steps_of
+from benchmarks.reproduce.plan import sample_store, steps_of
 from train.loading import load_recipe
 from train.machine.distributed import Ranks, join
 from train.prepare import Run

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.timing import markdown, read_sentences
+from benchmarks import markdown, read_sentences
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
 ALONE = ("ingest", "status", "verify", "card", "train")  # these take no --jobs

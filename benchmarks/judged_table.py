@@ -13,7 +13,7 @@ from pathlib import Path
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import entailment_of, meaning_of
 from augment_cli.reports.verdicts import read, summary
-from benchmarks.timing import markdown
+from benchmarks import markdown
 
 ROOT = Path(__file__).parents[1]
 JUDGED = ROOT / "data/judged"

@@ -17,8 +17,8 @@ import spacy
 from spacy.language import Language
 
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
-from augment_cli.parsing.tables import parse_texts
-from benchmarks.timing import in_turns, markdown, read_sentences
+from augment_cli.parsing.stage import parse_texts
+from benchmarks import in_turns, markdown, read_sentences
 
 WARM_UP = 2_048  # sentences
 

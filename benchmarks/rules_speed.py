@@ -25,7 +25,7 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.stored import rows_of_part
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
-from benchmarks.timing import in_turns, markdown
+from benchmarks import in_turns, markdown
 
 
 def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:

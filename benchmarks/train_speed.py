@@ -23,7 +23,7 @@ from pathlib import Path
 
 from augment_cli.ingest import ingest
 from augment_cli.store.store import Store
-from benchmarks.timing import markdown
+from benchmarks import markdown
 from train.outputs.log import read_log
 
 WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32
@@ -100,7 +100,7 @@ def make_encoder(folder: Path, pooling: str) -> Path:
     import torch
 
     from train.loading import make_recipe
-    from train.model.start import start
+    from train.model import start
     from train.outputs.export import export
 
     tokenizer = folder / "tokenizer"

@@ -22,7 +22,7 @@ from augment_cli.reports.soundness import all_kinds
 from augment_cli.runs import recipe
 from augment_cli.store.kinds import MEANINGS, StageKind
 from augment_cli.store.parquet import AUGMENTATION
-from eval.tasks.table import load_registry
+from eval.tasks import load_registry
 from train import components
 from train.loading import RECIPES, load_recipe
 from train.recipe import TABLES, Recipe

@@ -11,12 +11,11 @@ from augment_cli.store.files import check_output_folder
 from eval import protocols, subcommands
 from eval.contract.arguments import call, taking
 from eval.options import PRECISIONS, ScoreOptions, print_tables, read_data, say_unlike
-from eval.results import tables
-from eval.results.files import ModelResults
+from eval.results import ModelResults, tables
+from eval.tasks import Table, Task, load_registry
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
 from eval.tasks.meaning import meaning_table, minimal_pairs_table
-from eval.tasks.table import Table, Task, load_registry
 
 _EXAMPLES = """
 score an encoder on the STS test sets:

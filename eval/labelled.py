@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from eval.contract import Encode, Options, Progress
+from eval.results import ModelResults, read_results, write_encoder, write_result
 from eval.results.compare import compare
-from eval.results.files import ModelResults, read_results, write_encoder, write_result
 from eval.runner import score_task
+from eval.tasks import Table
 from eval.tasks.labelled import read_labelled
-from eval.tasks.table import Table
 
 
 def compare_on_labels(

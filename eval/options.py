@@ -14,9 +14,8 @@ from rich.table import Table as ScreenTable
 
 from augment_cli.errors.visible import visible, visible_json, visible_line
 from eval.contract.arguments import option
-from eval.results import tables
-from eval.results.files import ModelResults, unlike_settings, without_nan
-from eval.tasks.table import REGISTRY, Table, Task, choose_tasks, load_registry, read_tables
+from eval.results import ModelResults, tables, unlike_settings, without_nan
+from eval.tasks import REGISTRY, Table, Task, choose_tasks, load_registry, read_tables
 
 Data = Annotated[Path, typer.Option("--data", help="the data folder")]
 Registry = Annotated[

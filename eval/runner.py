@@ -8,7 +8,7 @@ from augment_cli.encoding import transforms
 from augment_cli.encoding.encoder import Encoder
 from eval import protocols
 from eval.contract import Encode, Options, Progress, TaskScore, caution, flaw, undefined
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 
 class Vectors:

@@ -19,12 +19,11 @@ from augment_cli.store.store import Store
 from eval import protocols
 from eval.contract import Options, Progress
 from eval.options import ScoreOptions
-from eval.results import tables
-from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
+from eval.results import ModelResults, read_results, tables, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity
 from eval.runner import Vectors, score_task
+from eval.tasks import Table, Task
 from eval.tasks.beir import QUERY_ROWS, RetrievalTable
-from eval.tasks.table import Table, Task
 
 _PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
 

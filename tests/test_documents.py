@@ -28,10 +28,10 @@ from augment_cli.process.exit_codes import VARIABLES
 from augment_cli.reports.soundness import all_kinds
 from augment_cli.store.kinds import MEANINGS
 from augment_cli.version import __version__
+from benchmarks import read_lines
 from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.table import averages, comparison_table, differences, draws, measured, student
 from benchmarks.reproduce.table import gain as gain_of
-from benchmarks.timing import read_lines
 from docs import reference
 from tests.helpers.commands import command_named, typed
 from tests.helpers.pages import DOCS, PAGES

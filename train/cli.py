@@ -21,8 +21,8 @@ from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import with_every_set
 from eval.contract.arguments import call, option, taking
 from train.components import HERE, part
-from train.machine.process import prepare
-from train.outputs.folder import check_folder
+from train.machine import prepare
+from train.outputs import check_folder
 from train.watching import has_stsb
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ python -m train pooling minilm negations:mean --out runs/negations
 
 _OTHERS = {"plot": "extras.plot"} | dict.fromkeys(("nearest", "interpolate", "pooling"), "extras.encoders")
 _DEEP = 6  # layers; all-MiniLM-L6-v2 has as many
-_PAPERS = "extras.papers"
 _COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
 
 
@@ -168,7 +167,7 @@ def _check_inputs(args: Arguments, recipe: Recipe, encoder: str, data: Path | No
     """See that store, columns and encoder are there, before torch takes seconds to load."""
     from augment_cli.neural.loading import find_folder
     from augment_cli.store.store import Store
-    from train.data.texts import CORPUS, SELF
+    from train.data import CORPUS, SELF
     from train.data.tokens import stage_draws
 
     store = Store.open(args.store)
@@ -204,12 +203,12 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str], allow_download: 
 
 
 def _run(args: Arguments, typed: list[str]) -> int:
-    from train.loading import load_recipe
+    from train.loading import changes_of_paper, load_recipe, unlike_paper
 
     check_address_space(LEAST_FOR_MODELS)
     columns, changes, data = part(_COLUMNS), args.set or [], args.data or _data()
     if args.paper:
-        changes = [*part(_PAPERS).changes(args.recipe), *changes]
+        changes = [*changes_of_paper(args.recipe), *changes]
     recipe = load_recipe(args.recipe, changes)
     try:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
@@ -241,7 +240,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
 
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
-    if args.paper and (said := part(_PAPERS).unlike_paper(recipe, Store.open(args.store))):
+    if args.paper and (said := unlike_paper(recipe, Store.open(args.store))):
         raise UsageError(said[0])
     ranks = join()
     try:

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from augment_cli.encoding.static import StaticTable
 from train.components import part
-from train.model.model import Model
+from train.model import Model
 from train.recipe import Recipe
 
 

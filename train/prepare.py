@@ -22,14 +22,12 @@ from augment_cli.store.conditions import conditions_by_stage, scores_of
 from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from train import components
-from train.data.order import epoch_rows, row_groups
-from train.data.texts import CORPUS
+from train.data import CORPUS
+from train.data.order import draw_key, epoch_rows, row_groups
 from train.data.tokens import cache_tokens, stage_draws
-from train.draws import draw_key
 from train.machine.distributed import Ranks
+from train.model import Model, freeze, is_new, start
 from train.model.memory import check_batch, check_memory, memory_of
-from train.model.model import Model, freeze
-from train.model.start import is_new, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.outputs.export import check_pooling
 from train.recipe import Recipe

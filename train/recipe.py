@@ -80,7 +80,7 @@ class Machine:
         True, "our own code where it is faster; false: transformers', torch's and gloo's alone", later=True
     )
     compile: bool = setting(False, "torch.compile the encoder")
-    threads: int = setting(0, "torch threads of a process; 0: chosen by train/machine/process.py", minimum=0)
+    threads: int = setting(0, "torch threads of a process; 0: chosen by train/machine/__init__.py", minimum=0)
     rank_timeout: float = setting(300.0, "seconds that a rank may hang; 0: any", minimum=0, later=True)
 
 

@@ -24,13 +24,13 @@ from train.additions import make_dev_tests
 from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
+from train.loading import unlike_paper
+from train.machine import StopRequest, check_compiler, set_threads
 from train.machine.distributed import Ranks
-from train.machine.process import StopRequest, check_compiler, set_threads
 from train.model.memory import check_memory
 from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
-from train.outputs import checkpoint
+from train.outputs import CHECKPOINTS, checkpoint
 from train.outputs.export import export
-from train.outputs.folder import CHECKPOINTS
 from train.outputs.log import Log, Quiet, Speed, Tracker, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
@@ -203,7 +203,7 @@ def loop(training: Training, request: StopRequest) -> int:
     model.train()
     speed = Speed(progress.done * recipe.batch)
     if recipe.name == "sda" and not progress.done:
-        for said in components.part("extras.papers").unlike_paper(recipe, training.store):
+        for said in unlike_paper(recipe, training.store):
             log.warn(0, said)
     if evaluate and not progress.done:
         with speed.paused(), ranks.watchdog.busy():
@@ -341,7 +341,7 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         if recipe.whitening.sentences:
             exported.append("whitened")
             whitening, places = recipe.whitening, (run.out / "best", run.out / "whitened")
-            store_whitened = components.part("methods.whitening.whiten").store_whitened
+            store_whitened = components.part("methods.whitening").store_whitened
             store_whitened(*places, training.store, whitening.sentences, whitening.dimension)
             if training.evaluate:
                 whitened = load_encoder(run.out / "whitened")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from augment_cli.api.making import Pipeline
-from augment_cli.api.step import session_of
+from augment_cli.api.making import Pipeline, session_of
 from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import Corpus, Fields, Jobs, Option, Overwrite, Store, operation, plain
 from augment_cli.contract.pack_options import PackOptions
@@ -71,7 +70,8 @@ def ingest_corpus(
     >>> augment_cli.ingest_corpus(store="two", texts=["The river flows.", "A heron waits."]).read
     2
     """
-    from augment_cli.ingest import entries_of, report_of
+    from augment_cli.ingest import report_of
+    from augment_cli.ingest.finding import entries_of
 
     if corpus is None and texts is None:
         raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
@@ -102,7 +102,7 @@ def run(
     """
     from augment_cli import augmentations
     from augment_cli.api.stores import as_store
-    from augment_cli.ingest import entries_of
+    from augment_cli.ingest.finding import entries_of
     from augment_cli.runs.recipe import summaries
     from augment_cli.runs.run import make_run
 
@@ -165,7 +165,7 @@ def run_recipe(
     {}
     """
     from augment_cli.api.stores import as_store
-    from augment_cli.ingest import entries_of
+    from augment_cli.ingest.finding import entries_of
     from augment_cli.runs.recipe import least_changed_of, load, of_paper, pipeline_of
     from augment_cli.session.recipe import run_all
 

@@ -126,7 +126,7 @@ def card(
     >>> "license: cc0-1.0" in augment_cli.card("store", title="Rivers", license_name="cc0-1.0")
     True
     """
-    from augment_cli.reports.card import write_card
+    from augment_cli.reports.report import write_card
 
     opened = store_of(store)
     with opened.lock():

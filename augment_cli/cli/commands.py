@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from augment_cli import api, augmentations
-from augment_cli.api.making import Parts, Pipeline
-from augment_cli.api.step import Step
+from augment_cli.api.making import Parts, Pipeline, Step
 from augment_cli.cli import options
 from augment_cli.cli.application import AugmentationGroup, app, guarded
 from augment_cli.cli.options import switch, valued
@@ -77,14 +76,10 @@ def add(
             getattr(of_one, function.__name__)(values)
 
     name = function.command  # type: ignore[attr-defined]
-    command.__name__, command.__doc__ = name, _help_of(function)
-    app.command(name)(guarded(options.with_options(command, parameters)))
-
-
-def _help_of(function: Callable[..., Any]) -> str:
-    """The help of an operation's command."""
     text, commands, _ = described(function)
-    return text + "\n\n\b\nExamples:" + "".join(f"\n\n    {line}" for line in commands)
+    command.__name__ = name
+    command.__doc__ = text + "\n\n\b\nExamples:" + "".join(f"\n\n    {line}" for line in commands)
+    app.command(name)(guarded(options.with_options(command, parameters)))
 
 
 def _of_step(step: Step, has_plan: bool) -> list[inspect.Parameter]:

@@ -14,8 +14,7 @@ from rich.console import Console
 from augment_cli import api
 from augment_cli.answers import generate as asking
 from augment_cli.answers.client import check_endpoint
-from augment_cli.api.making import listed
-from augment_cli.api.step import Step
+from augment_cli.api.making import Step, listed
 from augment_cli.cli import load_commands
 from augment_cli.cli.actions import called
 from augment_cli.cli.options import fields_of, given, reading_of
@@ -23,6 +22,7 @@ from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 from augment_cli.contract.operation import arguments_of, grouped
 from augment_cli.contract.pack_options import PackOptions
 from augment_cli.contract.parameters import part_numbers
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible, visible_json, visible_line
@@ -41,7 +41,7 @@ from augment_cli.session import SAMPLE, Session, StageResult
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.term_table import forms_name, stage_names
-from augment_cli.vectors.mine_parameters import MineParameters, mined_names
+from augment_cli.vectors.mine import mined_names
 from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -198,3 +199,20 @@ def _words(choice: str) -> tuple[str, ...]:
     # `avoided_words` is another list: what WordNet's replacements never are, whatever `--avoid` says.
     shipped = choice == SHIPPED_LIST
     return tuple(sorted(word_list("vulgar_words"))) if shipped else read_word_list(choice, "--avoid")
+
+
+# One that applies rules of English to parses.
+english_rules = partial(Augmentation, needs=frozenset({"parses"}), languages=("en",))
+
+
+def prepared(run: Callable[[Any, Resources, Rows], Outcome]) -> Callable[[Any, Resources], Prepared]:
+    """The `prepare` of a descriptor."""
+    return lambda parameters, resources: partial(run, parameters, resources)
+
+
+def with_labels(outcome: Outcome, neither: np.ndarray) -> Outcome:
+    """The outcome with a label for each changed row: other, but for some rows (m,), which are neither."""
+    labels = np.full(len(outcome.reasons), None, object)
+    labels[outcome.edits.rows] = "other"
+    labels[np.intersect1d(outcome.edits.rows, neither)] = "neither"
+    return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})

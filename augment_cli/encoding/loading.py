@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from augment_cli.encoding.encoder import Encoder, Precision, to_length_one
-from augment_cli.encoding.fast.stored import read_bert
+from augment_cli.encoding.fast.bert import read_bert
 from augment_cli.encoding.layout import (
     DEFAULT_POOLING,
     Layout,

@@ -13,7 +13,7 @@ from typing import Any
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import memory, sentences
 from augment_cli.ingest.checks import JOINED, RawLines
-from augment_cli.ingest.finding import STDIN, entries_of, find_files, is_plain_text
+from augment_cli.ingest.finding import STDIN, find_files, is_plain_text
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import NO_VALUE, field_of, fields_of, read_file
 from augment_cli.ingest.sentences import marks_no_sentences, split_raw_lines
@@ -26,19 +26,6 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf import term_table
-
-__all__ = [
-    "STDIN",
-    "IngestOptions",
-    "IngestReport",
-    "corpus_settings",
-    "entries_of",
-    "files_of",
-    "find_files",
-    "ingest",
-    "read_into",
-    "report_of",
-]
 
 VERSION = 1
 _ALWAYS_NAMED = (

@@ -75,19 +75,14 @@ def reasons_to_reject(raw_lines: RawLines, max_characters: int, keeps_breaks: bo
             reasons[row] = Reason.TOO_LONG
 
     reasons[_blank_rows(offsets, data)] = Reason.EMPTY
-    if not _is_utf8(offsets, data):
+    starts = offsets[:-1][np.diff(offsets) > 0]
+    if ((data[starts] & 0xC0) == 0x80).any() or not _decodes(data):  # a row begins within a character
         for row in np.unique(np.searchsorted(offsets, np.flatnonzero(data >= 0x80), side="right") - 1):
             if not _decodes(data[offsets[row] : offsets[row + 1]]):
                 reasons[row] = Reason.NOT_UTF8
     for position, reason in raw_lines.reasons:
         reasons[position] = reason
     return reasons
-
-
-def _is_utf8(offsets: np.ndarray, data: np.ndarray) -> bool:
-    """Whether every row is UTF-8: all bytes together are, and no row begins within a character."""
-    starts = offsets[:-1][np.diff(offsets) > 0]
-    return not ((data[starts] & 0xC0) == 0x80).any() and _decodes(data)
 
 
 def _decodes(data: np.ndarray) -> bool:

@@ -18,8 +18,8 @@ from augment_cli.ingest.finding import Dialect, dialect_of, find_files, table_in
 from augment_cli.ingest.options import IngestOptions
 from augment_cli.ingest.readers import read_file, read_records
 from augment_cli.ingest.streams import CorpusFile, read_head
+from augment_cli.languages import shares_of_languages
 from augment_cli.store.refusals import options_again
-from augment_cli.text.language_guess import shares_of_languages
 from augment_cli.text.untouched import notes_on_writing
 
 _SHOWN = 60  # characters of an example

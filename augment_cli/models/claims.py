@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.digest import JsonFiles, damaged, module_folders, unfit
-from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
+from augment_cli.models.digest import (
+    JsonFiles,
+    check_normalizer,
+    check_unknown_token,
+    damaged,
+    highest_id,
+    module_folders,
+    unfit,
+)
 
 _ADVICE = {
     "trust_remote_code": "it needs code of its own, which is never run",

@@ -1,11 +1,19 @@
-"""What came back from a model, held against what went in: good enough, or the reason why not."""
+"""What came back from a model, held against what went in: good enough, or why not; the best of several."""
 
+import itertools
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
 
 from augment_cli.contract.reasons import Reason
+from augment_cli.models.claims import tokenizing
+from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights
+from augment_cli.neural.runtime import dtype_of, inference
 
 _LONGEST_LOOP = 12  # words in the repeated piece
 _FOREIGN_SHARE = 0.2  # of the letters
@@ -75,3 +83,55 @@ def _foreign_share(original: str, output: str) -> float:
 def _script(letter: str) -> str:
     """LATIN, CYRILLIC, CJK, …: the first word of the character's Unicode name."""
     return unicodedata.name(letter, "").partition(" ")[0]
+
+
+class SentenceEncoder:
+    """Sentence vectors by mean pooling, as all-MiniLM-L6-v2 and its kin make them; always in fp32."""
+
+    def __init__(self, folder: ModelFolder, device: str, threads: int) -> None:
+        self._folder, self.device, self._threads = folder, device, threads
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any]:
+        path = self._folder.path
+        return load_tokenizer(path), load_weights(path, "AutoModel", dtype_of("fp32"), self.device)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit vectors, float32 (n, d)."""
+        import torch
+
+        tokenizer, model = self._parts
+        limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
+        with tokenizing(self._folder.path):
+            inputs = tokenizer(
+                list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
+            ).to(self.device)
+        with inference(self._threads):
+            states = model(**inputs).last_hidden_state
+            mask = inputs["attention_mask"].unsqueeze(-1).to(states.dtype)
+            vectors = (states * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+            return torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()
+
+
+def difference(one: str, other: str) -> float:
+    """How different two sentences are worded: 1 − Dice coefficient of their words and word pairs, 0 to 1."""
+    first, second = _pieces(one), _pieces(other)
+    if not first and not second:
+        return 0.0
+    return 1.0 - 2.0 * len(first & second) / (len(first) + len(second))
+
+
+def _pieces(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return {(word,) for word in words} | set(itertools.pairwise(words))
+
+
+def most_different(
+    original: str, candidates: Sequence[str], cosines: Sequence[float], minimum: float
+) -> int | None:
+    """Position of the candidate most differently worded among those whose cosine is at least `minimum`."""
+    # Of equally different ones the first is taken. None if no candidate means the same.
+    close = [number for number, cosine in enumerate(cosines) if cosine >= minimum]
+    if not close:
+        return None
+    return max(close, key=lambda number: (difference(original, candidates[number]), -number))

@@ -15,7 +15,7 @@ from augment_cli.ingest.options import GIVEN
 from augment_cli.store.conditions import conditions_by_stage, meets
 from augment_cli.store.files import read_toml
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MINED_STAGE
+from augment_cli.vectors.mine import MINED_STAGE
 
 NUMBERS = ("label", "score")
 SIDES = ("train", "test")

@@ -1,10 +1,10 @@
-"""What a page draws, as plain arrays and as PNG; texts as points of a plane, near ones side by side."""
+"""What a page draws, as plain arrays and as PNG; texts as points of a plane; the page of an adaptation."""
 
 import importlib.util
 import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ import regex
 from markupsafe import Markup
 
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import drawing
+from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import StageFacts
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.comparison import shipped_encoder
+from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 
 GROUPS = 8  # as many colours can be told apart
@@ -26,6 +27,9 @@ FEWEST = 40
 _WORD = regex.compile(r"\p{L}{3,}")
 _WORDS = 3  # that name a group
 _NEIGHBOURS, _STEPS = 20.0, 400
+_ASKED = 10  # texts whose nearest is shown
+_SHOWN_CHARACTERS = 200
+ADAPTATION, MAP_PICTURE = "adaptation.html", "map.png"
 
 
 def places_of(*vectors: np.ndarray) -> list[np.ndarray]:
@@ -174,3 +178,46 @@ def _save(figure: Any, path: Path) -> Path:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(path, dpi=110)
     return path
+
+
+def write_adaptation(
+    folder: Path,
+    title: str,
+    said: Mapping[str, Any],
+    texts: Sequence[str],
+    before: np.ndarray,
+    after: np.ndarray,
+) -> Path:
+    """Write page and picture into a run's folder, of some texts and their vectors (n, d) by both encoders.
+
+    `said` has the verdict's `message`, `scores` and `following`. Of one encoder there is one map.
+    """
+    are_one = bool(np.allclose(before, after))
+    found = map_of(texts, *([before] if are_one else [before, after]))
+    titles = ["the start, which stays"] if are_one else ["before", "after"]
+    nearest = [_nearest(some) for some in (before, after)]
+    changed = np.flatnonzero(nearest[0] != nearest[1])
+    asked = np.random.default_rng(0).permutation(changed)[:_ASKED] if len(changed) else np.arange(0)
+    values = {
+        **said,
+        "maps": [(name, found.svg(n, f"a map of the texts, {name}")) for n, name in enumerate(titles)],
+        "names": found.names,
+        "count": len(texts),
+        "changed": len(changed) / len(texts),
+        "nearest": [
+            [layout.line(texts[n], _SHOWN_CHARACTERS) for n in (one, *(some[one] for some in nearest))]
+            for one in asked
+        ],
+    }
+    page = layout.render(layout.template("adaptation.html"), title, values, script=layout.template("map.js"))
+    write_atomically(folder / ADAPTATION, page.encode(), folder.absolute())
+    map_png(found, titles, folder / MAP_PICTURE)
+    return folder / ADAPTATION
+
+
+def _nearest(vectors: np.ndarray) -> np.ndarray:
+    """For each text (n,) which other one is nearest."""
+    vectors = unit(vectors)
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    return cosines.argmax(axis=1)

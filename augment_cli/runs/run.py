@@ -12,7 +12,7 @@ from augment_cli import augmentations
 from augment_cli.augmentations.labels import entailment_of_stage
 from augment_cli.contract.augmentation import Augmentation, Resources, entailment_of
 from augment_cli.contract.parameters import DEFAULT_SEED, check_parameters
-from augment_cli.english.words.words import are_complements
+from augment_cli.english.words import are_complements
 from augment_cli.errors import UsageError, UserError, did_you_mean
 from augment_cli.languages import against, language_of, registered
 from augment_cli.store.settings import Settings, library_versions

@@ -26,7 +26,7 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.text.untouched import notes_on_writing
-from augment_cli.vectors.mine_parameters import MINED_STAGE
+from augment_cli.vectors.mine import MINED_STAGE
 
 _FEW = 0.03  # of the rows
 _MADE = ("changed", "mined", "given")  # what the statistics of a part call rows with a text

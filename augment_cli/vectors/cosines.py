@@ -7,7 +7,7 @@ from augment_cli.encoding.transforms import unit
 from augment_cli.errors import UsageError
 from augment_cli.store.parquet import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MINED_STAGE
+from augment_cli.vectors.mine import MINED_STAGE
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
 from augment_cli.vectors.texts import rows_by_part
 

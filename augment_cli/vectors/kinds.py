@@ -12,7 +12,7 @@ from augment_cli.store.kinds import StageKind, exact_columns, not_finite, other_
 from augment_cli.store.manifest import Stage
 from augment_cli.store.refusals import options_again
 from augment_cli.store.store import Store
-from augment_cli.vectors import mine_parameters, score, stages
+from augment_cli.vectors import mine, score, stages
 from augment_cli.vectors.stages import CORPUS_STAGE, VECTORS_STAGE, as_matrix, vectors_schema, width_of
 
 _ROUNDED = 1.001  # a cosine of single precision
@@ -53,7 +53,7 @@ def _check_scores(store: Store, stage: Stage, index: int, table: pa.Table) -> li
 
 
 def _check_mined(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
-    if problems := exact_columns(table, mine_parameters.MINED) or other_rows(store, index, table):
+    if problems := exact_columns(table, mine.MINED) or other_rows(store, index, table):
         return problems
     if (table["text"].is_null().to_numpy() == table["reason"].is_null().to_numpy()).any():
         return ["has rows with both a text and a reason for none, or neither"]
@@ -102,7 +102,7 @@ def _mining(store: Store, name: str) -> list[str]:
     seed = settings["seed"]
     words += ["--seed", str(seed)] if seed not in (None, MineParameters().seed) else []
     words += _read(settings, CORPUS_STAGE) + (["--rescore", "FOLDER"] if settings["resources"] else [])
-    usual = mine_parameters.mined_names(MineParameters(by=stored["by"], negatives=stored["negatives"]), None)
+    usual = mine.mined_names(MineParameters(by=stored["by"], negatives=stored["negatives"]), None)
     number = stored["number"]
     base = name.removesuffix(f".{number}") if number else name
     return words + ([] if name == usual[number] else _option("name", base))
@@ -155,9 +155,9 @@ KINDS = (
         command=_scoring,
     ),
     StageKind(
-        mine_parameters.MINED_STAGE,
-        {mine_parameters.MINED_STAGE: mine_parameters.MINED},
-        version=lambda: mine_parameters.VERSION,
+        mine.MINED_STAGE,
+        {mine.MINED_STAGE: mine.MINED},
+        version=lambda: mine.VERSION,
         check=_check_mined,
         has_numbers=True,
         command=_mining,

@@ -8,7 +8,7 @@ the positive say which may be taken.
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,39 +18,103 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.contract.reasons import Reason
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.encoding.transforms import unit
 from augment_cli.engine.engine import Engine
 from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
 from augment_cli.store.parquet import ROW_GROUP_ROWS, write_array
-from augment_cli.store.settings import Settings
+from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import stage_names
 from augment_cli.vectors.judging import relevance
-from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
-from augment_cli.vectors.mine_parameters import (
-    MINED,
-    MINED_STAGE,
-    MineParameters,
-    known_positives,
-    mine_settings,
-    mined_names,
-)
+from augment_cli.vectors.lexical import LexicalIndex, TextWeigher, sparse_library
 from augment_cli.vectors.search import (
     SKIPPED,
     Neighbours,
     build_graph,
     candidate_blocks,
     choose,
+    graph_library,
     open_graph,
     search,
     search_graph,
 )
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
-from augment_cli.vectors.texts import check_text_stage, sentences_and_pairs, texts_of
+from augment_cli.vectors.texts import check_text_stage, given_positives, sentences_and_pairs, texts_of
 
+VERSION = 2
+MINED_STAGE = "mined"
+MINED = pa.schema(
+    [
+        pa.field("row_id", pa.int64(), nullable=False),
+        pa.field("text", pa.string()),
+        pa.field("reason", pa.string()),
+        pa.field("other_row_id", pa.int64()),
+        pa.field("score", pa.float32()),
+        pa.field("rank", pa.int32()),
+        pa.field("positive_score", pa.float32()),
+    ]
+)
 REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)
 Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
+
+
+def mined_names(parameters: MineParameters, stage: str | None = None) -> list[str]:
+    """Folders of the results, one for each negative; `stage` is the first one's."""
+    base = stage or f"{MINED_STAGE}-{parameters.by}"
+    return [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+
+
+def known_positives(store: Store, parameters: MineParameters) -> list[str]:
+    """The stages whose texts are nobody's negatives where the sentence is equal: the named one, the given."""
+    named = [parameters.positive] if parameters.positive else []
+    return list(dict.fromkeys([*named, *given_positives(store)]))
+
+
+def mine_settings(
+    store: Store, parameters: MineParameters, fit: str | None, vectors: str | None, number: int
+) -> Settings:
+    """What a mined stage depends on; `number` is 0 for the first negative, 1 for the second, …"""
+    stages = [CORPUS_STAGE, *([parameters.positive] if parameters.positive else [])]
+    if parameters.by == "vectors":
+        opened = [VectorStage.open(store, stage, vectors) for stage in stages]
+        if parameters.query_vectors:
+            opened.append(VectorStage.open(store, CORPUS_STAGE, parameters.query_vectors))
+        for other in opened[1:]:
+            opened[0].check_comparable(other)
+        read, libraries = [one.stage for one in opened], ["numpy", "pyarrow"]
+        if parameters.search == "graph":
+            graph_library()
+            libraries.append("usearch")
+    else:
+        sparse_library()
+        read, libraries = list(stage_names(fit)), ["numpy", "pyarrow", "scipy"]
+    values = asdict(parameters)
+    if parameters.by == "vectors":
+        del values["max_df"]
+    resources = {}
+    if values.pop("rescore"):
+        resources["rescore"] = find_model(parameters.rescore, option="--rescore").digest
+        libraries += ["torch", "transformers", "tokenizers"]
+    if parameters.search == "exact":  # as in stages that were mined before there was another way
+        del values["search"]
+    if not parameters.query_vectors:  # likewise
+        del values["query_vectors"]
+    values |= {"positive": parameters.positive or None, "number": number}
+    del values["seed"]
+    if known := known_positives(store, parameters):
+        values["known"] = known
+    return Settings(
+        MINED_STAGE,
+        VERSION,
+        parameters=values,
+        # A seed of 0 has always been kept, whatever the sampling.
+        seed=parameters.seed if parameters.sampling == "random" or not parameters.seed else None,
+        inputs={stage: store.stage(stage).digest for stage in (*stages, *known, *read)},
+        resources=resources,
+        libraries=library_versions(libraries),
+    )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from typing import Any
 from augment_cli.errors import MissingError, UsageError, UserError
 from augment_cli.process.exit_codes import Command
 from augment_cli.store.files import sha256_of_json
-from train.machine.process import prepare
+from train.machine import prepare
 
 HERE = Path(__file__).parent
 
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce import plan
     from benchmarks.reproduce.grid import load_grid
-    from benchmarks.reproduce.measure import Pace
+    from benchmarks.reproduce.plan import Pace
     from benchmarks.reproduce.stages import Stages
     from benchmarks.reproduce.table import paper_table, tables
     from benchmarks.reproduce.units import Results, check_bed, make_units
@@ -210,7 +210,7 @@ def _repeat(entries: Sequence[Any], seeds: Sequence[int], jobs: Any, folder: Pat
 
 def _bed(bed: Any, args: argparse.Namespace) -> str:
     """Make the profile's bed and say how its digest compares with the recorded one."""
-    from benchmarks.reproduce.bed import compared, make_bed
+    from benchmarks.reproduce.work import compared, make_bed
 
     if bed is None:
         raise UsageError(f"profile {args.profile} has no bed; it starts from another encoder")

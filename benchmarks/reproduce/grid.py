@@ -17,7 +17,7 @@ PAPERS = Path(__file__).with_name("papers.toml")
 
 @dataclass(frozen=True)
 class Bed:
-    """The encoder that the draws start from, which is made on this machine (`bed.py`)."""
+    """The encoder that the draws start from, which is made on this machine (`work.py`)."""
 
     encoder: str  # where it is written
     about: str  # what it is

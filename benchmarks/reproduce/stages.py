@@ -15,7 +15,7 @@ from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TERMS_STAGE
 from benchmarks.reproduce.grid import Grid, Profile
-from train.data.texts import CORPUS
+from train.data import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
 
 _MODELS = ("--model", "--forward", "--backward")  # options that name one

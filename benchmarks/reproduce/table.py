@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import ttest_1samp
 
+from benchmarks import markdown, read_lines
 from benchmarks.reproduce.grid import Comparison, Grid, Profile, Row
 from benchmarks.reproduce.units import SCORED, TRAINING
-from benchmarks.timing import markdown, read_lines
 from eval.results.tables import published_rows
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.store.files import hold_lock, sha256_of_json, write_atomically
+from benchmarks import read_lines
 from benchmarks.reproduce.grid import Bed, Grid, Profile, Row
-from benchmarks.timing import read_lines
 from train import components
 from train.additions import make_views
-from train.data.texts import CORPUS, SELF
+from train.data import CORPUS, SELF
 from train.loading import load_recipe
 from train.recipe import RENAMED, RENAMED_LOSSES, Recipe
 

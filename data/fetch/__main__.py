@@ -1,6 +1,6 @@
 """Entry point of `python -m data.fetch`."""
 
-from data.fetch.fetching import main
+from data.fetch import main
 
 if __name__ == "__main__":
     main()

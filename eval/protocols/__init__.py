@@ -1,7 +1,7 @@
 """The protocols: every file of this folder is one, and declares itself in its constant `PROTOCOL`.
 
 A task of tasks.toml names its protocol by the file, `geometry-nli` for `geometry_nli.py`. A new protocol is
-one new file. What a declaration says is described at `eval.contract.protocol.Protocol`; the formulas that
+one new file. What a declaration says is described at `eval.contract.Protocol`; the formulas that
 protocols share lie in `eval/measures`.
 """
 

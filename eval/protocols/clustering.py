@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 SEEDS = tuple(range(10))
 

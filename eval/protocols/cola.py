@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 if TYPE_CHECKING:
     from eval.measures.classification import Split

@@ -13,7 +13,7 @@ from eval.contract import (
     undefined,
 )
 from eval.measures import geometry
-from eval.tasks.table import Table, pairs_of
+from eval.tasks import Table, pairs_of
 
 POSITIVE_ABOVE = 4  # gold score above which SimCSE takes a pair for a positive one
 

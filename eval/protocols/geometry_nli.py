@@ -13,7 +13,7 @@ from eval.contract import (
     undefined,
 )
 from eval.measures import geometry
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 # Not recorded: the result states its rows and carries the distance as one more score.
 GROMOV = Setting("gromov", False, "Gromov-Hausdorff distance too (needs gudhi)", recorded=False)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 SHOTS = (5, 10, 20)
 SPLITS = 5

@@ -15,8 +15,8 @@ import numpy as np
 
 from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, flaw, scored_split, undefined
 from eval.measures.geometry import cosine
+from eval.tasks import Table
 from eval.tasks.meaning import SAME
-from eval.tasks.table import Table
 
 _HALF = "half_interval_"
 PASSED = 0.1  # share of the paraphrases that lie below the threshold

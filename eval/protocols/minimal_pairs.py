@@ -11,8 +11,8 @@ import numpy as np
 
 from eval.contract import Cells, Encode, Options, Progress, Protocol, TaskScore, flaw, scored_split, undefined
 from eval.measures.geometry import cosine
+from eval.tasks import Table
 from eval.tasks.meaning import KINDS
-from eval.tasks.table import Table
 
 
 def score(sentences: np.ndarray, same: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> TaskScore:

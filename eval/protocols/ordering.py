@@ -22,7 +22,7 @@ from eval.contract import (
     undefined,
 )
 from eval.measures.geometry import cosine
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 
 def score(

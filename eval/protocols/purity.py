@@ -2,7 +2,7 @@
 
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
 from eval.measures import geometry
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 NEIGHBOURS = (1, 10, 100)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from eval.contract import Encode, Options, Progress, Protocol, Setting, TaskScore, caution, flaw, undefined
 from eval.measures.geometry import unit
+from eval.tasks import Table
 from eval.tasks.beir import DOCUMENT_ROWS, QUERY_ROWS, RetrievalTable
-from eval.tasks.table import Table
 
 DEPTH = 1000  # ranks that are looked at
 CUTS = (1, 3, 5, 10, 100, 1000)

@@ -11,7 +11,7 @@ import numpy as np
 from augment_cli.errors import BadInputError, MissingError
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, rejoin, scored_split
 from eval.measures.geometry import correlation, cosine
-from eval.tasks.table import Pairs, Table, gunzip, pairs_of
+from eval.tasks import Pairs, Table, gunzip, pairs_of
 
 # What reading another file, or a damaged one, ends in.
 _OTHER_KEYS = (KeyError, TypeError, AttributeError)

@@ -21,7 +21,7 @@ from eval.contract import (
     rejoin,
     undefined,
 )
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 if TYPE_CHECKING:
     from eval.measures.classification import Split

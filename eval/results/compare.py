@@ -9,7 +9,7 @@ from scipy.stats import rankdata, ttest_ind, ttest_rel
 
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports.verdicts import wilson
-from eval.results.files import RESAMPLES, ModelResults, StoredScore, check_same_data, read_items
+from eval.results import RESAMPLES, ModelResults, StoredScore, check_same_data, read_items
 
 _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 _SAME = 1e-6  # a main score that is the mean of its examples, but for rounding

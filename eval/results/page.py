@@ -16,10 +16,10 @@ from augment_cli.pages import drawing, layout
 from augment_cli.places import as_typed
 from augment_cli.store.files import read_small_text
 from eval import protocols
+from eval.results import write_file
 from eval.results.compare import Comparison, interval_of
-from eval.results.files import write_file
 from eval.results.tables import Row, ScoreTable, header_and_lines
-from eval.tasks.table import Task
+from eval.tasks import Task
 
 _TEMPLATE = Path(__file__).with_name("scores.html")
 BEGIN, END = "<!-- python -m eval card -->", "<!-- end of python -m eval card -->"

@@ -11,9 +11,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from eval import protocols
-from eval.results.files import ModelResults, read_items, write_file
+from eval.results import ModelResults, read_items, write_file
 from eval.results.tables import our_rows
-from eval.tasks.table import Task
+from eval.tasks import Task
 
 _PER_ROW = 4
 _as_they_stand = rc_context({"text.parse_math": False})  # names with dollar signs are no formulas

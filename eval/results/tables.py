@@ -13,9 +13,8 @@ import numpy as np
 
 from augment_cli.errors.visible import in_markdown, visible_line
 from eval import protocols
-from eval.results.files import SCORED_WITH, ModelResults, StoredScore, check_same_data
-from eval.tasks import labelled
-from eval.tasks.table import Task, own_task
+from eval.results import SCORED_WITH, ModelResults, StoredScore, check_same_data
+from eval.tasks import Task, labelled, own_task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 _OWN_KINDS = labelled.KINDS | {"retrieval": "retrieval"}  # of tasks over one's own files, by protocol

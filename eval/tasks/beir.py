@@ -10,7 +10,7 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.errors.visible import is_unicode, visible_line
-from eval.tasks.table import Table, own_task
+from eval.tasks import Table, own_task
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 # The two splits of the table; the result's is the qrels' file, `test`.

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from augment_cli.errors import BadInputError, UsageError, UserError
-from eval.tasks.table import Table, own_task
+from eval.tasks import Table, own_task
 
 KINDS = {"clustering": "clustering", "purity": "purity", "intent": "few-shot"}  # of tasks, by protocol
 _ENOUGH = 12  # texts; the ten nearest others are looked at

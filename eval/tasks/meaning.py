@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import MissingError
-from eval.tasks.table import Table, gunzip, own_task
+from eval.tasks import Table, gunzip, own_task
 
 FILE = Path(__file__).with_name("minimal_pairs.tsv")
 KINDS = ("negation", "antonym", "number", "role switch", "entity", "time and order", "quantifier", "modality")
@@ -52,7 +52,9 @@ def meaning_table(data: Path) -> Table:
             raise MissingError(f"meaning: {path} does not exist; run `make data`, or leave out --meaning")
         raw = path.read_bytes()
         digest.update(raw)
-        rows += [("test", name, *pair) for pair in _READ[name](_records(gunzip(raw).decode("utf-8")))]
+        lines = gunzip(raw).decode("utf-8").splitlines()
+        records = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+        rows += [("test", name, *pair) for pair in _READ[name](records)]
     own = minimal_pairs_table()
     digest.update(own.sha256.encode())
     triples = zip(*(own.columns[name] for name in ("kind", "sentence", "same", "changed")), strict=True)
@@ -62,10 +64,6 @@ def meaning_table(data: Path) -> Table:
     task = own_task("meaning", counts={"test": len(rows)})
     columns = dict(zip(task.columns, map(list, zip(*rows, strict=True)), strict=True))
     return Table(task, columns, digest.hexdigest(), True)
-
-
-def _records(content: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(content.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _some(rows: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eval.contract import Encode, Options, Progress, Protocol, TaskScore, caution, flaw, undefined
-from eval.tasks.table import Table
+from eval.tasks import Table
 
 
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:

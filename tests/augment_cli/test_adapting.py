@@ -15,8 +15,8 @@ from augment_cli import adaptation
 from augment_cli.adaptation import Verdict, in_words
 from augment_cli.cli import load_commands
 from augment_cli.cli.application import app
-from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
+from augment_cli.languages import unknown_language
 from tests.helpers.training import sentence
 
 TEXTS = [sentence(row) for row in range(240)]

@@ -30,7 +30,7 @@ from augment_cli.neural import converted
 from augment_cli.neural.loading import find_folder, load_tokenizer
 from augment_cli.pages.report import write_report
 from augment_cli.parsing.pipelines import _load, find_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.process.exit_codes import Command
 from augment_cli.remote.files import place_of
 from augment_cli.reports.doctor import examine

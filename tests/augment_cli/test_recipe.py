@@ -7,6 +7,7 @@ import pytest
 
 import augment_cli
 from augment_cli import augmentations
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.reports.soundness import verify
@@ -15,7 +16,6 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.session.recipe import _parse_comes_first
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MineParameters
 from tests.helpers.made_stores import Told, store_of
 from tests.helpers.tiny_models import SENTENCES
 
@@ -82,7 +82,7 @@ def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
         if stage == "swap":
             raise IncompleteError("part 0 killed every worker")
 
-    monkeypatch.setattr("augment_cli.session.steps.augment_store", fail)
+    monkeypatch.setattr("augment_cli.session.augment_store", fail)
     own = write_recipe('augmentation = "random-swap"\nname = "swap"', 'augmentation = "crop"')
     result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert result.failures == ["part 0 killed every worker"]

@@ -12,16 +12,16 @@ from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.rows import Rows
 from augment_cli.languages import languages_of
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.reports.verdicts import read, summary
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
+from benchmarks import read_lines
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
-from benchmarks.timing import read_lines
 from tests.helpers.places import REPOSITORY
 
 

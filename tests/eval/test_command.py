@@ -7,7 +7,7 @@ import pytest
 
 from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import Encoder
-from eval.tasks.table import load_registry
+from eval.tasks import load_registry
 from tests.helpers.commands import typed
 
 

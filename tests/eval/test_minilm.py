@@ -11,7 +11,7 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
 from eval.contract import Options, Progress
 from eval.protocols.sts import stsb
-from eval.tasks.table import choose_tasks, load_registry, read_tables
+from eval.tasks import choose_tasks, load_registry, read_tables
 
 PUBLISHED = {"sts12": "72.37", "sts13": "80.60", "sts14": "75.59", "sts15": "85.39", "stsb": "82.03"}
 

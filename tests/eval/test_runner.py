@@ -11,13 +11,13 @@ from sentence_transformers import SentenceTransformer
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError
-from eval import leaks, runner
+from eval import runner, subcommands
 from eval.contract import Options, Progress, Protocol, TaskScore, rejoin, scored_split
 from eval.contract.arguments import call
 from eval.protocols.retrieval import score
 from eval.scoring import split_label
+from eval.tasks import Table, Task, load_registry, read_tables
 from eval.tasks.beir import read_beir
-from eval.tasks.table import Table, Task, load_registry, read_tables
 from tests.helpers.beir_folders import write_beir
 from tests.helpers.commands import typed
 from tests.helpers.small_encoders import with_prompts
@@ -58,26 +58,26 @@ def test_leaks_are_found_exactly_and_without_case_and_punctuation():
         "sentence2": ["A man plays!", "...", "nor this"],
     }
     training = enumerate(["a DOG runs", "A dog runs.", "a cat", "nor this", "...", "nothing"], start=10)
-    (leak,) = leaks.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], training)
+    (leak,) = subcommands.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], training)
     assert (leak.sentences, leak.exact, leak.normalised) == (4, 3, 3)
     assert leak.examples[0] == ("A dog runs.", 11)
-    (near,) = leaks.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], iter([(7, "a dog, RUNS")]))
+    (near,) = subcommands.find_leaks([Table(REGISTRY["stsb"], columns, "", True)], iter([(7, "a dog, RUNS")]))
     assert (near.exact, near.normalised, near.examples) == (0, 1, [("A dog runs.", 7)])
 
 
 def test_leaks_are_read_from_stores_and_text_files(tmp_path):
     path = tmp_path / "train.txt.gz"
     path.write_bytes(gzip.compress("first\r\nse cond\nthird\u2028still third\n".encode()))
-    assert list(leaks.training_sentences(path)) == [
+    assert list(subcommands.training_sentences(path)) == [
         (1, "first"),
         (2, "se cond"),
         (3, "third\u2028still third"),
     ]
     with pytest.raises(MissingError, match="name a store folder"):
-        list(leaks.training_sentences(tmp_path / "none"))
+        list(subcommands.training_sentences(tmp_path / "none"))
     path.write_bytes(b"\x1f\x8bdamaged")
     with pytest.raises(BadInputError, match="not readable text"):
-        list(leaks.training_sentences(path))
+        list(subcommands.training_sentences(path))
 
 
 @pytest.mark.parametrize(("option", "name"), [("--out", "file/x"), ("--cache", "file")])

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 
-import train.machine.fast.shared_sum
+import train.machine.fast
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import word_table, write_folder
+from train.data.order import draw_key
 from train.data.reader import Reader
-from train.draws import draw_key
 from train.loading import make_recipe
 from train.machine.distributed import join, leave
 from train.methods.mlm.masked_language import MaskedObjective
-from train.model.model import Model
-from train.model.start import start
+from train.model import Model, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.prepare import open_columns
@@ -86,7 +85,7 @@ def settings():
 def main():
     store_path, encoder_path, out = sys.argv[1:]
     torch.set_num_threads(1)
-    train.machine.fast.shared_sum.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
+    train.machine.fast.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
     ranks = join()
     results = {}
     static = Path(f"{out}.static-{ranks.rank}")

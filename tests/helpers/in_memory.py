@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Rows
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words
 from augment_cli.resources.wordnet import WordNet
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table

@@ -20,7 +20,7 @@ from typer.core import TyperCommand
 
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
-from eval.tasks.table import REGISTRY
+from eval.tasks import REGISTRY
 from tests.helpers import pages
 from tests.helpers.commands import command_named, typed
 from tests.helpers.places import REPOSITORY

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from train.machine.fast.shared_sum import SharedSum
+from train.machine.fast import SharedSum
 
 
 class Refused(SharedSum):

@@ -1,8 +1,8 @@
 """Results of models that were never run, written as the evaluator writes them."""
 
 from eval.contract import TaskScore
-from eval.results.files import read_results, write_encoder, write_result
-from eval.tasks.table import Table, load_registry
+from eval.results import read_results, write_encoder, write_result
+from eval.tasks import Table, load_registry
 
 REGISTRY = load_registry()
 SETTINGS = {

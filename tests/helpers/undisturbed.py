@@ -8,7 +8,7 @@ from typing import Any
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack.options import choose
-from augment_cli.reports.card import write_card
+from augment_cli.reports.report import write_card
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

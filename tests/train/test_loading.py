@@ -26,14 +26,12 @@ from tests.helpers.places import REPOSITORY
 from tests.helpers.training import LOGGED, logged_run, logged_steps
 from train import components, losses
 from train.additions import find
-from train.draws import draw_key
+from train.data.order import draw_key
 from train.extras.card import next_lines
-from train.extras.papers import unlike_paper
 from train.heads import make_head
-from train.loading import RECIPES, load_recipe, make_recipe
+from train.loading import RECIPES, load_recipe, make_recipe, unlike_paper
 from train.machine.distributed import join
-from train.model.model import Model, freeze, known_layers
-from train.model.start import start
+from train.model import Model, freeze, known_layers, start
 from train.objectives.contrastive import contrast
 from train.optimizer import learning_rate_at
 from train.outputs import checkpoint

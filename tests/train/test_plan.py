@@ -10,9 +10,8 @@ from augment_cli.errors import UsageError
 from tests.helpers.training import QUICK, quick_run
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
+from train.model import Model, start
 from train.model.memory import check_batch, check_memory, memory_for, memory_of
-from train.model.model import Model
-from train.model.start import start
 from train.prepare import Run, prepare_model
 
 

@@ -24,7 +24,7 @@ from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from tests.helpers.training import logged_run, logged_steps, quick_run
 from train.loading import make_recipe
-from train.model.model import Model
+from train.model import Model
 from train.outputs.log import Speed, read_log
 from train.recipe import Recipe
 from train.watching.early_stopping import DivergedError
@@ -337,8 +337,8 @@ def test_both_ways_train_the_same_encoder_without_dropout(
 ):
     more = values | {"steps": 6, "dropout": 0.0, "precision": "float64"}
     _, events = logged_run(tiny_store, tiny_encoder, tmp_path / "fast", more)
-    monkeypatch.setattr("train.model.model.encode", None)  # nothing of it is called
-    monkeypatch.setattr("train.losses.fast.closed_form.surprise", None)
+    monkeypatch.setattr("train.model.encode", None)  # nothing of it is called
+    monkeypatch.setattr("train.losses.fast.surprise", None)
     _, others = logged_run(tiny_store, tiny_encoder, tmp_path / "plain", more | {"fast": False})
     mine, plain = ([event["loss"] for event in some] for some in (events, others))
     np.testing.assert_allclose(mine, plain, rtol=1e-9)

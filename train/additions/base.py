@@ -26,8 +26,8 @@ import torch
 from torch import Tensor, nn
 
 from augment_cli.store.store import Store
+from train.data import Ids
 from train.data.padding import Slice
-from train.data.texts import Ids
 from train.recipe import Recipe
 
 

@@ -5,8 +5,10 @@ inside each window. So a reader holds one window in memory and still mixes rows 
 The order knows nothing of ranks: step s takes the positions [s·B, (s+1)·B), and ranks only slice them.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -92,3 +94,21 @@ def is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.nda
 def rank_slice(batch: int, rank: int, ranks: int) -> slice:
     """The rows of a global batch that a rank encodes: contiguous, together exactly the batch."""
     return slice(batch * rank // ranks, batch * (rank + 1) // ranks)
+
+
+def draw_key(*names: Any) -> int:
+    """A seed for `torch.manual_seed` that depends on the names alone."""
+    digest = hashlib.sha256("|".join(map(str, names)).encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> 1
+
+
+def seed_torch(*names: Any) -> None:
+    """Seed torch's draws on the CPU, and on GPUs where they are used, by `draw_key`."""
+    import torch
+
+    # `torch.manual_seed` does the same and, on a machine without a GPU, keeps a call with its stack for each
+    # kind of device that might be used later: milliseconds a step, and memory that grows.
+    key = draw_key(*names)
+    torch.default_generator.manual_seed(key)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(key)

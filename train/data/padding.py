@@ -11,7 +11,7 @@ from torch import Tensor
 
 from augment_cli.encoding.fast.table import ByToken
 from augment_cli.text.spans import ranges
-from train.data.texts import Ids, Texts
+from train.data import Ids, Texts
 
 
 @dataclass(frozen=True)

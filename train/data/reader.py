@@ -12,8 +12,8 @@ import pyarrow as pa
 from augment_cli.errors import BadInputError
 from augment_cli.store.kinds import wrong_ids
 from augment_cli.store.store import Store
+from train.data import Texts
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
-from train.data.texts import Texts
 
 T = TypeVar("T")
 R = TypeVar("R")

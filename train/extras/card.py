@@ -12,12 +12,12 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.words_apart import texts_of
+from augment_cli.languages import language_codes
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import MINILM, MINILM_PACKAGE, find_folder
 from augment_cli.store.files import read_small_file, sha256_of_file
 from augment_cli.store.store import Store
-from augment_cli.text.language_guess import language_codes
-from train.outputs.folder import CHECKPOINTS
+from train.outputs import CHECKPOINTS
 from train.recipe import Recipe
 
 _LOOKED_AT = 1_000  # texts, for their languages

@@ -10,7 +10,7 @@ from augment_cli.errors import MixError, UsageError
 from augment_cli.errors.visible import visible
 from augment_cli.store.store import Store
 from eval.measures.geometry import unit
-from train.outputs.folder import check_new_folder
+from train.outputs import check_new_folder
 
 if TYPE_CHECKING:
     from augment_cli.encoding.encoder import Encoder
@@ -61,7 +61,7 @@ def _print_nearest(
 ) -> None:
     """Nearest neighbours for people: what an encoder takes for alike in a corpus."""
     from augment_cli.encoding.loading import load_encoder  # loads torch
-    from train.methods.whitening.whiten import spaced_texts
+    from train.methods.whitening import spaced_texts
 
     if not 1 <= count <= TEXTS:
         raise UsageError(f"--count {count}: must be from 1 to {TEXTS:,}")
@@ -81,7 +81,7 @@ def _write_between(
         raise UsageError(f"--share {share:g}: must be above 0 and below 1; the two ends are there already")
     check_new_folder(out)
     from augment_cli.encoding.loading import load_encoder  # loads torch
-    from train.model.start import refuse_what_would_be_lost
+    from train.model import refuse_what_would_be_lost
     from train.outputs.export import export
 
     encoder = load_encoder(trained)
@@ -101,7 +101,7 @@ def _write_pooled(
     """Write an encoder with another pooling, without any training."""
     check_new_folder(out)
     from augment_cli.encoding.loading import load_encoder
-    from train.model.start import refuse_what_would_be_lost
+    from train.model import refuse_what_would_be_lost
     from train.outputs.export import check_pooling, export
 
     check_pooling(pooling)

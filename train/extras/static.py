@@ -9,8 +9,8 @@ from torch import Tensor
 from augment_cli.encoding.static import StaticTable
 from augment_cli.errors import UsageError
 from train.additions import anchors_alone, find, make_views
+from train.data import CORPUS, SELF
 from train.data.padding import Piece
-from train.data.texts import CORPUS, SELF
 from train.optimizer import each_row_once
 from train.recipe import Recipe
 

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from augment_cli.neural import fast
-from train.losses.fast import closed_form
+from train.losses import fast as closed_form
 
 LAYOUT = "columns"
 FURTHER_NEGATIVES = True

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 from augment_cli.neural import fast
 from augment_cli.process.watchdog import Watchdog, watched
-from train.machine.fast.shared_sum import SharedSum
+from train.machine.fast import SharedSum
 
 
 @watched("gather", "sum", "same", "agree", "sum_gradients", "barrier")

@@ -14,7 +14,7 @@ from augment_cli.encoding.static import StaticTable
 from augment_cli.errors import UsageError
 from train import components
 from train.machine.distributed import Ranks
-from train.model.model import Model
+from train.model import Model
 from train.recipe import Recipe
 
 

@@ -13,13 +13,12 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 from train import components, losses
 from train.additions.base import Addition, GlobalBatch, mean_over
-from train.data.order import rank_slice
+from train.data import NO_SENTENCE, NO_TEXT, text_ids
+from train.data.order import rank_slice, seed_torch
 from train.data.padding import Bag, Piece, Slice, in_a_bag, length_sorted_slices
 from train.data.reader import Batch
-from train.data.texts import NO_SENTENCE, NO_TEXT, text_ids
-from train.draws import seed_torch
 from train.machine.distributed import Ranks
-from train.model.model import Model
+from train.model import Model
 from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 

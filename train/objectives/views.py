@@ -13,10 +13,10 @@ import numpy as np
 from train import components
 from train.additions import anchors_alone, make_views
 from train.additions.base import Row
+from train.data import CORPUS, SELF, Ids, Texts, text_ids
 from train.data.order import PADDING_ROW
 from train.data.padding import with_special
 from train.data.reader import Batch
-from train.data.texts import CORPUS, SELF, Ids, Texts, text_ids
 from train.data.tokens import special_ids
 from train.recipe import Recipe
 

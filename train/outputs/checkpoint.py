@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import fsync, refuse_special, replace_folder, sha256_of_file, sha256_of_json
-from train.outputs.folder import distinct_tensors, write_tensors
+from train.outputs import distinct_tensors, write_tensors
 
 FORMAT = 2
 _NAME = re.compile(r"step-(\d{7,})")

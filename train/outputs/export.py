@@ -15,7 +15,7 @@ from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, 
 from augment_cli.encoding.static import StaticEncoder, write_folder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
-from train.outputs.folder import distinct_tensors, write_tensors
+from train.outputs import distinct_tensors, write_tensors
 
 
 def check_pooling(pooling: str) -> None:

@@ -15,8 +15,8 @@ from augment_cli.store.store import Store
 from eval.measures import geometry
 from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
+from train.data import CORPUS, SELF
 from train.data.order import is_held_out, row_groups
-from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
 from train.watching import has_stsb
 from train.watching.early_stopping import NOTHING_TO_LEARN

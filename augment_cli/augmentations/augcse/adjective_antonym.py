@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.augmentations.augcse.antonym import candidates, come_again, is_behind_be, resolve
-from augment_cli.augmentations.running import english_rules, prepared
-from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.augmentation import Resources, english_rules, prepared
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words import Words, lexical, word_edits
 from augment_cli.english.words.lexical import antonyms
-from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import ADJECTIVE
 
 

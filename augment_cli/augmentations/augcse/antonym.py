@@ -19,17 +19,14 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words import PhraseTable, Words, lexical, word_edits
 from augment_cli.english.words.lexical import antonyms
-from augment_cli.english.words.phrases import PhraseTable
 from augment_cli.english.words.readings import reading_of_each_word
-from augment_cli.english.words.words import Words
 from augment_cli.resources import collocations_digest, word_groups, word_list, word_list_digests, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB
 from augment_cli.text.spans import ranges

@@ -13,13 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.augcse.geographic_name import cities, find_places, place_digests, place_table
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 from augment_cli.resources import word_list_digests
 
 

@@ -17,14 +17,19 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import PhraseTable, is_any, last_mark_before, lower_strings, next_words
+from augment_cli.english.words import (
+    PhraseTable,
+    Words,
+    is_any,
+    last_mark_before,
+    lower_strings,
+    next_words,
+    word_edits,
+)
 from augment_cli.english.words.word_edits import joined, restored
-from augment_cli.english.words.words import Words
 from augment_cli.resources import word_groups, word_table
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.text.spans import Edits

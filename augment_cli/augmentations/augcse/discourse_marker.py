@@ -15,22 +15,21 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import (
+from augment_cli.english.words import (
     Matches,
     PhraseTable,
+    Words,
     character_after,
     is_any,
     last_mark_before,
     lower_strings,
     next_words,
+    word_edits,
 )
-from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list_digests, word_table
 
 LIST = "discourse_markers"

@@ -31,8 +31,7 @@ from augment_cli.contract.augmentation import (
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 from augment_cli.errors import UsageError
 from augment_cli.resources import word_list_digests, word_set
 from augment_cli.store.files import refuse_special, sha256_of_file

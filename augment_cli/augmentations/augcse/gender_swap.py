@@ -16,14 +16,11 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import character_after, character_before, is_any
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, character_after, character_before, is_any, word_edits
 from augment_cli.resources import word_groups, word_list_digests, word_set, word_table
 
 # What a pronoun becomes, before a noun and elsewhere.

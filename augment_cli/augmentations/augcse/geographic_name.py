@@ -15,21 +15,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import (
+from augment_cli.english.words import (
     Matches,
     PhraseTable,
+    Words,
     character_after,
     character_before,
     is_any,
     next_words,
+    word_edits,
 )
-from augment_cli.english.words.words import Words
 from augment_cli.resources import (
     shipped,
     shipped_digest,

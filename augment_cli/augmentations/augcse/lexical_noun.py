@@ -20,10 +20,9 @@ from augment_cli.contract.augmentation import (
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words import Words, lexical, word_edits
 from augment_cli.english.words.readings import reading_of_each_word, readings
 from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
-from augment_cli.english.words.words import Words
 from augment_cli.resources import collocations_digest, load_collocations, word_list_digests, word_table
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.tree import words as words_of

@@ -17,14 +17,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Augmentation, Resources, with_digests
+from augment_cli.contract.augmentation import (
+    LABEL_COLUMN,
+    Augmentation,
+    Resources,
+    prepared,
+    with_digests,
+    with_labels,
+)
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import PhraseTable, next_words
+from augment_cli.english.words import PhraseTable, Words, next_words, word_edits
 from augment_cli.english.words.word_edits import joined, restored
-from augment_cli.english.words.words import Words
 from augment_cli.resources import word_groups
 from augment_cli.resources.wordnet import TAGS, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words

@@ -19,13 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import character_after, character_before, is_any, next_words
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, character_after, character_before, is_any, next_words, word_edits
 from augment_cli.resources import word_groups, word_list
 from augment_cli.resources.wordnet import TAGS, load_wordnet
 from augment_cli.text.numbers import in_words, ordinal

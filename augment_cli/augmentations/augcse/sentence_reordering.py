@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from augment_cli.augmentations.running import english_rules, prepared
-from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.augmentation import Resources, english_rules, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason

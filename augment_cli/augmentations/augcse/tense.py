@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import english_rules, prepared
-from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.augmentation import Resources, english_rules, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason

@@ -14,7 +14,7 @@ which does it.
 
 import numpy as np
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments, by_rule, negation_behind, put, refuse
 from augment_cli.english.clauses.constituents import Constituents

@@ -10,12 +10,10 @@ that is kept begins with a capital if the sentence did, and the draw is the row'
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, crops, deletion_outcome
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,9 @@ from augment_cli.contract.augmentation import (
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import lexical, word_edits
+from augment_cli.english.words import Words, lexical, word_edits
 from augment_cli.english.words.lexical import synonyms
 from augment_cli.english.words.readings import reading_of_each_word
-from augment_cli.english.words.words import Words
 from augment_cli.resources.wordnet import load_wordnet
 
 

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from augment_cli.augmentations.eda.random_words import permutations, swap_edits
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 
 
 @dataclass(frozen=True)

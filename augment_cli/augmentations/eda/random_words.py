@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 from augment_cli.contract.draws import bits, uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import is_any
+from augment_cli.english.words import Words, is_any, word_edits
 from augment_cli.english.words.word_edits import (
     ARTICLES,
     article_changes,
@@ -19,7 +18,6 @@ from augment_cli.english.words.word_edits import (
     lower_first_words,
     nothing,
 )
-from augment_cli.english.words.words import Words
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import LOWER, capitalised_where, character_classes
 

@@ -13,11 +13,9 @@ draw is the row's own instead of one sequence for the process.
 from dataclasses import dataclass
 
 from augment_cli.augmentations.eda.random_words import COLUMNS, deletion_outcome, deletions
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import Words, word_edits
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import prepared
-from augment_cli.contract.augmentation import Augmentation, Resources
+from augment_cli.contract.augmentation import Augmentation, Resources, prepared
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
+from augment_cli.english.words import Words, word_edits
 from augment_cli.english.words.word_edits import lower_first_words
-from augment_cli.english.words.words import Words
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,8 @@ class _MaskFilling:
             edits = []
             for (start, end), word in zip(sentence.spans, words, strict=True):
                 if word is not None:
-                    new = _in_case_of(sentence.text[start:end], word)
+                    old = sentence.text[start:end]  # in capitals even if it has a single letter: `5A`
+                    new = in_case(word, CAPITALS if len(old) > 1 and old.isupper() else case_of(old))
                     # A new first word takes the capital; the old one may be a name, and keeps its own.
                     inserted = (start, start, (word if start else new) + " ")
                     edits.append(inserted if self._inserts else (start, end, new))
@@ -310,11 +311,6 @@ class _MaskFilling:
         tokens = best[np.arange(len(best)), chosen]
         possible = np.isfinite(values[np.arange(len(best)), tokens])
         return [words[token] if ok else None for token, ok in zip(tokens, possible, strict=True)]
-
-
-def _in_case_of(old: str, word: str) -> str:
-    """The new word in the case of the old one, which is in capitals even if it has a single letter (`5A`)."""
-    return in_case(word, CAPITALS if len(old) > 1 and old.isupper() else case_of(old))
 
 
 MASK_FILL = Augmentation(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.models.rewriting import (
+from augment_cli.augmentations.models import (
     Rewriter,
     RewritingParameters,
     Rewritten,
@@ -26,7 +26,7 @@ from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.neural.choosing import SentenceEncoder, most_different
+from augment_cli.neural.checks import SentenceEncoder, most_different
 from augment_cli.neural.generation import Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import english_rules, prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources, english_rules, prepared, with_labels
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.english.clauses.clause_rules import FINITE, Arguments

@@ -18,11 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
-from augment_cli.augmentations.running import english_rules, prepared, with_labels
-from augment_cli.contract.augmentation import LABEL_COLUMN, Resources
+from augment_cli.contract.augmentation import LABEL_COLUMN, Resources, english_rules, prepared, with_labels
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.english import BINDING, HEADLINE
 from augment_cli.english.clauses.auxiliary import DO
 from augment_cli.english.clauses.clause_rules import (
     FINITE,
@@ -39,7 +39,6 @@ from augment_cli.english.clauses.clause_rules import (
 )
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
-from augment_cli.english.headlines import BINDING, HEADLINE
 from augment_cli.english.inflection import base_form
 from augment_cli.resources import word_groups
 from augment_cli.syntax.clauses import ClauseView

@@ -20,7 +20,7 @@ from itertools import combinations, compress, pairwise
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.clauses.clause_rules import (

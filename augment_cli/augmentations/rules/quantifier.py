@@ -12,7 +12,7 @@ Changes 7 % of prose, and 1 % of questions and requests.
 from collections.abc import Iterator
 from itertools import pairwise
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, alternatives, by_turns, turns_of
 from augment_cli.resources import word_groups
 

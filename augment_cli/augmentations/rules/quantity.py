@@ -13,7 +13,7 @@ Changes 20 % of prose, 7 % of questions and 17 % of requests.
 import re
 from collections.abc import Iterator, Sequence
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns
 from augment_cli.resources import word_groups, word_table
 from augment_cli.syntax.tree import words

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from augment_cli.augmentations.running import english_rules
+from augment_cli.contract.augmentation import english_rules
 from augment_cli.contract.parameters import parameter
-from augment_cli.english.clauses.owners import owners, question_words
-from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, turns_of
+from augment_cli.english.clauses.turns import Draw, Tokens, Turn, by_turns, owners, question_words, turns_of
 from augment_cli.english.inflection import inflected, plural
 from augment_cli.resources import word_groups, word_list, word_table
 from augment_cli.syntax.tree import TAG_OF_FORM, VerbForm, words

@@ -16,13 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.running import english_rules
-from augment_cli.contract.augmentation import with_digests
+from augment_cli.contract.augmentation import english_rules, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.rephrasing import lexicon
+from augment_cli.english.rephrasing import Choice, Places, lexicon
 from augment_cli.english.rephrasing.adverbials import adverbials
 from augment_cli.english.rephrasing.clauses import clauses
 from augment_cli.english.rephrasing.expansions import expansions
@@ -30,7 +29,6 @@ from augment_cli.english.rephrasing.figures import figures
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.nouns import nouns
 from augment_cli.english.rephrasing.openings import openings, reported
-from augment_cli.english.rephrasing.places import Choice, Places
 from augment_cli.english.rephrasing.predicates import predicates
 from augment_cli.english.rephrasing.requests import requests
 from augment_cli.english.rephrasing.voice import voices

@@ -34,9 +34,9 @@ from augment_cli.augmentations.una.word_classes import (
 )
 from augment_cli.contract.augmentation import Resources, avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
-from augment_cli.english.headlines import BINDING, HEADLINE
+from augment_cli.english import BINDING, HEADLINE
+from augment_cli.english.words import Words
 from augment_cli.english.words.replaceable import may_be_replaced
-from augment_cli.english.words.words import Words
 from augment_cli.resources import END, START, load_collocations
 from augment_cli.resources import tokens as plain_tokens
 from augment_cli.text.spans import CodePoints, Edits, offsets_from_lengths, ranges

@@ -29,9 +29,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources,
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.english.words import word_edits
-from augment_cli.english.words.phrases import PhraseTable
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import PhraseTable, Words, word_edits
 from augment_cli.errors import UsageError
 from augment_cli.resources import word_list, word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths, ranges

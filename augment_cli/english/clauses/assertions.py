@@ -11,9 +11,9 @@ import numpy as np
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw, pick
+from augment_cli.english import LISTS
 from augment_cli.english.clauses.auxiliary import DO, base_forms, replace_verbs, runs_on
 from augment_cli.english.clauses.clause_rules import FINITE, follows_adverb, refuse
-from augment_cli.english.lists import LISTS
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, any_of, words
 from augment_cli.text.spans import EditList

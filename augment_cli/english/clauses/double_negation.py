@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Answer, Draw
+from augment_cli.english import LISTS
 from augment_cli.english.clauses.assertions import NEGATIVES, Assertions
 from augment_cli.english.clauses.auxiliary import DO, replace_verbs
 from augment_cli.english.clauses.clause_rules import Arguments, insert_not, put, refuse
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.inflection import base_form
-from augment_cli.english.lists import LISTS
 from augment_cli.resources import load_english_terms, word_list
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.english import LISTS
 from augment_cli.english.inflection import base_form, inflected
-from augment_cli.english.lists import LISTS
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, VerbForm, words
 from augment_cli.text.surface import CAPITALS, case_of, in_case

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from augment_cli.contract.reasons import Reason
+from augment_cli.english import LISTS
 from augment_cli.english.guards.slips import ends_or_begins_otherwise, has_slip, is_garbled
 from augment_cli.english.guards.structure import is_restructured, parser
 from augment_cli.english.guards.vocabulary import Vocabulary, english, vocabulary_digests
-from augment_cli.english.lists import LISTS
 from augment_cli.resources import collocations_digest
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal

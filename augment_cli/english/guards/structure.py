@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from augment_cli.english import LISTS
 from augment_cli.english.guards.vocabulary import english
-from augment_cli.english.lists import LISTS
 from augment_cli.parsing.pipelines import PipelineSource, find_pipeline, load_pipeline
 from augment_cli.resources import END, START, load_collocations, tokens
 from augment_cli.syntax.tree import words

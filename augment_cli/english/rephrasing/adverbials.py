@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from augment_cli.english.lists import LISTS
+from augment_cli.english import LISTS
+from augment_cli.english.rephrasing import CLAUSE, PHRASE, Edit, Places
 from augment_cli.english.rephrasing.grammar import FINITE, Grammar
-from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.resources import word_list
 from augment_cli.syntax.tree import words
 

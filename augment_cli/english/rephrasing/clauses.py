@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from augment_cli.english.lists import LISTS
+from augment_cli.english import LISTS
+from augment_cli.english.rephrasing import CLAUSE, PHRASE, Edit, Places
 from augment_cli.english.rephrasing.grammar import FINITE, HEAVY_MARKS, SUBJECTS, Grammar
-from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.syntax.tree import words
 
 _SAYING = words("say state report announce claim add argue note believe explain think")

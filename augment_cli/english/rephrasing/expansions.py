@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from augment_cli.english import LISTS
 from augment_cli.english.inflection import inflected
-from augment_cli.english.lists import LISTS
+from augment_cli.english.rephrasing import PHRASE, WORD, Edit, Places
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar
-from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.resources import word_list
 from augment_cli.syntax.tree import VerbForm, words
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from augment_cli.english.lists import LISTS
+from augment_cli.english import LISTS
+from augment_cli.english.rephrasing import PHRASE, WORD, Edit, Places
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 

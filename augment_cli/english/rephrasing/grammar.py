@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.english.rephrasing.places import CLAUSE, EVERY, PHRASE, Columns, Edit, Mask, Places, Span
+from augment_cli.english.rephrasing import CLAUSE, EVERY, PHRASE, Columns, Edit, Mask, Places, Span
 from augment_cli.english.words.word_edits import common_words, loses_capital
 from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import subtree_edges

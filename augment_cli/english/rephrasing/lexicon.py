@@ -6,11 +6,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from augment_cli.english import LISTS
 from augment_cli.english.inflection import inflected, plural
-from augment_cli.english.lists import LISTS
+from augment_cli.english.rephrasing import PHRASE, WORD, Edit, Places
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.places import PHRASE, WORD, Edit, Places
-from augment_cli.english.words.phrases import Trie
+from augment_cli.english.words import Trie
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
 from augment_cli.resources import word_list, word_table
 from augment_cli.syntax.tree import form_of_tag, words

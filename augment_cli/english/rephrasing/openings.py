@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 
-from augment_cli.english.lists import LISTS
+from augment_cli.english import LISTS
+from augment_cli.english.rephrasing import CLAUSE, PHRASE, Places
 from augment_cli.english.rephrasing.grammar import FINITE, SUBJECTS, Grammar, upper_first
-from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Places
 from augment_cli.syntax.tree import words
 
 _CONTRASTING = words("but yet")

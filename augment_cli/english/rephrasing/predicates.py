@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from augment_cli.english import LISTS
 from augment_cli.english.inflection import inflected
-from augment_cli.english.lists import LISTS
+from augment_cli.english.rephrasing import CLAUSE, PHRASE, Edit, Places
 from augment_cli.english.rephrasing.grammar import FINITE, NEGATIONS, Grammar
-from augment_cli.english.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.syntax.tree import VerbForm, words
 
 _OUTCOMES = words("be find see discover become learn hear say speak begin sum tell make judge have conclude")

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from augment_cli.english.headlines import BINDING, HEADLINE
+from augment_cli.english import BINDING, HEADLINE
 from augment_cli.english.inflection import inflected
+from augment_cli.english.rephrasing import Edit, Places
 from augment_cli.english.rephrasing.grammar import Grammar
 from augment_cli.english.rephrasing.lexicon import Draw
-from augment_cli.english.rephrasing.places import Edit, Places
 from augment_cli.resources import word_list, word_table
 from augment_cli.syntax.tree import form_of_tag, words
 

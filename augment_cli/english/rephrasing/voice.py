@@ -10,8 +10,8 @@ from augment_cli.english.clauses.clause_rules import ACCUSATIVES, NOMINATIVES, A
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.turns import Tokens
 from augment_cli.english.inflection import inflected
+from augment_cli.english.rephrasing import CLAUSE, Edit, Places
 from augment_cli.english.rephrasing.grammar import Grammar, upper_first
-from augment_cli.english.rephrasing.places import CLAUSE, Edit, Places
 from augment_cli.resources import word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import VerbForm, words

@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from augment_cli.contract.augmentation import Resources, avoided_digest, with_digests
 from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.words import word_edits
+from augment_cli.english.words import Words, word_edits
 from augment_cli.english.words.readings import entry_numbers, readings
-from augment_cli.english.words.words import Words
 from augment_cli.resources import load_collocations, word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import (
     ADJECTIVE,

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.english.words.phrases import PhraseTable
-from augment_cli.english.words.words import Words
+from augment_cli.english.words import PhraseTable, Words
 from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, NOUN, TAGS, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows

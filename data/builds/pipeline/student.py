@@ -33,7 +33,7 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 from torch.nn import functional as F
 
 from augment_cli.syntax.tree import words
-from data.builds.frame import sentences
+from data.builds import sentences
 from data.builds.pipeline.treebank import Sentence, group, make_doc
 
 # Prefixes that stay with their word: "non-human" is one word, "well-known" three.

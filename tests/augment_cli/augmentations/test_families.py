@@ -20,12 +20,11 @@ from augment_cli.contract.draws import stream_key
 from augment_cli.contract.rows import Rows
 from augment_cli.english.clauses.constituents import Constituents
 from augment_cli.english.clauses.verb_tense import FIRST, FUTURE, OTHER, PAST, PRESENT, THIRD, in_tense
-from augment_cli.english.rephrasing import lexicon
+from augment_cli.english.rephrasing import CLAUSE, lexicon
 from augment_cli.english.rephrasing.grammar import Grammar
-from augment_cli.english.rephrasing.places import CLAUSE
 from augment_cli.errors import UsageError
 from augment_cli.models import shipped_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.syntax.clauses import ClauseView

@@ -12,8 +12,7 @@ from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageEr
 from augment_cli.ingest import IngestOptions, report_of
 from augment_cli.pack.options import choose
 from augment_cli.process.reporter import Logged
-from augment_cli.reports.card import write_card
-from augment_cli.reports.report import status
+from augment_cli.reports.report import status, write_card
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models import claims, digest
 from augment_cli.models.claims import check_model, check_tokenizer
-from augment_cli.models.vocabulary_ids import highest_id
+from augment_cli.models.digest import highest_id
 from tests.helpers.places import REPOSITORY
 
 BERT = {

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from augment_cli.augmentations.models.paraphrase import readable
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.neural import fast
-from augment_cli.neural.checks import one_line, reason_against
-from augment_cli.neural.choosing import difference, most_different
+from augment_cli.neural.checks import difference, most_different, one_line, reason_against
 from augment_cli.neural.converted import convert_weights
 from augment_cli.neural.loading import find_model, load_weights
 from augment_cli.neural.runtime import batches_by_length

@@ -23,7 +23,7 @@ from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
-from augment_cli.vectors.mine_parameters import MINED
+from augment_cli.vectors.mine import MINED
 from tests.helpers.made_stores import add_texts
 from tests.helpers.properties import examples
 from tests.helpers.vector_stages import add_vectors

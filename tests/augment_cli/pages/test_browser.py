@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from augment_cli.pages.adaptation import write_adaptation
+from augment_cli.pages.figures import write_adaptation
 from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
 from augment_cli.reports import verdicts

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli.pages import figures
-from augment_cli.pages.adaptation import write_adaptation
 from augment_cli.pages.drawing import histogram, interval, lines, overlap_of, stacked_bar
+from augment_cli.pages.figures import write_adaptation
 from augment_cli.pages.layout import marked, word_edits
 from augment_cli.pages.report import write_report
 from tests.helpers.made_stores import spoil, store_of

@@ -20,8 +20,7 @@ from augment_cli.models import shipped_pipeline
 from augment_cli.parsing import docs
 from augment_cli.parsing.docs import docs_of
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
-from augment_cli.parsing.stage import count_clauses
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import count_clauses, parse_texts
 from augment_cli.session import Session
 from augment_cli.store.parquet import PARSES, read_parquet, write_parquet
 from augment_cli.store.store import Store

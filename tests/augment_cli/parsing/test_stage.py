@@ -20,7 +20,7 @@ from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
-from augment_cli.parsing.tables import parse_texts
+from augment_cli.parsing.stage import parse_texts
 from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.runs import recipe as recipes

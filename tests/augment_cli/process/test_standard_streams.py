@@ -10,7 +10,7 @@ from augment_cli.errors import BadInputError, MissingError
 from augment_cli.process.at_start import NO_WINDOWS
 from augment_cli.process.exit_codes import Command, means_no_memory
 from benchmarks.reproduce import command as reproduce
-from data.fetch import fetching
+from data import fetch
 from eval import command as evaluate
 from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.places import REPOSITORY
@@ -152,7 +152,7 @@ MAINS = {
     "eval": ("eval.subcommands.load_registry", evaluate.main, ["tasks"]),
     "train": ("train.cli._run", train.main, ["simcse"]),
     "reproduce": ("benchmarks.reproduce.command._run", reproduce.main, ["plan"]),
-    "data": ("data.fetch.fetching.fetch", fetching.main, ["--data", "nowhere"]),
+    "data": ("data.fetch.fetch", fetch.main, ["--data", "nowhere"]),
 }
 
 

@@ -20,10 +20,10 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.pages import terminal as views
 from augment_cli.pages.report import write_report
 from augment_cli.reports import choosing, comparison
-from augment_cli.reports.card import write_card
 from augment_cli.reports.choosing import Choice, choose_rows, kind_of, signs_of, typical_rows
 from augment_cli.reports.comparison import Difficulty, difficulty_of, diversity, is_negative
 from augment_cli.reports.doctor import examine
+from augment_cli.reports.report import write_card
 from augment_cli.reports.soundness import verify
 from augment_cli.reports.stage_signs import clauses_lost, made_of_titles, signs_of_stage
 from augment_cli.resources import shipped

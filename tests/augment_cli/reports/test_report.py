@@ -14,6 +14,7 @@ import augment_cli
 from augment_cli import augmentations, ingest
 from augment_cli.augmentations.una.una import UNA
 from augment_cli.contract.generate_parameters import GenerateParameters
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pack import PackOptions
@@ -28,7 +29,6 @@ from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
 from augment_cli.tokenization import get_tokenizer
-from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.faulty_server import serving

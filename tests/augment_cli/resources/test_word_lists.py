@@ -11,7 +11,7 @@ from num2words import num2words
 
 from augment_cli.augmentations.augcse.embedding_neighbour import neighbours, read_vectors
 from augment_cli.augmentations.augcse.geographic_name import cities, find_places
-from augment_cli.english.words.phrases import PhraseTable
+from augment_cli.english.words import PhraseTable
 from augment_cli.errors import UsageError
 from augment_cli.resources import shipped_digest, word_list, word_table
 from augment_cli.text import numbers

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from augment_cli.text.language_guess import language_codes
+from augment_cli.languages import language_codes
 
 SAMPLE = files("augment_cli") / "sample"
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import IngestOptions
@@ -17,7 +18,6 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters, VectorStage
 from tests.helpers.undisturbed import sealed

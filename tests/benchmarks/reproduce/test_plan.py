@@ -13,11 +13,9 @@ from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import make_bed, read_facts
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import Bed, load_grid
-from benchmarks.reproduce.measure import DEV_ROWS, SCORED_ROWS, Pace
-from benchmarks.reproduce.plan import bounds, make_plan, show
+from benchmarks.reproduce.plan import DEV_ROWS, SCORED_ROWS, Pace, bounds, make_plan, show
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import (
     SCORED,
@@ -29,8 +27,9 @@ from benchmarks.reproduce.units import (
     make_unit,
     make_units,
 )
+from benchmarks.reproduce.work import make_bed, read_facts
 from eval.results.tables import published_rows
-from eval.tasks.table import Table
+from eval.tasks import Table
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES, make_tiny_encoder
 

@@ -9,18 +9,8 @@ import re
 import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
-from data.fetch.fetching import (
-    READERS,
-    convert,
-    decode,
-    download,
-    fetch,
-    load_sources,
-    main,
-    one_line,
-    split_lines,
-)
-from eval.tasks.table import load_registry, read_table
+from data.fetch import READERS, convert, decode, download, fetch, load_sources, main, one_line, split_lines
+from eval.tasks import load_registry, read_table
 from tests.helpers.file_server import server
 
 __all__ = ["server"]
@@ -197,7 +187,7 @@ def test_broken_connections_are_tried_again_and_refusals_are_not(server):
 
 
 def test_too_large_a_file_is_refused(server, monkeypatch):
-    monkeypatch.setattr("data.fetch.fetching.LIMIT", 5)
+    monkeypatch.setattr("data.fetch.LIMIT", 5)
     server.files["x"] = b"0123456789"
     with pytest.raises(MissingError, match="larger than 5 bytes"):
         download(f"{server.host}/x", wait=0)

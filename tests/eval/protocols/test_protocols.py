@@ -27,8 +27,8 @@ from eval.protocols.purity import PROTOCOL as PURITY
 from eval.protocols.retrieval import measures, rankings, score
 from eval.protocols.sts import score_pairs, similarities, stsb
 from eval.runner import score_task
+from eval.tasks import Pairs, Table, load_registry
 from eval.tasks.beir import read_beir
-from eval.tasks.table import Pairs, Table, load_registry
 from tests.helpers.beir_folders import QUERIES, write_beir
 from tests.helpers.stored_results import REGISTRY
 

@@ -12,8 +12,7 @@ from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
 from eval.contract import TaskScore
-from eval.results import compare, tables
-from eval.results.files import results_of_one
+from eval.results import compare, results_of_one, tables
 from eval.results.page import END, HEADING, as_page
 from tests.helpers.commands import typed
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model

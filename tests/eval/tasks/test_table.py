@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from eval.tasks.table import Table, Task, choose_tasks, load_registry, pairs_of, read_table
+from eval.tasks import Table, Task, choose_tasks, load_registry, pairs_of, read_table
 from tests.helpers.stored_results import REGISTRY
 
 

@@ -26,10 +26,10 @@ from augment_cli.store.store import Store
 from tests.helpers.made_stores import add_texts
 from tests.helpers.training import QUICK, quick_run
 from tests.helpers.undisturbed import sealed
+from train.data import NO_TEXT, Texts, text_ids
 from train.data.order import PADDING_ROW, windows
 from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.reader import Reader, ahead, map_ahead, stored_texts
-from train.data.texts import NO_TEXT, Texts, text_ids
 from train.data.tokens import cache_tokens, special_ids, stage_draws
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join

@@ -31,8 +31,7 @@ from train.extras.encoders import nearest
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model
-from train.model.start import start
+from train.model import Model, start
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import clip, make_optimizer, set_learning_rate
 from train.outputs.log import Tracker

@@ -16,7 +16,7 @@ from tests.helpers.training import (
     reference_symmetric,
 )
 from train import components
-from train.losses.fast import closed_form
+from train.losses import fast as closed_form
 from train.losses.info_nce import info_nce
 from train.losses.symmetric import symmetric
 from train.methods.cosent.angle_addition import angle_similarity

@@ -25,14 +25,14 @@ from tests.helpers.training import (
     reference_info_nce,
 )
 from tests.helpers.vector_stages import add_vectors
-from train.data.texts import NO_SENTENCE, NO_TEXT
+from train.data import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
 from train.methods.low_rank.low_rank_addition import LowRank
 from train.methods.low_rank.low_rank_addition import Settings as Ranks
 from train.methods.mlm.masked_language import MaskedHead, Masking
 from train.methods.modals.latent_augmentation_addition import Settings, augment
 from train.methods.sncse.soft_negative_addition import bidirectional_margin
-from train.methods.whitening.whiten import spaced_texts, store_whitened
+from train.methods.whitening import spaced_texts, store_whitened
 from train.objectives.contrastive import contrast
 
 AUGMENTED = {"stages": ["una"], "positive": "augmented"}

@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
-import train.model.fast.bert as bert
+import train.model.fast as bert
 from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.loading import load_encoder
@@ -21,10 +21,10 @@ from tests.helpers.training import QUICK, logged_run
 from train.data.padding import length_sorted_slices
 from train.data.reader import Reader
 from train.loading import load_recipe, make_recipe
+from train.machine import check_compiler
 from train.machine.distributed import join
-from train.machine.process import check_compiler
-from train.model.fast.bert import BitDropout
-from train.model.start import start
+from train.model import start
+from train.model.fast import BitDropout
 from train.outputs.export import export
 from train.prepare import Run, open_columns, prepare_model
 

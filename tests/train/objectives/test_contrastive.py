@@ -24,8 +24,8 @@ from tests.helpers.training import (
     reference_symmetric,
 )
 from train.additions.base import Views
+from train.data import NO_SENTENCE, NO_TEXT
 from train.data.reader import Reader
-from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.objectives.contrastive import ContrastiveObjective, contrast, excluded_pairs, shorter

@@ -15,8 +15,8 @@ import torch
 from augment_cli.errors import BadInputError, MixError, UsageError
 from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
+from train import outputs
 from train.extras.plot import plot
-from train.outputs import folder
 from train.outputs.log import Log, read_log
 
 WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
@@ -68,7 +68,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
         with pytest.raises(OSError) as caught:
-            folder.write_tensors({"x": torch.zeros(10_000)}, tmp_path / "model.safetensors")
+            outputs.write_tensors({"x": torch.zeros(10_000)}, tmp_path / "model.safetensors")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert caught.value.errno == errno.EFBIG and caught.value.filename == str(tmp_path / "model.safetensors")
@@ -115,9 +115,9 @@ def test_a_run_is_not_put_into_a_store(inside, tiny_store, tmp_path):
     store = tmp_path / "store"
     shutil.copytree(tiny_store, store)
     with pytest.raises(UsageError, match=r"is a store, .* choose another --out"):
-        folder.check_folder(store / inside)
+        outputs.check_folder(store / inside)
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
-    folder.check_folder(tmp_path / "run")
+    outputs.check_folder(tmp_path / "run")
     assert not (tmp_path / "run").exists()  # a sound folder is not touched
 
 

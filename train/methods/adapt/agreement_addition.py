@@ -6,7 +6,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, Row, Views, mean_over
-from train.data.texts import Ids
+from train.data import Ids
 from train.methods.adapt import teacher_addition as teacher
 from train.methods.adapt.base_teacher import TeacherAddition, vector_regression, vectors_setting, width
 from train.recipe import Recipe

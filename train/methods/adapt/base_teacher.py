@@ -15,7 +15,7 @@ from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage
 from train.additions import find
 from train.additions.base import Addition, Host, Row, Views
-from train.data.texts import CORPUS, SELF, Ids
+from train.data import CORPUS, SELF, Ids
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 

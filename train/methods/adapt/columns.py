@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api, augmentations
-from augment_cli.encoding.language_fit import unknown_language
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.languages import against
+from augment_cli.languages import against, language_codes, unknown_language
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources import SAMPLE
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
-from augment_cli.text.language_guess import language_codes
 from augment_cli.vectors.stages import find_encoder, is_static_model, vectors_name
-from train.data.texts import CORPUS, SELF
+from train.data import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, Host, Row, Views, mean_over
-from train.data.texts import Ids
+from train.data import Ids
 from train.recipe import Recipe
 
 _KEY = 0x617567  # keeps these draws apart from others of the same row

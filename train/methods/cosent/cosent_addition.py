@@ -12,7 +12,7 @@ from augment_cli.errors import UsageError
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 from train.additions.base import GlobalBatch
-from train.data.texts import CORPUS, SELF
+from train.data import CORPUS, SELF
 from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 from train.recipe import Recipe
 

@@ -11,7 +11,7 @@ from typing import Any
 from augment_cli.errors import UsageError
 from eval.contract.arguments import option
 from train.cli import MethodCommand
-from train.methods.distil.settings import Settings
+from train.methods.distil import Settings
 
 _EXAMPLES = """
 a table of MiniLM's own vocabulary, whitened and weighted by the corpus's own counts:

@@ -24,10 +24,9 @@ from augment_cli.vectors.stages import VectorStage, vectors_name
 from eval.measures.geometry import unit
 from train.components import part
 from train.data.tokens import special_ids
-from train.methods.distil import vocabulary
-from train.methods.distil.settings import Settings
+from train.methods.distil import Settings, vocabulary
+from train.outputs import check_new_folder
 from train.outputs.export import export
-from train.outputs.folder import check_new_folder
 
 RIDGE = 0.03  # chosen on STS-B dev of {0.03, 0.1, 0.3, 1, 3, 10}, with 50,000 sentences
 ITERATIONS = 20  # more change no score in the first decimal

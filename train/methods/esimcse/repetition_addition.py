@@ -6,7 +6,7 @@ import numpy as np
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, Row, Views
-from train.data.texts import Ids
+from train.data import Ids
 
 _KEY = 0x726570  # keeps these draws apart from others of the same row
 _MOST = 10  # the code's bound on the number of repetitions, whatever the length

@@ -9,7 +9,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from train import components
 from train.additions.base import GlobalBatch
-from train.data.texts import NO_TEXT
+from train.data import NO_TEXT
 from train.methods.adapt.base_teacher import TeacherAddition, vectors_setting
 from train.recipe import Recipe
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch
-from train.data.texts import NO_SENTENCE
+from train.data import NO_SENTENCE
 
 
 @dataclass(frozen=True)

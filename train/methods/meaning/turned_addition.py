@@ -14,7 +14,7 @@ from augment_cli.store.store import Store
 from eval.measures.geometry import cosine
 from eval.results.compare import gain_interval
 from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over
-from train.data.texts import CORPUS, NO_TEXT, SELF, Ids
+from train.data import CORPUS, NO_TEXT, SELF, Ids
 from train.recipe import Recipe
 from train.watching.evaluate import PAIRS, held_out_texts
 

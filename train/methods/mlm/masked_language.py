@@ -9,14 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from train.data.order import rank_slice
+from train.data import CORPUS, Ids
+from train.data.order import rank_slice, seed_torch
 from train.data.padding import Slice, length_sorted_slices, with_special
 from train.data.reader import Batch
-from train.data.texts import CORPUS, Ids
 from train.data.tokens import special_ids
-from train.draws import seed_torch
 from train.machine.distributed import Ranks
-from train.model.model import Model
+from train.model import Model
 from train.objectives.contrastive import autocast, make_scaler, slices_of
 from train.recipe import Recipe
 

@@ -14,7 +14,7 @@ from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import UsageError
 from train.additions.base import Addition, Host
 from train.data.padding import Slice
-from train.model.model import known_layers
+from train.model import known_layers
 from train.recipe import Recipe
 
 _KEY = 0x706361  # keeps these draws apart from others of the same step

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over
-from train.data.texts import NO_TEXT, Ids
+from train.data import NO_TEXT, Ids
 from train.recipe import Recipe
 
 

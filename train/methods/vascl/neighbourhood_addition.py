@@ -9,7 +9,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, mean_over
-from train.data.texts import NO_TEXT
+from train.data import NO_TEXT
 from train.recipe import Recipe
 
 Head = Callable[[Tensor], Tensor]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from augment_cli.errors import require
 from eval.contract.arguments import option
 from train.cli import MethodCommand
-from train.methods.verifier.settings import Settings
-from train.outputs.folder import check_new_folder
+from train.methods.verifier import Settings
+from train.outputs import check_new_folder
 
 if TYPE_CHECKING:
     from train.methods.verifier.fit import HeldOut

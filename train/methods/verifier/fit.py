@@ -27,9 +27,9 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest.options import GIVEN
 from augment_cli.store.store import Store
 from augment_cli.vectors.texts import rows_by_part
+from train.data import CORPUS
 from train.data.order import is_held_out
-from train.data.texts import CORPUS
-from train.methods.verifier.settings import Settings
+from train.methods.verifier import Settings
 
 # Two turns at one predicate are rare, and nothing else tells a "not" that turns from one that does not.
 _CHAINS = 9

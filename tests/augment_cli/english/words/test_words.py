@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from augment_cli.augmentations.eda.random_words import crops, deletions, permutations, remove_words
 from augment_cli.augmentations.eda.word_repetition import repeat_counts
 from augment_cli.contract.draws import bits, stream_key, uniform
-from augment_cli.english.words import word_edits
+from augment_cli.english.words import Words, word_edits
 from augment_cli.english.words.replaceable import entails_wider, may_be_replaced
 from augment_cli.english.words.word_edits import begins_with_vowel_sound
-from augment_cli.english.words.words import Words
 from augment_cli.resources import word_list
 from augment_cli.text.spans import CodePoints, EditList, apply_edits
 from augment_cli.text.untouched import has_gap, is_quoted

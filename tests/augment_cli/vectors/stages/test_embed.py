@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
@@ -18,7 +19,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.vectors import embed
-from augment_cli.vectors.mine_parameters import MineParameters, mine_settings
+from augment_cli.vectors.mine import mine_settings
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import (
     EmbedParameters,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import augment_cli
+from augment_cli.contract.vector_parameters import MineParameters
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -18,7 +19,6 @@ from augment_cli.reports.soundness import command_for, verify
 from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import EmbedParameters
 from tests.helpers.vector_stages import FAST, Died, die_after, digests, predicted, units

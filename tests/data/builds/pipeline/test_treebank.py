@@ -16,11 +16,22 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
-from data.builds.pipeline import silver, teacher
-from data.builds.pipeline.lemmas import PRODUCTIVE, Lexicon, apply_script, correct, lemma_script
-from data.builds.pipeline.shipping import ship
+from data.builds.pipeline import __main__ as build
+from data.builds.pipeline import teacher
+from data.builds.pipeline.__main__ import ship
 from data.builds.pipeline.student import adapt_tokenizer, relearn
-from data.builds.pipeline.treebank import Sentence, group, make_doc, parse_sentence, read_conllu
+from data.builds.pipeline.treebank import (
+    PRODUCTIVE,
+    Lexicon,
+    Sentence,
+    apply_script,
+    correct,
+    group,
+    lemma_script,
+    make_doc,
+    parse_sentence,
+    read_conllu,
+)
 
 
 def conllu(text: str, *rows: str) -> list[str]:
@@ -149,13 +160,13 @@ def read(path: Path) -> list[str]:
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(silver, "CHUNK", 4)
+    monkeypatch.setattr(build, "CHUNK", 4)
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_only_trees_are_written(tmp_path):
     nlp = spacy.blank("en")
-    outcomes = list(silver.write_silver(nlp, LINES, chain, tmp_path, seed=1))
+    outcomes = list(build.write_silver(nlp, LINES, chain, tmp_path, seed=1))
     assert [(path.name, kept, given) for path, kept, given in outcomes] == [
         ("silver-000.spacy", 4, 4),
         ("silver-001.spacy", 4, 4),
@@ -171,10 +182,10 @@ def test_only_trees_are_written(tmp_path):
 def test_goes_on_after_a_stop_with_the_same_result(tmp_path):
     nlp = spacy.blank("en")
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    list(silver.write_silver(nlp, LINES, chain, whole, seed=1))
-    next(silver.write_silver(nlp, LINES, chain, stopped, seed=1))
+    list(build.write_silver(nlp, LINES, chain, whole, seed=1))
+    next(build.write_silver(nlp, LINES, chain, stopped, seed=1))
     (stopped / "silver-001.part").write_bytes(b"half")
-    outcomes = list(silver.write_silver(nlp, LINES, chain, stopped, seed=1))
+    outcomes = list(build.write_silver(nlp, LINES, chain, stopped, seed=1))
     assert [kept for _, kept, _ in outcomes] == [-1, 4, 1]
     for path in whole.iterdir():
         assert read(path) == read(stopped / path.name)
@@ -186,14 +197,14 @@ def test_sample_is_even_and_repeatable(tmp_path):
         paths.append(tmp_path / f"{name}.txt.gz")
         with gzip.open(paths[-1], "wt", encoding="utf-8") as file:
             file.writelines(f"{name}{i}\n" for i in range(100))
-    lines = silver.sample_lines(paths, 31, seed=5)
-    assert lines == silver.sample_lines(paths, 31, seed=5)
+    lines = build.sample_lines(paths, 31, seed=5)
+    assert lines == build.sample_lines(paths, 31, seed=5)
     assert len(set(lines)) == 31
     assert sorted(sum(line.startswith(name) for line in lines) for name in "ab") == [15, 16]
 
 
 def test_lower_changes_words_alone():
-    lowered = silver.lower(tree(["A", "Bee"], [0, 0]))
+    lowered = build.lower(tree(["A", "Bee"], [0, 0]))
     assert (lowered.words, lowered.text, lowered.lemmas) == (["a", "bee"], "a bee", ["A", "Bee"])
 
 

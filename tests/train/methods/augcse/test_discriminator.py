@@ -11,7 +11,7 @@ import torch
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
 from tests.helpers.training import check_gradients, cos, draw, numeric_gradient
-from train.data.texts import NO_TEXT
+from train.data import NO_TEXT
 from train.heads import make_head
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -23,7 +23,7 @@ from train.methods.vascl.neighbourhood_addition import (
     neighbours,
     towards_neighbours,
 )
-from train.model.model import Model
+from train.model import Model
 from train.objectives.contrastive import ContrastiveObjective
 from train.prepare import open_columns
 

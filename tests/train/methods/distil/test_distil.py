@@ -16,7 +16,7 @@ from augment_cli.errors import UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import EmbedParameters
-from train.methods.distil import vocabulary
+from train.methods.distil import Settings, vocabulary
 from train.methods.distil.distil import (
     averages,
     distil,
@@ -26,7 +26,6 @@ from train.methods.distil.distil import (
     regress,
     teacher_vectors,
 )
-from train.methods.distil.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ from torch import nn
 from augment_cli.errors import UsageError
 from tests.helpers.training import draw
 from train.additions import find
-from train.data.texts import NO_TEXT
+from train.data import NO_TEXT
 from train.loading import make_recipe
 from train.methods.esimcse.momentum_addition import Momentum
 from train.methods.esimcse.momentum_addition import Settings as Queue
 from train.methods.esimcse.repetition_addition import Settings as Repetition
 from train.methods.esimcse.repetition_addition import repeat
-from train.model.start import start
+from train.model import start
 
 
 def test_the_running_mean_and_its_queue(make_batch):

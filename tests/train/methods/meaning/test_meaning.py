@@ -11,8 +11,8 @@ from augment_cli.store.store import Store
 from tests.helpers.training import check_gradients, cos, draw, quick_run
 from train.additions import make_views
 from train.additions.base import Row
+from train.data import NO_TEXT
 from train.data.order import is_held_out
-from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import MEANING, text_columns
 from train.methods.meaning.turned_addition import Settings as Turns

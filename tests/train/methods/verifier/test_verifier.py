@@ -17,8 +17,8 @@ from tests.helpers.commands import typed
 from tests.helpers.made_stores import store_of
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
+from train.methods.verifier import Settings
 from train.methods.verifier.fit import fit, neighbours, read_pairs
-from train.methods.verifier.settings import Settings
 
 STAGES = ("negation", "antonym", "rephrase", "crop", "random-sentence")
 
