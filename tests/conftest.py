@@ -68,7 +68,7 @@ pytest_plugins = [
     "tests.helpers.made_stores",
     "tests.helpers.golden_folders",
     "tests.helpers.tiny_pipeline",
-    "tests.helpers.small_models",
+    "tests.helpers.tiny_models",
     "tests.helpers.tiny_encoders",
 ]
 

@@ -1,6 +1,5 @@
 """Scripts behind published numbers, at a tiny size, and judged rows of what the augmentations make today."""
 
-import gzip
 import json
 from functools import cache
 from typing import Any
@@ -19,11 +18,10 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import growth, read_lines
+from benchmarks import read_lines
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
-from benchmarks.meaning_pairs import is_negated
 from tests.helpers.places import REPOSITORY
 
 
@@ -39,36 +37,6 @@ def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_p
     assert not found["left_out"]
     main(["--out", str(out), "--seconds", "0", "--precisions", "fp32", "--modes", "plain", *sizes])
     assert len(json.loads(out.read_text(encoding="utf-8"))["left_out"]) == 2
-
-
-def test_an_odd_number_of_negations():
-    for text in ("He is not here.", "He isn't here.", "Nothing works."):
-        assert is_negated(text)
-    for text in ("He isn’t here, and nobody is.", "A knot in the Northern note.", "No one CANNOT see it."):
-        assert not is_negated(text)
-
-
-def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
-    (tmp_path / "corpus").mkdir()
-    with gzip.open(tmp_path / "corpus" / "wiki_en-00.txt.gz", "wt") as file:
-        file.writelines(f"Sentence number {number} is here.\n" for number in range(40))
-    # Ten rows more than there are sentences.
-    work, ran, watched = tmp_path / "work", [], growth.watched
-
-    def record(words, module="augment_cli"):
-        ran.append([module, *words])
-        return watched(words) if words[0] == "ingest" else (2.0, 3 * 2**30)
-
-    monkeypatch.setattr(growth, "watched", record)
-    commands = ["--rows", "50", "--commands", "ingest", "crop", "train"]
-    monkeypatch.setattr("sys.argv", ["growth", "--data", str(tmp_path), "--work", str(work), *commands])
-    growth.main()
-    store = ["--store", str(work / "store-50")]
-    assert ran[0] == ["augment_cli", "ingest", *store, "--corpus", str(work / "50.txt.gz")]
-    assert ran[1] == ["augment_cli", "crop", *store, "--jobs", "2"]
-    assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
-    assert "| 2.0 s | 2.0 s | 3,072 MiB |" in capsys.readouterr().out
-    assert [path.name for path in work.iterdir()] == ["50.txt.gz"]
 
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
@@ -87,12 +55,8 @@ def test_differences_are_those_to_the_starting_encoder():
 
 
 def test_the_page_shows_what_was_measured():
-    measured = read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")
-    assert difference_table(measured) in PAGE.read_text(encoding="utf-8")
-
-
-def test_what_needs_no_training_stands_as_measured():
     page = PAGE.read_text("utf-8")
+    assert difference_table(read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")) in page
     cells = {}
     for line in read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl"):
         main = line.get("accuracy", line.get("accuracy_10"))

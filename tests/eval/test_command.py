@@ -2,35 +2,26 @@
 
 import gzip
 import json
-import subprocess
-import sys
 
 import pytest
 
 from augment_cli.api import ingest_corpus
 from augment_cli.encoding.encoder import Encoder
-from eval.command import main
 from eval.tasks import load_registry
-from tests.helpers.places import REPOSITORY
+from tests.helpers.commands import typed
 
 
-def run(capsys, *arguments, code=0):
-    left: int | str | None = 0
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        left = stop.code
-    assert left == code
-    return capsys.readouterr()
+def run(*arguments, code=0):
+    done = typed("eval", *arguments)
+    assert done.returncode == code, done.stderr
+    return done
 
 
 def common(world):
     return ["--data", world / "data", "--registry", world / "tasks.toml", "--out", world / "out", "--jobs", 1]
 
 
-def test_every_protocol_from_one_encoding_to_results_on_disk(
-    world, plain_model, capsys, sentences, monkeypatch
-):
+def test_every_protocol_from_one_encoding_to_results_on_disk(world, plain_model, sentences, monkeypatch):
     encoded = []
     original = Encoder.encode
 
@@ -39,15 +30,15 @@ def test_every_protocol_from_one_encoding_to_results_on_disk(
         return original(self, texts, **more)
 
     monkeypatch.setattr(Encoder, "encode", counted)
-    printed = run(capsys, plain_model, *common(world), "--tasks", "toy", "--json")
+    printed = run(plain_model, *common(world), "--tasks", "toy", "--json")
     assert len(encoded) == 1  # one call for all tasks
     assert len(encoded[0]) == len(set(encoded[0]))
-    (model,) = json.loads(printed.out)
+    (model,) = json.loads(printed.stdout)
     registry = load_registry(world / "tasks.toml")
     assert set(model["scores"]) == set(registry)
     for name, task in registry.items():
         assert model["scores"][name]["main_score"] == model["scores"][name][task.metric]
-        assert "not checked against a digest" in printed.err
+        assert "not checked against a digest" in printed.stderr
     folder = next((world / "out" / "plain").iterdir())
     assert (folder / "similarity.png").read_bytes().startswith(b"\x89PNG")
     assert (world / "out" / "scores.png").stat().st_size > 5000
@@ -56,34 +47,32 @@ def test_every_protocol_from_one_encoding_to_results_on_disk(
 
 
 @pytest.mark.slow
-def test_settings_are_named_in_the_folder_and_two_models_are_compared(world, plain_model, old_layout, capsys):
+def test_settings_are_named_in_the_folder_and_two_models_are_compared(world, plain_model, old_layout):
     options = [*common(world), "--tasks", "sts,mr", "--no-plots", "--no-cache"]
-    run(capsys, plain_model, f"other={old_layout}", *options)
-    run(capsys, plain_model, *options, "--whiten", "--pooling", "first-last", "--max-length", 9)
-    run(capsys, plain_model, *options, "--precision", "bf16", "--no-truncation")
+    run(plain_model, f"other={old_layout}", *options)
+    run(plain_model, *options, "--whiten", "--pooling", "first-last", "--max-length", 9)
+    run(plain_model, *options, "--precision", "bf16", "--no-truncation")
     kinds = {path.name[13:] for path in (world / "out" / "plain").iterdir()}
     assert kinds == {"mean-64-fp32", "first-last-9-fp32-whitened", "mean-64-bf16"}
     assert [path.name[13:] for path in (world / "out" / "other").iterdir()] == ["cls-12-fp32"]
     a, b = (next((world / "out" / name).glob("*-fp32")) for name in ("plain", "other"))
-    assert "95 % interval" in run(capsys, "compare", a, b, "--resamples", 50).out
+    assert "95 % interval" in run("compare", a, b, "--resamples", 50).stdout
 
 
-def test_missing_data_stop_the_run_before_anything_is_encoded_unless_told_to_skip(world, plain_model, capsys):
+def test_missing_data_stop_the_run_before_anything_is_encoded_unless_told_to_skip(world, plain_model):
     (world / "data" / "x" / "mr.tsv.gz").unlink()
     (world / "data" / "x" / "cola.tsv.gz").unlink()
-    error = run(capsys, plain_model, *common(world), "--tasks", "sts,mr,cola", code=6).err
+    error = run(plain_model, *common(world), "--tasks", "sts,mr,cola", code=6).stderr
     assert "MR: " in error
     assert "COLA: " in error
     assert "--skip-missing" in error
     assert not (world / "out").exists()
-    printed = run(
-        capsys, plain_model, *common(world), "--tasks", "sts,mr,cola", "--skip-missing", "--no-plots"
-    )
-    assert printed.err.count("skipped: ") == 2
-    assert "STS spearman" in printed.err
+    printed = run(plain_model, *common(world), "--tasks", "sts,mr,cola", "--skip-missing", "--no-plots")
+    assert printed.stderr.count("skipped: ") == 2
+    assert "STS spearman" in printed.stderr
 
 
-def test_wrong_use_is_explained(world, plain_model, capsys):
+def test_wrong_use_is_explained(world, plain_model):
     scored = [plain_model, *common(world), "--tasks", "sts"]
     for words, said in (
         (["table", "--format", "xml"], "--format xml: choose one of screen"),
@@ -94,57 +83,33 @@ def test_wrong_use_is_explained(world, plain_model, capsys):
         ([*scored, "--pooling", "x"], "unknown pooling"),
         ([*scored, "--tasks", "mr", "--classifier", "svm"], "logistic-regression, senteval-torch, senteval-"),
     ):
-        assert said in run(capsys, *words, code=2).err
-    assert "--allow-download" in run(capsys, "no-such-model", *scored[1:], code=6).err
+        assert said in run(*words, code=2).stderr
+    assert "--allow-download" in run("no-such-model", *scored[1:], code=6).stderr
 
 
-def test_leaks_of_a_real_store_are_reported(world, sentences, capsys):
+def test_leaks_of_a_real_store_are_reported(world, sentences):
     pairs = gzip.decompress((world / "data" / "sts" / "a.tsv.gz").read_bytes()).decode().split("\n")[1:3]
     known = pairs[0].split("\t")[2]
     corpus = world / "corpus.txt"
     corpus.write_text("something else\n" + known.upper() + " !!\nyet another line\n")
     ingest_corpus(corpus, world / "store")
     options = ["--data", world / "data", "--registry", world / "tasks.toml", "--tasks", "sts"]
-    (leak,) = json.loads(run(capsys, "leaks", world / "store", *options, "--json").out)
+    (leak,) = json.loads(run("leaks", world / "store", *options, "--json").stdout)
     assert (leak["task"], leak["exact"], leak["normalised"]) == ("sts", 0, 1)
     assert leak["examples"] == [[known, 1]]
-    assert "row 1" in run(capsys, "leaks", world / "store", *options).out
+    assert "row 1" in run("leaks", world / "store", *options).stdout
 
 
-def test_tasks_are_listed(capsys):
-    assert "sick_test.tsv.gz" in run(capsys, "tasks").out
-    assert len(json.loads(run(capsys, "tasks", "--json").out)) == len(load_registry())
+def test_tasks_are_listed():
+    assert "sick_test.tsv.gz" in run("tasks").stdout
+    assert len(json.loads(run("tasks", "--json").stdout)) == len(load_registry())
 
 
-def test_what_bf16_does_to_each_score_is_shown(world, plain_model, capsys):
+def test_what_bf16_does_to_each_score_is_shown(world, plain_model):
     options = [*common(world), "--tasks", "sts,cola", "--no-plots"]
-    printed = run(capsys, f"m={plain_model}", *options, "--precision", "both").err
+    printed = run(f"m={plain_model}", *options, "--precision", "both").stderr
     line = next(line for line in printed.split("\n") if "STS fp32" in line)
     exact, rough, difference = (float(line.replace(",", "").split()[i]) for i in (3, 5, 6))
     assert difference == pytest.approx(rough - exact, abs=2e-4)
     assert "COLA fp32" in printed
-    assert "--precision both" in run(capsys, f"n={plain_model}", *options, "--precision", "bf16").err
-
-
-def test_word_vectors_are_scored_like_any_encoder(world, capsys):
-    words = world / "words.vec"
-    words.write_text("the 1.0 2 1\ndog 2 4 1\nplays 3 9 1\n")
-    printed = run(capsys, f"glove={words}", *common(world), "--tasks", "sts", "--no-plots")
-    assert "glove: STS spearman" in printed.err
-
-
-@pytest.mark.parametrize(
-    ("place", "commands"),
-    [("eval.command", ["", "table", "tasks"]), ("train.cli", ["", "adapt", "nearest", "distil"])],
-)
-def test_help_loads_nothing_that_takes_long(place, commands):
-    code = (
-        f"import sys, {place} as command\n"
-        f"for words in {commands}:\n"
-        "    try: command.main([*words.split(), '--help'])\n    except SystemExit: pass\n"
-        "heavy = {'torch', 'transformers', 'sklearn', 'scipy.stats', 'polars', 'pyarrow.compute'}\n"
-        "print(heavy & sys.modules.keys())"
-    )
-    command = [sys.executable, "-c", code]
-    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert result.stdout.count("--help") >= len(commands) and result.stdout.endswith("set()\n")
+    assert "--precision both" in run(f"n={plain_model}", *options, "--precision", "bf16").stderr

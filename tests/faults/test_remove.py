@@ -1,7 +1,6 @@
 """A failure or a kill at any moment of a removal, or of --overwrite: nothing of the old stage stays."""
 
 import itertools
-import json
 import shutil
 
 import polars
@@ -42,7 +41,6 @@ def overwrite(store, files):
 
 
 def remake(store, files):
-    """Another stage of a name that was removed."""
     with Session(store, Engine(1)) as session:
         session.augment(make_run("crop", rate=0.4))
 
@@ -176,16 +174,3 @@ def test_old_parts_without_a_note_go_before_a_stage_of_that_name_has_its_first(t
     remake(store, files)
     assert globbed(store, "crop") == OLD
     assert (store / "crop" / "notes.txt").read_text() == "a person's own"
-
-
-def test_a_removal_that_cannot_delete_is_gone_on_with(tmp_path, files, monkeypatch):
-    store = tmp_path / "store"
-    shutil.copytree(files / "store", store)
-    with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", lambda *arguments, **options: None)
-        remove(store, files)
-    assert [path.name for path in Store.open(store).half_removed()] == ["crop", "random-swap"]
-    assert json.loads((store / ".work" / "remove.json").read_text()) == ["crop", "random-swap"]
-    with Store.open(store).lock():
-        pass
-    assert contents(store) and not (store / "crop").exists() and left_over(Store.open(store)) == []

@@ -66,12 +66,10 @@ class Case:
 
 
 def cases(name: str) -> list[Case]:
-    """All cases of a file, such as `stores`."""
     return list(_cases(FOLDER / f"{name}.toml"))
 
 
 def files() -> list[str]:
-    """The names of all files of attacks."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
@@ -119,7 +117,6 @@ _LONGEST = 300  # seconds that a command in a process of its own may take on a b
 
 @pytest.mark.slow
 def test_it_is_met(case, subject, tmp_path):
-    """What each test file of attacks runs."""
     problems = attack(case, subject(case.on), tmp_path)
     assert problems == [], problems
     shutil.rmtree(tmp_path, ignore_errors=True)
@@ -150,7 +147,6 @@ def attack(case: Case, subject: Path, folder: Path) -> list[str]:
 
 
 def judge(case: Case, result: Result) -> list[str]:
-    """What is wrong with a command's exit code and with what it said."""
     problems = []
     if result.returncode not in case.exit:
         problems.append(f"exit {result.returncode} instead of {case.exit}: {result.stderr[-600:]}")
@@ -215,7 +211,6 @@ _KNOWN: dict[tuple[str, str], tuple[float, int, dict[str, str]]] = {}
 
 
 def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, dict[str, str]]:
-    """Seconds, file operations, and the parts and weights that an undisturbed run leaves."""
     known = (case.how, case.run)  # only what runs in this process has its operations counted
     if known not in _KNOWN:
         home = folder / "undisturbed"

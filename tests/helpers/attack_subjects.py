@@ -95,7 +95,6 @@ def _generic(home: Path) -> None:
 
 
 def _static(home: Path) -> None:
-    """A small table as this toolkit stores it."""
     import torch
     import transformers
 

@@ -58,12 +58,10 @@ def cut(path: Path, value: Any, draws: random.Random) -> None:
 
 
 def lengthen(path: Path, value: Any, draws: random.Random) -> None:
-    """Put random bytes behind the end."""
     path.write_bytes(path.read_bytes() + draws.randbytes(int(value)))
 
 
 def delete(path: Path, value: Any, draws: random.Random) -> None:
-    """Take the file or folder away."""
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
@@ -78,7 +76,6 @@ class _Mark:
 
 
 def folder(path: Path, value: Any, draws: random.Random) -> None:
-    """A folder where a file should be."""
     path.unlink(missing_ok=True)
     path.mkdir()
 
@@ -100,7 +97,6 @@ def text(path: Path, value: Any, draws: random.Random) -> None:
 
 
 def noise(path: Path, value: Any, draws: random.Random) -> None:
-    """So many random bytes."""
     path.write_bytes(draws.randbytes(int(value)))
 
 
@@ -128,7 +124,6 @@ def pipe(path: Path, value: Any, draws: random.Random) -> None:
 
 
 def socket_file(path: Path, value: Any, draws: random.Random) -> None:
-    """A socket."""
     path.unlink(missing_ok=True)
     here = os.open(".", os.O_RDONLY)
     try:

@@ -20,7 +20,6 @@ JUDGEMENTS = [("q1", "d1", 2), ("q1", "d10", 1), ("q1", "d2", 0), ("q2", "d5", 1
 
 
 def write_beir(folder, documents=DOCUMENTS, queries=QUERIES, judgements=JUDGEMENTS):
-    """Write a set and return its folder."""
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     for name, entries in [("corpus", documents), ("queries", queries)]:
         lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)

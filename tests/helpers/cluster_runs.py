@@ -24,17 +24,6 @@ from tests.helpers.undisturbed import appeared, digests_of_parts
 PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
 
 
-def made_here(folder: Path) -> dict[str, str]:
-    """The digests of what one process makes, with the corpus in a folder."""
-    rows = (f"the heron of river {n} waits near bridge {n % 70}\n" for n in range(1000))
-    (folder / "in.txt").write_text("".join(rows))
-    ingest(folder, "undisturbed")
-    assert finish(una(folder, "undisturbed", "--jobs", "1")) == (0, "")
-    digests = digests_of_parts(folder / "undisturbed")
-    assert len(digests) == PARTS
-    return digests
-
-
 def ingest(folder: Path, store: str) -> None:
     """Make a corpus of ten parts."""
     words = ("ingest", "--corpus", "in.txt", "--part-rows", "100", "--store", store)
@@ -67,28 +56,25 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, "\n".join(complaints)
 
 
-def wait_for_parts(folder: Path, store: str, number: int, process: subprocess.Popen[str]) -> None:
-    """Until so many parts are there, or the command has ended."""
-    while process.poll() is None and appeared(folder / store, "*/*.parquet") < number:
-        time.sleep(0.005)
-
-
 def check(folder: Path, store: str, expected: dict[str, str]) -> None:
-    """See that a store has these parts and is sound."""
     assert digests_of_parts(folder / store) == expected
     assert verify(Store.open(folder / store)) == []
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the stores of a test file lie."""
     return tmp_path_factory.mktemp("stores")
 
 
 @pytest.fixture(scope="module")
 def expected(folder: Path) -> dict[str, str]:
-    """What every store must hold in the end."""
-    return made_here(folder)
+    rows = (f"the heron of river {n} waits near bridge {n % 70}\n" for n in range(1000))
+    (folder / "in.txt").write_text("".join(rows))
+    ingest(folder, "undisturbed")
+    assert finish(una(folder, "undisturbed", "--jobs", "1")) == (0, "")
+    digests = digests_of_parts(folder / "undisturbed")
+    assert len(digests) == PARTS
+    return digests
 
 
 @contextlib.contextmanager
@@ -132,7 +118,9 @@ def begun(folder: Path, store: str, options: list[str]) -> subprocess.Popen[str]
     """A command at a random moment."""
     ingest(folder, store)
     process, draws = una(folder, store, *options), random.Random(store)
-    wait_for_parts(folder, store, draws.randrange(12, PARTS - 5), process)
+    number = draws.randrange(12, PARTS - 5)
+    while process.poll() is None and appeared(folder / store, "*/*.parquet") < number:
+        time.sleep(0.005)
     time.sleep(draws.random() * 0.1)
     return process
 

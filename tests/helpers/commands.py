@@ -25,8 +25,6 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 
 @dataclass
 class Result:
-    """What a command left: its exit code and its two streams."""
-
     returncode: int
     stdout: str
     stderr: str

@@ -24,12 +24,10 @@ def kill_once(number, flag):
 
 
 def fail(number):
-    """An error of the call's own."""
     raise ValueError(f"number {number}")
 
 
 def setting(name):
-    """A variable of the worker's environment."""
     return os.environ.get(name)
 
 

@@ -58,7 +58,6 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(answer(text, finish, **more))
 
     def drip(self, value, seconds=0.002):
-        """The answer byte by byte."""
         data = json.dumps(value).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
@@ -93,7 +92,6 @@ def answer(text, finish="stop", model="small", **message):
 
 
 def last_text(body):
-    """The sentence that a request is about."""
     return body["messages"][-1]["content"].partition(": ")[2]
 
 

@@ -22,15 +22,7 @@ class Crash(BaseException):
 
 
 class Faults:
-    """Counts operations; from the `at`-th on they fail.
-
-    Parameters
-    ----------
-    at : int or None
-        1 is the first operation; None only counts.
-    error : int or None
-        The errno to fail with, once; None is a crash, after which every operation fails.
-    """
+    """Counts operations; the `at`-th fails with an errno, or it and all after it with a crash."""
 
     def __init__(self, at: int | None = None, error: int | None = None) -> None:
         self.at, self.error = at, error

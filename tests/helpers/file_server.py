@@ -30,13 +30,9 @@ def server():
         def log_message(self, *arguments):
             pass
 
-    class Server(ThreadingHTTPServer):
-        def __init__(self):
-            super().__init__(("127.0.0.1", 0), Handler)
-            self.files, self.faults, self.asked = {}, defaultdict(list), []
-            self.host = f"http://127.0.0.1:{self.server_port}"
-
-    server = Server()
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.files, server.faults, server.asked = {}, defaultdict(list), []
+    server.host = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server

@@ -73,7 +73,6 @@ def row_of(text: str, parse: str, scheme: str) -> dict[str, Any]:
 
 
 def sentence(name: str, scheme: str) -> tuple[str, dict[str, Any]]:
-    """Text and row of one of the sentences parsed by hand."""
     entry = SENTENCES[name]
     return entry["text"], row_of(entry["text"], entry["parse"], scheme)
 
@@ -89,7 +88,6 @@ def parse_rows(texts: Sequence[str], rows: Sequence[dict[str, Any]]) -> ParseRow
 def parsed_rows(
     texts: Sequence[str], rows: Sequence[dict[str, Any]], row_ids: np.ndarray | None = None
 ) -> Rows:
-    """Some texts with their parses, as an augmentation gets them."""
     column = pa.array(texts, pa.string())
     ids = np.arange(len(texts)) if row_ids is None else row_ids
     return Rows(ids, column, CodePoints.of(column), parses=parse_rows(texts, rows))

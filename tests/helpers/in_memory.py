@@ -50,7 +50,6 @@ def assert_sound(table: pa.Table) -> None:
 
 
 def entry_of(wordnet: WordNet, lemma: str, part: int) -> int | None:
-    """The entry of a lemma, or None."""
     is_entry = pc.and_(pc.equal(wordnet.lemmas, lemma.lower()), pa.array(wordnet.entry_parts == part))
     index = pc.index(is_entry, True).as_py()
     return None if index < 0 else index

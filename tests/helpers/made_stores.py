@@ -81,7 +81,6 @@ def add_texts(store, name, text_of):
 
 @pytest.fixture(scope="session")
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The sample corpus with its TF-IDF fit."""
     with Session(tmp_path_factory.mktemp("sample") / "store", Engine(1)) as session:
         session.ingest([SAMPLE])
         session.fit()
@@ -90,7 +89,6 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory: pytest.TempPathFactory):
-    """A function that fits a store on some sentences."""
 
     def fit(sentences: list[str]) -> Store:
         folder = tmp_path_factory.mktemp("fitted")
@@ -109,7 +107,6 @@ HOSTILE = (
 
 
 def made(folder, lines, **parameters):
-    """A store of some lines and `una`."""
     return store_of(folder, lines, make_run("una", **parameters))
 
 

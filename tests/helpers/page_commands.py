@@ -115,7 +115,6 @@ def lines_of_make(line: str) -> list[str]:
 
 
 def call(line: str, folder: Path) -> None:
-    """Run a command in this process, in a folder; it must end well."""
     line, _, redirected = line.partition(" > ")
     words = shlex.split(line)
     with pytest.MonkeyPatch.context() as patch:
@@ -157,15 +156,10 @@ def write_texts(folder: Path) -> None:
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
     topics = "".join(f"all\t{number % 2}\t{line}\n" for number, line in enumerate(lines))
     (folder / "topics.tsv.gz").write_bytes(gzip.compress(f"split\tlabel\ttext\n{topics}".encode()))
-    (folder / "my-tasks.toml").write_text(_toml_block("docs/tutorials/my-corpus.md"), "utf-8")
+    (tasks,) = [text for language, text in blocks_of("docs/tutorials/my-corpus.md") if language == "toml"]
+    (folder / "my-tasks.toml").write_text(tasks, "utf-8")
     for name in ("data", "benchmarks"):
         (folder / name).symlink_to(REPOSITORY / name)
-
-
-def _toml_block(page: str) -> str:
-    """The one block of TOML that a page has."""
-    (block,) = [text for language, text in blocks_of(page) if language == "toml"]
-    return block
 
 
 def write_sets(folder: Path) -> None:

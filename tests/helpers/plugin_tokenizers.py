@@ -6,8 +6,6 @@ from augment_cli.tokenization import Tokens, tokens_of_rows
 
 
 class ByBar:
-    """Cuts at bars."""
-
     version = "7"
 
     def __call__(self, texts: pa.Array) -> Tokens:

@@ -17,9 +17,6 @@ CLOSERS = "\"'”’»›)]}」』）】》〉"
 SPECIAL = words("am is are was were can could will would shall should may must might 'm 're 's")
 
 
-# --- punctuation insertion
-
-
 def comma_after(sentence: Sentence, i: int) -> str | None:
     """A comma behind token i, if a word stands there, a space follows, and then a word."""
     tokens = sentence.tokens
@@ -158,9 +155,6 @@ def exclaim(sentence: Sentence) -> str | None:
     return sentence.replaced((mark.start, mark.end, "!"))
 
 
-# --- affirmative auxiliary, drawn: "have to"
-
-
 def infinitive(token: Token, tag: str) -> str | None:
     """The dictionary's infinitive, where it has one whose form under `tag` is this word."""
     if token.lower in {"'ve", "'d", "'s"}:
@@ -266,9 +260,6 @@ def space_before(sentence: Sentence, token: Token) -> str:
     """A space, where the token was joined to a word."""
     before = sentence.tokens[token.i - 1] if token.i else None
     return " " if before is not None and not before.space and before.pos not in {"PUNCT", "SPACE"} else ""
-
-
-# --- double negation
 
 
 def double_negation(sentence: Sentence) -> str | None:

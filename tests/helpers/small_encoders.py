@@ -8,6 +8,8 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
+from tests.helpers.tiny_models import make_bert
+
 WORDS = """
 a the man woman dog cat river town plays runs eats flows through in on with red blue small old guitar ball
 food house street is are was not and or of to it he she they . , ! ?
@@ -34,25 +36,7 @@ def sentences():
 @pytest.fixture(scope="session")
 def plain_model(tmp_path_factory):
     """A folder as transformers saves it."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("models") / "plain"
-    folder.mkdir()
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    BertTokenizer(vocab=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.3,
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
+    return make_bert(tmp_path_factory.mktemp("models") / "plain", "BertModel", WORDS)
 
 
 def as_old_layout(plain: Path, folder: Path, pooling: dict[str, bool], *, max_length: int = 12) -> Path:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sentencepiece
 import torch
 import transformers
+
+from tests.helpers import tiny_models
+from tests.helpers.made_stores import store_of
 
 TEXT = (
     "the a river heron waits near bridge old stone water slowly under grey evening light town quiet boat "
@@ -69,7 +74,6 @@ def _pieces(folder: Path, seed: int) -> None:
 
 
 def make_pegasus(folder: Path) -> Path:
-    """PEGASUS with a SentencePiece vocabulary."""
     _pieces(folder, 1)
     tokenizer = transformers.PegasusTokenizer.from_pretrained(folder, offset=0)
     config = transformers.PegasusConfig(vocab_size=len(tokenizer), **SHAPE)
@@ -106,7 +110,6 @@ def _byte_level(folder: Path, seed: int, texts: list[str], **options: Any) -> An
 
 
 def make_bart(folder: Path) -> Path:
-    """BART with a byte-level BPE vocabulary."""
     _byte_level(folder, 3, SENTENCES, vocab_size=400, special_tokens=MARKS).save_model(str(folder))
     tokenizer = transformers.BartTokenizer.from_pretrained(folder, model_max_length=48)
     config = transformers.BartConfig(vocab_size=len(tokenizer), **SHAPE)
@@ -137,13 +140,13 @@ def make_marian(folder: Path, seed: int) -> Path:
     return _save(transformers.MarianMTModel(config), tokenizer, folder, bad_words_ids=[[pad]], num_beams=3)
 
 
-def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
+def make_bert(folder: Path, kind: str = "BertForMaskedLM", known: Sequence[str] = WORDS) -> Path:
     """BERT with a WordPiece vocabulary: with its masked-language-model head, or as a plain encoder."""
     folder.mkdir(parents=True)
     torch.manual_seed(4)
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = [*"abcdefghijklmnopqrstuvwxyz.", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
-    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *WORDS])))
+    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *known])))
     tokenizer = transformers.BertTokenizer.from_pretrained(folder, model_max_length=64)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), **LAYERS, max_position_embeddings=64, initializer_range=0.4
@@ -189,3 +192,37 @@ def make_llama(folder: Path, chat: str | None = CHAT) -> Path:
     )
     writing = {"max_length": 1024, "no_repeat_ngram_size": None}
     return _save(transformers.LlamaForCausalLM(config), tokenizer, folder, **writing)
+
+
+MAKERS = {
+    "pegasus": tiny_models.make_pegasus,
+    "t5": tiny_models.make_t5,
+    "bart": tiny_models.make_bart,
+    "marian": lambda folder: tiny_models.make_marian(folder, 5),
+    "marian-back": lambda folder: tiny_models.make_marian(folder, 6),
+    "bert": tiny_models.make_bert,
+    "roberta": tiny_models.make_roberta,
+    "llama": tiny_models.make_llama,
+    "llama-plain": lambda folder: tiny_models.make_llama(folder, None),
+    "encoder": lambda folder: tiny_models.make_bert(folder, "BertModel"),
+}
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """`model("t5")`: the folder of a small model, made at the first call."""
+    base = tmp_path_factory.mktemp("models")
+
+    def folder(kind: str) -> str:
+        path = base / kind
+        if not path.exists():
+            MAKERS[kind](path)
+        return str(path)
+
+    return folder
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    """A store of 60 sentences in three parts."""
+    return store_of(tmp_path, tiny_models.SENTENCES, part_rows=25).path

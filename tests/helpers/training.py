@@ -45,7 +45,6 @@ def draw(*shape, seed=0):
 
 
 def cos(a, b):
-    """The cosine of two vectors."""
     return float(a @ b) / (math.sqrt(float(a @ a)) * math.sqrt(float(b @ b)))
 
 
@@ -77,7 +76,6 @@ def check_gradients(loss, slow, arrays, atol=1e-8, **value):
 
 
 def quick_run(store, encoder, out, **values):
-    """The result of a run with settings on top of `QUICK`."""
     return train(Run(make_recipe(QUICK | values), store, str(encoder), out), join())
 
 
@@ -95,7 +93,6 @@ def logged_steps(out):
 
 
 def assert_same_bits(first, second, file="last/model.safetensors"):
-    """Two folders have the same tensors in a file."""
     first, second = load_file(first / file), load_file(second / file)
     assert first.keys() == second.keys()
     for name, array in first.items():
@@ -180,24 +177,3 @@ def reference_nt_xent(first, second, excluded, tau):
         }
         losses.append(-math.log(terms[(i + m) % (2 * m)] / sum(terms.values())))
     return np.array(losses)
-
-
-def some_excluded(rows, columns, own, seed=3):
-    excluded = np.random.default_rng(seed).random((rows, columns)) < 0.2
-    excluded[np.arange(rows), own] = False
-    return excluded
-
-
-def check_with_columns(loss, reference, negatives):
-    """Value and gradient of a loss of the layout `columns`, with some columns of hard negatives."""
-    rows, d = 5, 4
-    z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
-    excluded = some_excluded(rows, len(candidates), np.arange(rows))
-    logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
-    logit_bias[:, :rows] = 0
-    check_gradients(
-        lambda *pair: loss(*pair, torch.tensor(excluded), 0.5, torch.tensor(logit_bias)),
-        lambda *pair: reference(*pair, excluded, 0.5, logit_bias),
-        [z, candidates],
-        atol=2e-8,
-    )

@@ -26,7 +26,7 @@ from tests.helpers.places import REPOSITORY
 from tests.helpers.training import LOGGED, logged_run, logged_steps
 from train import components, losses
 from train.additions import find
-from train.data.order import draw_key, seed_torch
+from train.data.order import draw_key
 from train.extras.card import next_lines
 from train.heads import make_head
 from train.loading import RECIPES, load_recipe, make_recipe, unlike_paper
@@ -71,14 +71,11 @@ def test_changes_on_top():
     ("change", "message"),
     [
         ("bathc=3", r"unknown setting 'bathc' \(did you mean batch\?\); known: name"),
-        ("colour=3", "unknown setting 'colour'; known: name"),
         ("batch=many", "should be a whole number"),
         ("batch=0", "must be at least 1"),
-        ("proportion=1.5", "must be at most 1"),
         ("window=15", "write 16 or more"),
         ("learning_rate=0", "must be above 0"),
         ("learning_rate=inf", "should be a finite number"),
-        ("seed=-1", "must be at least 0"),
         ("dropout=1.5", "from 0 to below 1"),
         ("betas=0.9", "should be a list"),
         ("betas=0.9,1.5", "two numbers"),
@@ -100,7 +97,6 @@ def test_wrong_settings_are_named(change, message):
     [
         (["seed=3", "batch=many"], r"--set batch=many: batch = 'many' should be a whole number"),
         (["batch=32", "learning_rat=3"], r"--set learning_rat=3: unknown setting .* known: name"),
-        (["nt.foo=3"], r"--set nt\.foo=3: unknown setting 'nt\.foo'; known"),
         (["loss_settings.gamma=2"], r"--set loss_settings\.gamma=2: \[loss_settings\]: the loss"),
     ],
 )
@@ -132,8 +128,6 @@ def test_a_recipe_that_is_not_there(name, words):
         ({"hard_negative_weight": 0.5}, "hard_negative_weight = 0.5 needs"),
         ({"loss_settings": {"margin": 1.0}}, 'the loss "nt-xent" has no settings; leave it out'),
         ({"loss": [1, 2]}, "loss = "),
-        ({"negative_layout": [1, 2]}, "negative_layout = "),
-        ({"chunk": [1, 2]}, "gradient_cache = "),
     ],
 )
 def test_what_a_pool_has_not_and_lists_in_the_place_of_names_are_refused(values, message):
@@ -202,9 +196,6 @@ def test_paper_refuses_the_shipped_texts_and_takes_the_papers(tmp_path, tiny_enc
     code, said = run(stage)
     assert code == 2 and f"is not {recipe.upper()}'s" in said
     assert run(f"{stage}-paper")[0] == 0
-
-
-def test_paper_is_for_three_recipes(ended):
     assert "none of una, sda, augcse" in ended("simcse", "--paper")[1]
 
 
@@ -288,20 +279,10 @@ def test_a_loss(package, tmp_path):
     assert recipe.loss_settings == {"margin": 2.0, "form": "soft"}
     assert make_recipe(recipe.as_json()) == recipe  # as a checkpoint has it
     assert contrast(recipe, torch.ones(3, 2, 4), torch.arange(6).reshape(3, 2), []) == 2
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"size": 1}, r"\[loss_settings\]: unknown setting 'size'; known: margin, form"),
-        ({"margin": "wide"}, r"\[loss_settings\]: margin = 'wide' should be a number"),
-        ({"margin": -1.0}, r"\[loss_settings\]: margin = -1.0 must not be below 0"),
-    ],
-)
-def test_wrong_settings_of_a_loss_are_named(package, table, message):
-    package("faraway", "losses", {"far-away": "faraway_loss"}, faraway_loss=LOSS)
-    with pytest.raises(UsageError, match=message):
-        make_recipe({"loss": "far-away", "loss_settings": table})
+    refused = [({"size": 1}, "unknown setting 'size'; known: margin"), ({"margin": -1.0}, "not be below 0")]
+    for table, message in refused:
+        with pytest.raises(UsageError, match=rf"\[loss_settings\]: .*{message}"):
+            make_recipe({"loss": "far-away", "loss_settings": table})
 
 
 def test_a_head_and_an_addition(package):
@@ -320,7 +301,6 @@ def test_a_head_and_an_addition(package):
         ({"far": "no_such_module"}, LOSS, "far", "the loss 'far' of the package faraway .* cannot be loaded"),
         ({"near-by": "far_away"}, LOSS, "near-by", r"faraway \(far_away\) has no near_by; see docs"),
         ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
-        ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
     ],
 )
 def test_a_package_with_a_fault_is_named(package, points, source, name, message):
@@ -403,7 +383,6 @@ DISCRIMINATOR = {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": 1.0, "dr
 def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, learned):
     values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | learned
     _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)
-    assert len(events) == 40
     for key in (key for key in events[0] if key.endswith("loss")):
         first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
         assert last < 0.9 * first, key
@@ -501,33 +480,16 @@ def test_a_share_of_the_layers_stays_as_it_is_where_they_are_known():
     assert not freeze(other, 0.5) and other.weight.requires_grad
 
 
-def test_draws_are_those_of_torchs_own_seed_and_leave_no_call_behind():
-    torch.manual_seed(draw_key(42, "dropout", 3))
-    expected = torch.rand(5)
-    waiting = len(torch.cuda._queued_calls)
-    torch.rand(2)
-    for _ in range(3):
-        seed_torch(42, "dropout", 3)
-        assert torch.equal(torch.rand(5), expected)
-    assert len(torch.cuda._queued_calls) == waiting
-    seed_torch(42, "dropout", 4)
-    assert not torch.equal(torch.rand(5), expected)
-
-
-@pytest.mark.parametrize("folder", ["runs/una/best", "runs/my model's/best"])
-def test_lines_that_publish_and_convert_are_commands_of_the_folder(folder):
+def test_lines_that_publish_and_convert_are_commands_of_the_folder():
+    folder = "runs/my model's/best"
     model, publish, onnx = next_lines(Path(folder)).split("\n")
     assert model == f"model: {folder}"
-    name = Path(folder).parent.name
-    assert shlex.split(publish)[1:] == ["hf", "upload", f"YOUR-NAME/{name}", folder, "."]
+    assert shlex.split(publish)[1:] == ["hf", "upload", "YOUR-NAME/my model's", folder, "."]
     program = ast.parse(onnx.removeprefix("ONNX: "))
     names = [node.value for node in ast.walk(program) if isinstance(node, ast.Constant)]
     assert names == [f"{folder}-onnx", folder, "onnx"]
-
-
-def test_a_static_encoder_gets_no_conversion_that_would_do_nothing():
-    static = REPOSITORY / "data" / "models" / "static"
-    assert next_lines(static).split("\n")[2].startswith("ONNX: none, as a static encoder has no layers")
+    static = next_lines(REPOSITORY / "data/models/static").split("\n")
+    assert static[2].startswith("ONNX: none, as a static encoder has no layers")
 
 
 PAGE = (REPOSITORY / "docs/explanation/trainer-walkthrough.md").read_text("utf-8")

@@ -181,7 +181,7 @@ def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     refused(MissingError, "is missing")
     write_folder(static, path)
     for name, words in (
-        ("embeddings", "ids up to 83, and the weights have 3 tokens"),
+        ("embeddings", "ids up to 93, and the weights have 3 tokens"),
         ("other", "holds no table"),
     ):
         save_file({name: np.zeros((3, 2), np.float32)}, path / "model.safetensors")

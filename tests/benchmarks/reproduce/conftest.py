@@ -13,5 +13,4 @@ def one_thread():
 
 @pytest.fixture
 def small_grid():
-    """A grid of four methods."""
     return Path(__file__).parent / "small.toml"

@@ -1,6 +1,7 @@
-"""Meaning: its three figures against slow counts, and the sets that it reads."""
+"""Meaning and minimal pairs: figures against slow counts, and the sets that are read."""
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 
 from augment_cli.errors import MissingError
 from eval.contract import Options, Progress
-from eval.protocols.meaning import PROTOCOL, auc, half_of_auc, score
-from eval.tasks.meaning import _FILES, meaning_table
+from eval.protocols import meaning, minimal_pairs
+from eval.protocols.meaning import auc, half_of_auc
+from eval.tasks.meaning import _FILES, KINDS, meaning_table, minimal_pairs_table
+from tests.helpers.commands import typed
 
 VALUES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=12)
 
@@ -32,7 +35,7 @@ def test_what_is_nearest_and_what_a_threshold_lets_through():
     sets = np.array(["a"] * 5 + ["b"] * 12)
     groups = np.array(["1", "1", "1", "2", "2"] + [""] * 12)
     is_same = np.array([True, False, False, False, True] + [True] * 10 + [False, False])
-    found = score(cosines, sets, groups, is_same)
+    found = meaning.score(cosines, sets, groups, is_same)
     assert found.scores["right_a"] == 0.5  # of the first, a turned sentence is nearer
     assert found.scores["half_interval_right_a"] == pytest.approx(
         (0.9055 - 0.0945) / 2, abs=1e-3
@@ -82,9 +85,9 @@ def test_the_sets_are_read_and_scored(data):
     def encode(texts):
         return np.array([np.random.default_rng(len(text)).normal(size=3) for text in texts])
 
-    found = PROTOCOL.score(table, encode, Options(), Progress()).scores
+    found = meaning.PROTOCOL.score(table, encode, Options(), Progress()).scores
     assert {"auc", "auc_sick", "let_through_refuted", "right_semantoneg", "right_triples"} <= set(found)
-    rows = PROTOCOL.rows(found)
+    rows = meaning.PROTOCOL.rows(found)
     assert {"right triples", "let through refuted"} <= set(rows) and not any("half" in name for name in rows)
     assert 0 < rows["right triples"][1] < rows["right triples number"][1]  # of all kinds less than of one
     assert found["right_triples"] == pytest.approx(
@@ -96,3 +99,66 @@ def test_a_set_that_is_missing_is_named(data):
     (data / _FILES["sick"]).unlink()
     with pytest.raises(MissingError, match=r"sick\.tsv\.gz does not exist"):
         meaning_table(data)
+
+
+TABLE = minimal_pairs_table()
+
+
+def words(text):
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def jaccard(one, other):
+    return len(words(one) & words(other)) / len(words(one) | words(other))
+
+
+def test_the_file_has_a_hundred_different_triples_of_each_kind():
+    columns = TABLE.columns
+    assert set(columns["kind"]) == set(KINDS)
+    assert all(100 <= columns["kind"].count(kind) <= 112 for kind in KINDS)
+    rows = list(zip(*(columns[name] for name in ("sentence", "same", "changed")), strict=True))
+    assert len({row[0] for row in rows}) == len(rows) == len({row[1] for row in rows})
+    assert all(text == text.strip() and len(set(row)) == 3 for row in rows for text in row)
+    # Words alone mislead: that is what the task asks for.
+    misled = [jaccard(row[0], row[2]) > jaccard(row[0], row[1]) for row in rows]
+    assert sum(misled) >= 0.97 * len(rows)
+
+
+def reference(vectors):
+    """Shares of right triples by kind, triple by triple."""
+    right = {}
+    for row, kind in enumerate(TABLE.columns["kind"]):
+        one, same, changed = (
+            vectors[TABLE.columns[name][row]] / np.linalg.norm(vectors[TABLE.columns[name][row]])
+            for name in TABLE.task.text_columns
+        )
+        right.setdefault(kind, []).append(one @ same > one @ changed)
+    return {kind: sum(values) / len(values) for kind, values in right.items()}
+
+
+def test_accuracies_are_those_of_a_count_by_hand():
+    rng = np.random.default_rng(1)
+    known = {text: rng.normal(size=4) for text in TABLE.every_text(("test",))}
+    found = minimal_pairs.PROTOCOL.score(
+        TABLE, lambda texts: np.array([known[text] for text in texts]), Options(), Progress()
+    )
+    expected, kinds = reference(known), TABLE.columns["kind"]
+    assert found.scores == pytest.approx(
+        {f"accuracy_{kind}": value for kind, value in expected.items()}
+        | {"accuracy": sum(expected[kind] for kind in kinds) / len(kinds), "margin": found.scores["margin"]}
+    )
+    assert 0 < found.main < 1 and found.main == found.scores["accuracy"] == found.items["correct"].mean()
+    rows = minimal_pairs.PROTOCOL.rows(found.scores)
+    assert list(rows) == ["all", *KINDS] and rows["entity"][0] == pytest.approx(expected["entity"])
+
+
+def test_a_tie_does_not_count_and_vectors_that_are_not_numbers_are_noted():
+    one, kinds = np.ones((2, 3)), np.array(["entity", "number"])
+    assert minimal_pairs.score(one, one, one, kinds).scores["accuracy"] == 0
+    bad = minimal_pairs.score(one, one * np.nan, one, kinds)
+    assert np.isnan(bad.main) and bad.notes
+
+
+def test_the_command_scores_them_without_a_data_folder(tiny_encoder, tmp_path):
+    done = typed("eval", tiny_encoder, "--minimal-pairs", "--no-plots", "--no-cache", "--out", tmp_path)
+    assert "role switch" in done.stdout

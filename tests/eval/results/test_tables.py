@@ -12,7 +12,7 @@ from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
 from eval.contract import TaskScore
-from eval.results import compare, plots, results_of_one, tables
+from eval.results import compare, results_of_one, tables
 from eval.results.page import END, HEADING, as_page
 from tests.helpers.commands import typed
 from tests.helpers.stored_results import REGISTRY, sts_score, write_model
@@ -152,12 +152,6 @@ def test_a_name_opens_no_tag_and_no_cell_in_markdown_either(tmp_path):
     assert "| &lt;script>\\|x&lt;U+202E>␊ |" in text and text.count("<") == 0
 
 
-def test_a_model_without_similarities_has_no_plot_of_them(tmp_path):
-    model = write_model(tmp_path, "m", {"sts12": sts_score(0.5)})
-    plots.plot_similarity(model, list(REGISTRY.values()), tmp_path / "similarity.png")
-    assert not (tmp_path / "similarity.png").exists()
-
-
 def test_spearman_by_rows_equals_scipy():
     generator = np.random.default_rng(0)
     similarity, gold = generator.normal(size=(5, 30)), generator.integers(0, 6, (5, 30)).astype(float)
@@ -183,15 +177,6 @@ def test_bootstrap_equals_a_plain_one_and_tells_noise_from_difference():
     assert same[2:] == (0, 0, 1)
     noise = compare.paired_bootstrap(first, np.random.default_rng(2).permutation(first), resamples=400)
     assert noise[4] > 0.05
-
-
-def test_the_error_of_the_first_kind_is_near_five_percent():
-    generator = np.random.default_rng(3)
-    rejected = 0
-    for trial in range(200):
-        first, second = generator.normal(size=(2, 60))
-        rejected += compare.paired_bootstrap(first, second, resamples=200, seed=trial)[4] < 0.05
-    assert 1 <= rejected <= 24  # 5 % of 200 is 10; three standard deviations are 9
 
 
 def test_scores_of_different_data_are_refused_with_both_digests(tmp_path):

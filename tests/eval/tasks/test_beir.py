@@ -33,31 +33,25 @@ def test_the_digest_is_that_of_all_three_files(tmp_path):
     assert len({first, *(table.sha256 for table in others)}) == 4
 
 
-def test_judged_documents_that_are_not_there_and_queries_without_a_relevant_one_are_noted(tmp_path):
+def test_what_is_odd_is_taken_with_a_note(tmp_path):
+    """Judged documents that are gone, queries without a relevant one, repetitions, ids that are numbers."""
     judgements = [*JUDGEMENTS, ("q2", "gone", 1), ("q4", "d1", 0)]
-    notes = read_beir(write_beir(tmp_path, judgements=judgements)).notes
+    notes = read_beir(write_beir(tmp_path / "odd", judgements=judgements)).notes
     assert [note.split(" ", 2)[:2] for note in notes] == [["1", "judged"], ["1", "queries"]]
-
-
-def test_judgements_that_are_repeated_and_ids_that_are_numbers_are_taken_with_a_note(tmp_path):
     whole = read_beir(write_beir(tmp_path / "a"))
     table = read_beir(write_beir(tmp_path / "b", judgements=[*JUDGEMENTS, JUDGEMENTS[0]]))
     assert table.relevance == whole.relevance
     assert table.notes == ("1 judgements are repeated, and count once",)
-    documents = [{"_id": 1, "text": "one"}, {"_id": 22, "text": "two"}]
+    text = "one\u2028two\u0085three"  # separators within a text do not end a line
+    documents = [{"_id": 1, "text": text}, {"_id": 22, "text": "two"}]
     folder = write_beir(tmp_path / "c", documents, [{"_id": 7, "text": "seven"}], [(7, 22, 1)])
     numbered = read_beir(folder)
+    assert numbered.texts("corpus") == [text, "two"]
     assert numbered.select("id", "corpus") == ["1", "22"] and numbered.relevance == {"7": {"22": 1}}
     assert numbered.notes == (
         "2 ids in corpus.jsonl are numbers, taken as text",
         "1 ids in queries.jsonl are numbers, taken as text",
     )
-
-
-def test_line_separators_within_a_text_do_not_end_a_line(tmp_path):
-    text = "one\u2028two\u0085three"
-    folder = write_beir(tmp_path, documents=[{"_id": "d1", "text": text}])
-    assert read_beir(folder).texts("corpus") == [text]
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
@@ -72,15 +66,12 @@ def test_a_missing_file_is_named(tmp_path, name):
     [
         ("corpus.jsonl", "{", r"corpus\.jsonl, line 1: not valid JSON"),
         ("corpus.jsonl", '{"_id": true, "text": "x"}', r"corpus\.jsonl, line 1: should be an object"),
-        ("corpus.jsonl", '{"_id": 3, "text": "x"}\n{"_id": "3", "text": "x"}', "the id '3' comes a second"),
-        ("corpus.jsonl", "[1]", "should be an object"),
         ("corpus.jsonl", '{"_id": "a", "text": "x"}\n' * 2, "line 2: the id 'a' comes a second time"),
         ("corpus.jsonl", "\n", "has no line"),
         ("corpus.jsonl", b"\xff", "is not UTF-8"),
         ("queries.jsonl", '{"_id": "q1"}', r"queries\.jsonl, line 1: should be an object"),
         ("queries.jsonl", '{"_id": "other", "text": "x"}', r"query 'q1' is not in queries\.jsonl \(3"),
         ("qrels/test.tsv", "q1\td1\n", r"test\.tsv, line 1: should be query id, document id and a whole"),
-        ("qrels/test.tsv", "q1\td1\tgood\n", "line 1: should be query id"),
         (
             "qrels/test.tsv",
             "q1\td1\t1\nq1\td1\t0\n",

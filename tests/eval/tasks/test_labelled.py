@@ -95,12 +95,6 @@ def test_of_too_many_texts_some_are_drawn_always_the_same_in_their_order(tmp_pat
     assert texts == [text for text, _ in ROWS if text in texts]
 
 
-def test_two_columns_of_one_name_are_called_that(tmp_path):
-    file = write(tmp_path / "a.csv", [(*row, "x") for row in ROWS], ("title", "topic", "topic"))
-    with pytest.raises(UsageError, match=r"2 columns 'topic'.*another with --label-column$"):
-        read_labelled(file, "title", "topic")
-
-
 def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(clustering, "SEEDS", (0, 1))
     monkeypatch.setattr(intent, "SHOTS", (5,))
@@ -127,9 +121,6 @@ def test_what_spreadsheets_write_is_read_and_said(tmp_path, separator):
     tables, notes = read_labelled(tmp_path / "my.csv", "title", "topic", separator)
     assert tables[0].texts("all") == [f'{text}, "new"' for text, _ in ROWS]
     assert notes == ["my.csv: fields are separated by ';'"]
-    (tmp_path / "my.csv").write_text("\n".join(line.replace("The", "Thé") for line in lines), "cp1252")
-    tables, _ = read_labelled(tmp_path / "my.csv", "title", "topic", separator)
-    assert tables[0].texts("all")[0].startswith("Thé ")
     nested = "".join(json.dumps({"data": {"text": text, "topic": topic}}) + "\n" for text, topic in ROWS)
     (tmp_path / "my.jsonl").write_text(nested)
     tables, notes = read_labelled(tmp_path / "my.jsonl", "data.text", "data.topic")
@@ -142,7 +133,9 @@ def test_mistakes_in_the_label_column_are_said_in_this_commands_words(tmp_path):
     file = tmp_path / "my.csv"
     rows = "".join(f"{n},A heron waits by lake {n}.,{n % 2}\n" for n in range(20))
     file.write_text(f"id,title,topic\n{rows}")
-    for column, words in (("topik", "has no column 'topik'"), ("id", "rename the column")):
-        with pytest.raises(UsageError, match=words) as found:
-            read_labelled(file, "title", column)
-        assert "--label-column" in str(found.value) and "--keep-column" not in str(found.value)
+    with pytest.raises(UsageError, match="rename the column") as found:
+        read_labelled(file, "title", "id")
+    assert "--label-column" in str(found.value) and "--keep-column" not in str(found.value)
+    file.write_text(f"title,topic,topic\n{rows}")
+    with pytest.raises(UsageError, match=r"2 columns 'topic'.*another with --label-column$"):
+        read_labelled(file, "title", "topic")

@@ -59,11 +59,7 @@ TASK = Task(
     subsets={"x": 2, "y": 1},
     gold_range=(0, 5),
 )
-
-
 ROWS = ["test\tx\t1.5\tone\ttwo", 'test\tx\t5\t"quoted\tthree', "test\ty\t0\tfour\tfive"]
-
-
 HEADER = "\t".join(TASK.columns)
 
 
@@ -74,17 +70,13 @@ def write(folder, rows=ROWS, header=HEADER):
     return path
 
 
-def test_rows_are_read_as_they_are_and_the_digest_is_recorded(tmp_path):
-    write(tmp_path)
+def test_rows_with_gold_are_read_as_they_are_and_the_digest_is_recorded(tmp_path):
+    write(tmp_path, [*ROWS, "test\ty\t\tsix\tseven"])
     table = read_table(TASK, tmp_path)
+    assert table.select("score", "test") == ["1.5", "5", "0"]
     assert not table.checked
     assert len(table.sha256) == 64
     assert table.every_text(("test",)) == ["one", '"quoted', "four", "two", "three", "five"]
-
-
-def test_pairs_without_gold_are_dropped_before_counting(tmp_path):
-    write(tmp_path, [*ROWS, "test\ty\t\tsix\tseven"])
-    assert read_table(TASK, tmp_path).select("score", "test") == ["1.5", "5", "0"]
 
 
 @pytest.mark.parametrize(
@@ -167,10 +159,7 @@ def test_pairs_are_those_of_the_scored_split_in_its_order():
     assert (pairs.first, pairs.second) == (["a0", "a1"], ["b0", "b1"])
     assert pairs.gold.tolist() == [5, 0.25]
     assert pairs.subsets == ["main-news"] * 2
-
-
-def test_without_subsets_all_pairs_are_one():
-    assert pairs_of(table_of("sickr", "5", "1", "3")).subsets == ["all"] * 2
+    assert pairs_of(table_of("sickr", "5", "1", "3")).subsets == ["all"] * 2  # which has none
 
 
 @pytest.mark.parametrize("score", ["5.1", "-1", "high", "nan"])

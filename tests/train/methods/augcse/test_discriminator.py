@@ -49,17 +49,13 @@ def test_each_augmentation_is_drawn_about_equally_and_the_same_in_every_epoch(ch
     assert 120 < sum(a != b for a, b in zip(first, again, strict=True)) < 280
 
 
-def test_an_unchanged_row_is_labelled_no_augmentation(choose_views):
+def test_the_augmented_sentence_as_the_positive_and_the_label_of_an_unchanged_row(choose_views):
+    augmented = {"stages": STAGES, "positive": "augmented"}
+    views, (label, _) = choose_views("discriminator", [ANCHOR, ANCHOR], TEXTS, **augmented)
+    assert views == [ANCHOR, TEXTS[STAGES[label]]]
     for texts in ({}, {"una": ANCHOR, "pi": ANCHOR}):  # missing, and equal to the original
         views, (label, _) = choose_views("discriminator", [ANCHOR, ANCHOR], texts, stages=STAGES)
         assert (views, label) == ([ANCHOR] * 3, 2)
-
-
-def test_the_augmented_sentence_as_the_positive(choose_views):
-    views, (label, _) = choose_views(
-        "discriminator", [ANCHOR, ANCHOR], TEXTS, stages=STAGES, positive="augmented"
-    )
-    assert views == [ANCHOR, TEXTS[STAGES[label]]]
 
 
 def reference_loss(logits, classes, form):
@@ -212,9 +208,6 @@ def a_head(dimension=16):
     return make_head("relu", dimension).double()
 
 
-# --- neighbourhoods
-
-
 def test_neighbours_are_the_rows_of_largest_inner_product():
     e, texts = draw(9, 4), np.arange(9)
     texts[5] = texts[2]
@@ -237,9 +230,6 @@ def test_no_more_neighbours_than_there_are():
     assert few.valid.sum(1).tolist() == [1, 1, 1, 3]
     alone = neighbours(torch.tensor(draw(1, 3)), torch.tensor([7]), 16)
     assert towards_neighbours(torch.ones(1, 3), torch.ones(1, 3), alone, TAU).tolist() == [0.0]
-
-
-# --- the losses
 
 
 def against(rows, positives, others, near):
@@ -273,9 +263,6 @@ def test_losses_and_gradients(loss, reference):
         lambda *pair: reference(*pair, lists),
         [draw(6, 4), draw(6, 4, seed=1)],
     )
-
-
-# --- δ
 
 
 def setting(**values):
@@ -335,9 +322,6 @@ def test_the_ascent_leaves_no_trace_in_accumulated_gradients():
     ascend(head, e, neighbours(e, torch.arange(8), 3), TAU, setting(steps=3))
     assert all((parameter.grad == 0.125).all() for parameter in head.parameters())
     assert e.grad is None
-
-
-# --- where the gradient goes
 
 
 @pytest.mark.parametrize("gradient", ["head_perturbed", "head_both", "full"])

@@ -11,13 +11,11 @@ from sentence_transformers.sentence_transformer.losses import AnglELoss, CoSENTL
 
 from augment_cli import api
 from augment_cli.errors import UsageError
-from augment_cli.store.store import Store
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import cos, draw, logged_run
-from tests.helpers.vector_stages import add_vectors
 from train.loading import load_recipe
 from train.machine.distributed import join
-from train.methods.cosent.cosent_addition import column_of, cosent
+from train.methods.cosent.cosent_addition import cosent
 from train.prepare import Run, plan
 
 LOSSES = {"cosent": CoSENTLoss, "angle": AnglELoss}
@@ -93,12 +91,6 @@ def scored_pairs(tmp_path_factory):
     return folder
 
 
-def test_a_column_is_read_as_numbers(scored_pairs):
-    numbers = column_of(Store.open(scored_pairs), "score")
-    assert numbers.shape == (100,) and numbers[97].item() == pytest.approx(0.1)
-    assert numbers[98].item() == pytest.approx(0.7) and numbers[99].isnan()
-
-
 @pytest.mark.parametrize(
     ("column", "message"),
     [("gold", "is not there; pairs with scores are read with"), ("text", "is not a number everywhere")],
@@ -121,14 +113,3 @@ def test_a_run_learns_the_order_of_scores(name, scored_pairs, tiny_encoder, tmp_
     terms = [event[f"{name}_loss"] for event in steps]
     assert np.mean(terms[-4:]) < np.mean(terms[:3]) - 0.1
     assert sum(event[f"{name}_pairs"] for event in steps[:4]) == 98  # an epoch, but for the two without
-
-
-def test_a_run_takes_the_scores_of_cached_vectors(store_copy, tiny_encoder, tmp_path):
-    for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
-        add_vectors(store_copy, of, draw(150, 4, seed=seed))
-    values = {"steps": 2, "contrastive_weight": 0.0, "positives": ["una"], "labels": "kind"}
-    values |= {"cosent": {"column": ""}}
-    result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
-    assert all(event["cosent_pairs"] > 5 for event in events if event["event"] == "step")
-    texts = {"corpus", "una", "una.1"}
-    assert set(result.facts["data"]) == texts | {"vectors", "vectors-una", "vectors-una.1"}

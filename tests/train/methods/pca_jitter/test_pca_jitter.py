@@ -73,12 +73,8 @@ def test_sigma_follows_its_schedule(make_addition, tiny_encoder):
 
 
 def jitter_addition(make_addition, encoder, **values):
-    class Host:
-        def __init__(self):
-            self.recipe = make_recipe({"batch": 8})
-            self.encoder = encoder
-
-    return make_addition("pca_jitter", model=Host(), **({"layer": 1} | values))
+    host = SimpleNamespace(recipe=make_recipe({"batch": 8}), encoder=encoder)
+    return make_addition("pca_jitter", model=host, **({"layer": 1} | values))
 
 
 def test_alpha_is_drawn_by_row_and_step(make_addition, tiny_encoder):
