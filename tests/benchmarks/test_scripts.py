@@ -1,5 +1,6 @@
 """Scripts behind published numbers, at a tiny size, and judged rows of what the augmentations make today."""
 
+import gzip
 import json
 from functools import cache
 from typing import Any
@@ -18,10 +19,11 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import read_lines
+from benchmarks import growth, read_lines
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
+from benchmarks.meaning_pairs import is_negated
 from tests.helpers.places import REPOSITORY
 
 
@@ -138,3 +140,33 @@ def with_parses(rows: Rows) -> Rows:
     table = parse_texts(pipeline(), rows.texts).combine_chunks()
     parses = ParseRows.from_table(table, rows.code_points, languages_of("en"))
     return Rows(rows.row_ids, rows.texts, rows.code_points, None, parses)
+
+
+def test_an_odd_number_of_negations():
+    for text in ("He is not here.", "He isn't here.", "Nothing works."):
+        assert is_negated(text)
+    for text in ("He isn’t here, and nobody is.", "A knot in the Northern note.", "No one CANNOT see it."):
+        assert not is_negated(text)
+
+
+def test_a_command_is_watched_and_an_epoch_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
+    (tmp_path / "corpus").mkdir()
+    with gzip.open(tmp_path / "corpus" / "wiki_en-00.txt.gz", "wt") as file:
+        file.writelines(f"Sentence number {number} is here.\n" for number in range(40))
+    # Ten rows more than there are sentences.
+    work, ran, watched = tmp_path / "work", [], growth.watched
+
+    def record(words, module="augment_cli"):
+        ran.append([module, *words])
+        return watched(words) if words[0] == "ingest" else (2.0, 3 * 2**30)
+
+    monkeypatch.setattr(growth, "watched", record)
+    commands = ["--rows", "50", "--commands", "ingest", "crop", "train"]
+    monkeypatch.setattr("sys.argv", ["growth", "--data", str(tmp_path), "--work", str(work), *commands])
+    growth.main()
+    store = ["--store", str(work / "store-50")]
+    assert ran[0] == ["augment_cli", "ingest", *store, "--corpus", str(work / "50.txt.gz")]
+    assert ran[1] == ["augment_cli", "crop", *store, "--jobs", "2"]
+    assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
+    assert "| 2.0 s | 2.0 s | 3,072 MiB |" in capsys.readouterr().out
+    assert [path.name for path in work.iterdir()] == ["50.txt.gz"]

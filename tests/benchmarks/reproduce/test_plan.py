@@ -27,7 +27,7 @@ from benchmarks.reproduce.units import (
     make_unit,
     make_units,
 )
-from benchmarks.reproduce.work import make_bed, read_facts
+from benchmarks.reproduce.work import compared, make_bed, read_facts
 from eval.results.tables import published_rows
 from eval.tasks import Table
 from tests.helpers.places import REPOSITORY
@@ -401,3 +401,10 @@ def test_a_profile_runs_from_sentences_to_its_table(name, places, model, command
     assert len(said.out.split("| row |")[1].splitlines()) == 2 + len(rows)  # its table
     lines = (folder / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     assert not [line for line in lines if "failed" in json.loads(line)["scores"]]
+
+
+def test_another_digest_than_the_recorded_one_is_said(bed):
+    recorded = dataclasses.replace(bed, digest="d" * 64)
+    assert compared(recorded, "d" * 64) == "as recorded in grid.toml"
+    assert "stand by themselves" in compared(recorded, "e" * 64)
+    assert compared(bed, "e" * 64) == "no digest is recorded for it in grid.toml"

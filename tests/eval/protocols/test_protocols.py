@@ -435,3 +435,15 @@ def test_sets_and_tasks_are_scored_together(world, plain_model, tmp_path, capsys
     run(plain_model, *known, *toy, "--no-plots", "--json")
     (model,) = json.loads(capsys.readouterr().out)
     assert list(model["scores"]) == ["sts", "toy"]
+
+
+def test_sentences_of_stsb_are_split_at_whitespace_and_rejoined_before_encoding(tmp_path):
+    seen = []
+
+    def encode(texts):
+        seen.extend(texts)
+        return np.eye(len(texts))
+
+    write_stsb(tmp_path, ["dev\tnews\tx\t2012\t5\t a  b \tc \u00a0d"])
+    stsb(encode, tmp_path)
+    assert seen == ["a b", "c d"]

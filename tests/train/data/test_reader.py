@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -412,3 +413,23 @@ def stages(tiny_store, tokenizer):
         name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)]
         for name in ("corpus", "una")
     }
+
+
+def test_trainings_that_start_side_by_side_wait_for_each_others_token_ids(store_copy, tiny_encoder):
+    names = []
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.add_tokens(["yak"])  # no ids of this tokenizer are in the store yet
+
+    def cache():
+        names.append(cache_tokens(Store.open(store_copy), "una", tokenizer))
+
+    trainings = [threading.Thread(target=cache) for _ in range(2)]
+    with Store.open(store_copy).lock():
+        for thread in trainings:
+            thread.start()
+        trainings[0].join(timeout=0.5)
+        assert not names  # both wait for the writer that is there
+    for thread in trainings:
+        thread.join()
+    assert len(set(names)) == 1 and len(names) == 2
+    assert Store.open(store_copy).has(names[0])
