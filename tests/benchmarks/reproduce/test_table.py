@@ -3,6 +3,7 @@
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pytest
@@ -179,18 +180,15 @@ def test_a_damaged_line_is_named_and_stays(path, line):
 def test_fresh_draws_leave_stsb_out_and_are_corrected_over_both_rates_and_measures(tmp_path):
     draw = np.random.default_rng(0)
     sets = ("stsb", "sts12", "sts13", "sts14", "sts15", "sickr-train")
-    rows = [
-        f"{row}@{rate}" for rate in ("2e-4", "3e-4") for row in ("una", "simcse-ntxent", "una-random-terms")
-    ]
+    rates, rows = ("2e-4", "3e-4"), ("una", "simcse-ntxent", "una-random-terms")
     lines = [
         {
-            "row": row,
+            "row": f"{row}@{rate}",
             "seed": seed,
             "evaluation": "sts",
             "scores": dict(zip(sets, draw.random(6), strict=True)),
         }
-        for row in rows
-        for seed in range(5)
+        for rate, row, seed in product(rates, rows, range(5))
     ]
     (tmp_path / "fresh.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     grid = load_grid()
@@ -200,8 +198,7 @@ def test_fresh_draws_leave_stsb_out_and_are_corrected_over_both_rates_and_measur
         means = {(one["row"], one["seed"]): np.mean([one["scores"][name] for name in names]) for one in lines}
         return [100 * (means[better, seed] - means[worse, seed]) for seed in range(5)]
 
-    pairs = [(f"una@{rate}", f"{other}@{rate}") for other in ("simcse-ntxent", "una-random-terms")
-             for rate in ("2e-4", "3e-4")]  # fmt: skip
+    pairs = [(f"una@{rate}", f"{other}@{rate}") for other, rate in product(rows[1:], rates)]
     measured = [gains(*pair, names) for pair in pairs for names in (sets[1:5], sets[5:])]
     expected = holm([student(one)[2] for one in measured] + [math.nan] * 8)[: len(measured)]
     adjusted = [row[header.index(f"{kind} Holm")] for row in table[:4] for kind in ("STS", "SICK")]

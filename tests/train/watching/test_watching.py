@@ -2,7 +2,6 @@
 
 import json
 import math
-import zlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +14,6 @@ from train.data.order import is_held_out
 from train.loading import make_recipe
 from train.watching.early_stopping import DivergedError, EarlyStopping
 from train.watching.evaluate import (
-    FOUND_FALL,
     HarmWatch,
     Neighbourhoods,
     PairRetrieval,
@@ -232,30 +230,3 @@ def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_sto
         found = dev_test(topics_store.path, make_recipe({"dev": dev}), topics_store)(ByTopic(1), {})
         assert next(iter(found)) == first
         assert found["stsb_dev"] == 0.5
-
-
-class ByWord:
-    """An encoder that sees each word, and beside it the topic, with a weight."""
-
-    def __init__(self, weight):
-        self.weight = weight
-
-    def encode(self, texts):
-        topics = self.weight * ByTopic(0.0).encode(texts)
-        seeds = ([zlib.crc32(word.encode()) for word in text.split()] for text in texts)
-        return np.hstack([topics, [sum(draw(1, 40, seed=seed)[0] for seed in each) for each in seeds]])
-
-
-def test_texts_of_a_topic_that_are_mixed_up_are_seen_and_do_not_decide(topics_store):
-    evaluate = Neighbourhoods.of(topics_store)
-    before = scores(evaluate, ByWord(1.0))
-    mixed = scores(evaluate, ByWord(100.0), before)
-    assert mixed["neighbours"] > 1
-    assert mixed["found_by_half"] < before["found_by_half"] - FOUND_FALL
-
-    def is_said(first, then):
-        said = []
-        HarmWatch(10, lambda step, message: said.append(message)).scores(first, then, 5)
-        return any("half of its words finds a text less often" in text for text in said)
-
-    assert is_said(before, mixed) and not is_said(mixed, before)
