@@ -18,7 +18,7 @@ from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, TAGS, V
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
-from tests.helpers.hand_parses import SCHEMES, parse_rows, row_of
+from tests.helpers.hand_parses import SCHEMES, SENTENCES, parse_rows, row_of
 from tests.helpers.in_memory import augment, entry_of, words_of
 
 hypernyms, hyponyms = (partial(noun_relation, name) for name in ("hypernym", "hyponym"))
@@ -208,72 +208,23 @@ def test_synonyms_of_nouns_and_verbs_share_most_of_what_the_word_means():
     assert ("buy", "purchase") in names and ("show", "demonstrate") not in names
 
 
-DEMAND = """
-They PRP nsubj 2 nsubj 2
-demand VBP ROOT 0 root 0
-it PRP dobj 2 obj 2
-. . punct 2 punct 2
-"""
-SUPPLY = """
-supply NN ROOT 0 root 0
-and CC cc 1 cc 3
-demand NN conj 1 conj 1
-"""
-PUT = """
-She PRP nsubj 2 nsubj 2
-put VBD ROOT 0 root 0
-it PRP dobj 2 obj 2
-there RB advmod 2 advmod 2
-. . punct 2 punct 2
-"""
-CODE = """
-The DT det 3 det 3
-source NN compound 3 compound 3
-code NN nsubj 4 nsubj 4
-began VBD ROOT 0 root 0
-. . punct 4 punct 4
-"""
-CARRY = """
-They PRP nsubj 2 nsubj 2
-set VBD ROOT 0 root 0
-up RP prt 2 compound:prt 2
-tents NNS dobj 2 obj 2
-. . punct 2 punct 2
-"""
-GREEN = """
-the DT det 3 det 3
-green NNP compound 3 compound 3
-party NNP ROOT 0 root 0
-"""
-WELL_KNOWN = """
-a DT det 5 det 5
-well RB advmod 4 advmod 4
-- HYPH punct 4 punct 4
-known VBN amod 5 amod 5
-story NN ROOT 0 root 0
-"""
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
-    ("text", "parse", "found"),
+    ("name", "found"),
     [
-        ("They demand it.", DEMAND, {"demand": ("demand", VERB)}),
-        ("supply and demand", SUPPLY, {"supply": ("supply", NOUN), "demand": ("demand", NOUN)}),
-        ("She put it there.", PUT, {"put": ("put", VERB)}),
-        ("The source code began.", CODE, {"began": ("begin", VERB)}),  # a compound stays together
-        ("They set up tents.", CARRY, {"tents": ("tent", NOUN)}),  # and a verb with its particle
-        ("the green party", GREEN, {}),  # the parse says that it is a name
-        (
-            "a well-known story",
-            WELL_KNOWN,
-            {"story": ("story", NOUN), "well-known": ("well-known", ADJECTIVE)},
-        ),
+        ("demand", {"demand": ("demand", VERB)}),
+        ("supply", {"supply": ("supply", NOUN), "demand": ("demand", NOUN)}),
+        ("put", {"put": ("put", VERB)}),
+        ("code", {"began": ("begin", VERB)}),  # a compound stays together
+        ("carry", {"tents": ("tent", NOUN)}),  # and a verb with its particle
+        ("green", {}),  # the parse says that it is a name
+        ("well-known", {"story": ("story", NOUN), "well-known": ("well-known", ADJECTIVE)}),
     ],
 )
-def test_readings_follow_the_parse(text, parse, found, scheme):
+def test_readings_follow_the_parse(name, found, scheme):
+    text = SENTENCES[name]["text"]
     words, wordnet = words_of([text]), load_wordnet()
-    parses = parse_rows([text], [row_of(text, parse, scheme)])
+    parses = parse_rows([text], [row_of(**SENTENCES[name], scheme=scheme)])
     read = reading_of_each_word(words, parses=parses)
     known = np.flatnonzero(read >= 0)
     entries = readings().entries[read[known]]
@@ -283,8 +234,8 @@ def test_readings_follow_the_parse(text, parse, found, scheme):
 
 
 def test_every_word_finds_its_token():
-    texts = ["a well-known story", "supply and demand"]
-    rows = [row_of(texts[0], WELL_KNOWN, "clear"), row_of(texts[1], SUPPLY, "clear")]
+    chosen = [SENTENCES[name] for name in ("well-known", "supply")]
+    texts, rows = [one["text"] for one in chosen], [row_of(**one, scheme="clear") for one in chosen]
     words, parses = words_of(texts), parse_rows(texts, rows)
     tokens, known = token_of_each_word(words, parses)
     forms = [parses.forms.values[code] for code in parses.forms.codes[tokens[known]].tolist()]
@@ -293,8 +244,7 @@ def test_every_word_finds_its_token():
 
 
 def test_tags_other_than_those_of_penn_leave_the_part_of_speech():
-    text = "supply and demand"
-    row = row_of(text, SUPPLY, "universal")
+    text, row = "supply and demand", row_of(**SENTENCES["supply"], scheme="universal")
     parses = parse_rows([text], [row | {"tags": ["S", "CC", "S"]}])
     read = reading_of_each_word(words_of([text]), parses=parses)
     assert load_wordnet().entry_parts[readings().entries[read[[0, 2]]]].tolist() == [NOUN, NOUN]
@@ -318,8 +268,8 @@ def test_tables_are_those_of_a_slow_reference():
 
 def test_a_tag_tells_which_inflection_to_keep():
     """`put` may be three forms; a past tense is all that its synonym has to serve."""
-    text = "She put it there."
-    parses = parse_rows([text], [row_of(text, PUT, "clear")])
+    text, parse = SENTENCES["put"].values()
+    parses = parse_rows([text], [row_of(text, parse, "clear")])
     relation, words = synonyms("frequent"), words_of([text])
     plain, tagged = reading_of_each_word(words)[1], reading_of_each_word(words, parses=parses)[1]
     counts = np.diff(relation.offsets)
