@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.models import (
+from augment_cli.augmentations.models.rewriting import (
     Rewriter,
     RewritingParameters,
     Rewritten,

@@ -8,7 +8,12 @@ modes.
 
 from dataclasses import dataclass
 
-from augment_cli.augmentations.sda import COLUMNS, by_rules, entailment_of_mode, settings_of_mode
+from augment_cli.augmentations.sda.rules_by_language import (
+    COLUMNS,
+    by_rules,
+    entailment_of_mode,
+    settings_of_mode,
+)
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError

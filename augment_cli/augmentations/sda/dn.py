@@ -10,7 +10,12 @@ which makes up for a missing edit with a phrase in front, is a mode.
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.augmentations.sda import COLUMNS, by_rules, entailment_of_mode, settings_of_mode
+from augment_cli.augmentations.sda.rules_by_language import (
+    COLUMNS,
+    by_rules,
+    entailment_of_mode,
+    settings_of_mode,
+)
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.languages import codes_with

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
-from augment_cli.augmentations.models import sound_part
+from augment_cli.augmentations.models.rewriting import sound_part
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.english.guards.fidelity import unfaithful
@@ -201,7 +201,7 @@ def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(tabl
         seen.append(output)
         return "invented_word" if output == first.get(original) else None
 
-    monkeypatch.setattr("augment_cli.augmentations.models.unfaithful", not_the_first)
+    monkeypatch.setattr("augment_cli.augmentations.models.rewriting.unfaithful", not_the_first)
     guarded = table_of(kind, faithful=True, **options).to_pylist()
     assert set(first.values()) <= set(seen)
     changed = [row for row in guarded if row["original"] in first and row["text"]]
