@@ -213,9 +213,15 @@ def method_table(grid: Grid, found: Measures) -> list[list[str]]:
 
 _FRESH = "fresh"  # the profile of fifteen draws, each of another seed
 _FRESH_SETS = SETS[1:]  # not STS-B, whose pairs are in these, too
+_FRESH_PAIRS = (
+    ("una", "simcse-ntxent"),
+    ("una", "una-random-terms"),
+    ("paraphrase", "simcse-ntxent"),
+    ("paraphrase-una", "paraphrase"),
+)
 
 
-def fresh(grid: Grid, folder: Path) -> Measures:
+def fresh(folder: Path) -> Measures:
     """What the fresh draws have measured: the mean of STS12 to STS15, and SICK."""
     found: Measures = {}
     for line in read_lines(folder / f"{_FRESH}.jsonl"):
@@ -245,18 +251,10 @@ def fresh_table(grid: Grid, found: Measures) -> list[list[str]]:
     return table
 
 
-_FRESH_PAIRS = (
-    ("una", "simcse-ntxent"),
-    ("una", "una-random-terms"),
-    ("paraphrase", "simcse-ntxent"),
-    ("paraphrase-una", "paraphrase"),
-)
-
-
 def tables(grid: Grid, folder: Path) -> str:
     """All tables as Markdown, for each size of the draws."""
     shown = []
-    if found := fresh(grid, folder):
+    if found := fresh(folder):
         shown.append(f"## Fresh draws: {len(found)}")
         shown.append(_markdown(fresh_table(grid, found)))
     for rows in dict.fromkeys(one.rows for one in grid.profiles.values() if grid.bed_of(one)):

@@ -192,7 +192,7 @@ def test_fresh_draws_leave_stsb_out_and_are_corrected_over_both_rates_and_measur
     ]
     (tmp_path / "fresh.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     grid = load_grid()
-    header, *table = fresh_table(grid, fresh(grid, tmp_path))
+    header, *table = fresh_table(grid, fresh(tmp_path))
 
     def gains(better, worse, names):
         means = {(one["row"], one["seed"]): np.mean([one["scores"][name] for name in names]) for one in lines}
