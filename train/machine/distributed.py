@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+
+# Imported before there is a group: it would hold that as a default, and the threads of a group that is still
+# held after `leave` may abort the process while Python ends.
+import torch.distributed.nn
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
