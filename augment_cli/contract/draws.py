@@ -11,6 +11,7 @@ import hashlib
 import numpy as np
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SMALLEST = 2.0**-60  # 0 has no logarithm
 
 
 def splitmix64(states: np.ndarray | np.uint64, counters: np.ndarray) -> np.ndarray:
@@ -41,3 +42,10 @@ def unit_interval(bits: np.ndarray) -> np.ndarray:
 def uniform(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
     """Float64 uniform on [0, 1) for each (row_id, counter), multiples of 2⁻⁵³."""
     return unit_interval(bits(key, row_ids, counters))
+
+
+def gumbel_noise(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
+    """Standard Gumbel noise, float64, for each (row_id, counter)."""
+    # Added to log-probabilities, the largest is a draw from the distribution (Gumbel 1954; Maddison, Tarlow
+    # and Minka 2014, "A* sampling").
+    return -np.log(-np.log(np.maximum(uniform(key, row_ids, counters), _SMALLEST)))

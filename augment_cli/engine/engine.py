@@ -15,7 +15,7 @@ from augment_cli.engine import backends
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 
 # Bytes; with less, libraries abort or fail while they are loaded or allocate their first buffers.
-LEAST = 600_000_000
+LEAST = 800_000_000
 LEAST_FOR_PARSES = 2_500_000_000  # spaCy
 LEAST_FOR_MODELS = 3_000_000_000  # PyTorch
 
@@ -37,6 +37,9 @@ def leave_without_address_space(program: str) -> None:
     except MissingError as error:
         print(f"{program}: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        # Arrow's own allocator takes a gigabyte at once where it can, and leaves the others too little.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 BACKENDS = ("loky", "threading", "dask", "ray")

@@ -13,17 +13,8 @@ from torch import Tensor
 from transformers import LogitsProcessor, TopPLogitsWarper
 from transformers.modeling_outputs import BaseModelOutput
 
-from augment_cli.contract.draws import uniform
+from augment_cli.contract.draws import gumbel_noise
 from augment_cli.neural.runtime import named_cache
-
-_SMALLEST = 2.0**-60  # 0 has no logarithm
-
-
-def gumbel_noise(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """Standard Gumbel noise, float64, for each (row_id, counter)."""
-    # Added to log-probabilities, the largest is a draw from the distribution (Gumbel 1954; Maddison, Tarlow
-    # and Minka 2014, "A* sampling").
-    return -np.log(-np.log(np.maximum(uniform(key, row_ids, counters), _SMALLEST)))
 
 
 def keyed_sampling(key: int, row_ids: np.ndarray, kept: int) -> Callable[..., Tensor]:

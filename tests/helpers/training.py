@@ -75,6 +75,27 @@ def check_gradients(loss, slow, arrays, atol=1e-8, **value):
     return losses.detach()
 
 
+def some_excluded(rows, columns, own):
+    excluded = np.random.default_rng(3).random((rows, columns)) < 0.2
+    excluded[np.arange(rows), own] = False
+    return excluded
+
+
+def check_with_columns(loss, reference, negatives):
+    """Value and gradient of a loss of the layout `columns`; examples/loss has its test by this, too."""
+    rows, d = 5, 4
+    z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
+    excluded = some_excluded(rows, len(candidates), np.arange(rows))
+    logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
+    logit_bias[:, :rows] = 0
+    check_gradients(
+        lambda *pair: loss(*pair, torch.tensor(excluded), 0.5, torch.tensor(logit_bias)),
+        lambda *pair: reference(*pair, excluded, 0.5, logit_bias),
+        [z, candidates],
+        atol=2e-8,
+    )
+
+
 def quick_run(store, encoder, out, **values):
     return train(Run(make_recipe(QUICK | values), store, str(encoder), out), join())
 

@@ -21,7 +21,7 @@ from augment_cli.contract.augmentation import (
     avoided_digest,
     avoided_words,
 )
-from augment_cli.contract.draws import uniform
+from augment_cli.contract.draws import gumbel_noise, uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -45,7 +45,6 @@ from augment_cli.neural.runtime import (
     pinned,
     runtime_settings,
 )
-from augment_cli.neural.sampling import gumbel_noise
 from augment_cli.text.spans import EditList
 from augment_cli.text.surface import CAPITALS, case_of, in_case
 

@@ -51,6 +51,17 @@ def test_help_imports_nothing_heavy():
     assert re.findall("LOADED .*", result.stdout) == ["LOADED []"] * 4
 
 
+def test_to_know_all_augmentations_loads_no_library_of_models():
+    """Every command's report does, that of `una` on a few texts too."""
+    code = (
+        "import sys; from augment_cli import augmentations as all\n"
+        "for name in all.names(): all.get(name)\n"
+        "print([name for name in ('torch', 'transformers', 'spacy') if name in sys.modules])\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
+
+
 def test_the_help_lists_every_command(command):
     result = command("--help")
     assert result.returncode == 0

@@ -10,10 +10,12 @@ import torch
 from augment_cli.neural import fast
 from tests.helpers.training import (
     check_gradients,
+    check_with_columns,
     draw,
     reference_info_nce,
     reference_nt_xent,
     reference_symmetric,
+    some_excluded,
 )
 from train import components
 from train.losses import fast as closed_form
@@ -24,28 +26,12 @@ from train.methods.cosent.cosent_addition import cosent
 from train.methods.una.nt_xent_loss import nt_xent
 
 
-def some_excluded(rows, columns, own):
-    excluded = np.random.default_rng(3).random((rows, columns)) < 0.2
-    excluded[np.arange(rows), own] = False
-    return excluded
-
-
 @pytest.mark.parametrize("negatives", [0, 1, 3])
 @pytest.mark.parametrize(
     ("loss", "reference"), [(info_nce, reference_info_nce), (symmetric, reference_symmetric)]
 )
 def test_losses_of_columns(loss, reference, negatives):
-    rows, d = 5, 4
-    z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
-    excluded = some_excluded(rows, len(candidates), np.arange(rows))
-    logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
-    logit_bias[:, :rows] = 0
-    check_gradients(
-        lambda *pair: loss(*pair, torch.tensor(excluded), 0.5, torch.tensor(logit_bias)),
-        lambda *pair: reference(*pair, excluded, 0.5, logit_bias),
-        [z, candidates],
-        atol=2e-8,
-    )
+    check_with_columns(loss, reference, negatives)
 
 
 def function_of(name):
