@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
-
-# Imported before there is a group: it would hold that as a default, and the threads of a group that is still
-# held after `leave` may abort the process while Python ends.
-import torch.distributed.nn
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
 from augment_cli.neural import fast
 from augment_cli.process.watchdog import Watchdog, watched
 from train.machine.fast import SharedSum
+
+if dist.is_available():
+    # Before there is a group: it would hold that as a default, and the threads of a group that is still held
+    # after `leave` may abort the process while Python ends.
+    import torch.distributed.nn
 
 
 @watched("gather", "sum", "same", "agree", "sum_gradients", "barrier")
