@@ -31,7 +31,7 @@ def check_address_space(least: int = LEAST) -> None:
 
 
 def leave_without_address_space(program: str) -> None:
-    """End the process with a line and its exit code if a limit is lower than what is needed."""
+    """End the process with a line if a limit is lower than what is needed; else make do with it."""
     try:
         check_address_space(LEAST)
     except MissingError as error:
