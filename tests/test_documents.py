@@ -39,7 +39,6 @@ from benchmarks.reproduce.table import (
     fresh_table,
     measured,
 )
-from benchmarks.reproduce.table import gain as gain_of
 from docs import reference
 from tests.helpers.commands import command_named, typed
 from tests.helpers.pages import DOCS, PAGES
@@ -357,30 +356,30 @@ def test_what_it_says_of_meaning_was_measured():
 
 
 def test_the_table_of_results_was_measured():
-    # Rows are in the grid's order.
+    # Rows are in the grid's order, the fresh draws' first.
     grid = load_grid()
     found = measured(GRID.parent / "results", draws(grid, 2_560))
     page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if VERDICT.search(line)]
-    table = comparison_table(grid, found)[1:]
-    for shown, (_, _, paper, gain, _, _, _, of_gain, sick, _, _, _, of_sick, *_) in zip(
-        rows, table, strict=True
-    ):
-        assert shown[2:] == [gain, of_gain, sick, of_sick, paper]
     again = fresh_table(grid, fresh(GRID.parent / "results"))[1:]
-    for _, _, rate, sts, _, _, _, of_sts, sick, _, _, _, of_sick in again:
-        assert f"| {rate} | {sts} | {sick} |" in page and of_sts == of_sick == "unclear"
-    least = min(float(p) for row in again for p in (row[4], row[9]))
-    assert f"least is {least:.3f}" in " ".join(page.split())
-    at_any_rate = [
-        gain
-        for control in ("simcse-ntxent", "simcse-ntxent-3e-4", "simcse-ntxent-5e-4")
-        for gain in differences(found, "una", control, "sick")
-    ]
-    assert len(at_any_rate) == 15 and min(at_any_rate) > 0
+    for shown, row in zip(rows[: len(again)], again, strict=True):
+        rate, sts, of_sts, sick, of_sick = (row[place] for place in (2, 3, 7, 8, 12))
+        assert shown[2:] == [f"15 fresh, {rate}", sts, of_sts, sick, of_sick, "–"]
+    table = comparison_table(grid, found)[1:]
+    for shown, row in zip(rows[len(again) :], table, strict=True):
+        paper, sts, of_sts, sick, of_sick = (row[place] for place in (2, 3, 7, 8, 12))
+        assert shown[2:] == ["5", sts, of_sts, sick, of_sick, paper]
+    words = " ".join(page.split())
+    least, adjusted = min((float(row[start]), float(row[start + 1])) for row in again for start in (4, 9))
+    assert f"the least is {least:.3f}, after it {adjusted:.3f}" in words
+    una, modals = (
+        differences(found, row, "simcse-ntxent", measure)
+        for row, measure in (("una", "sick"), ("modals", "average"))
+    )
     large = measured(GRID.parent / "results", draws(grid, 20_000))
-    for gains in (differences(large, one.better, one.worse) for one in grid.comparisons):
-        assert not gains or f"| {gain_of(gains)} |" in page
+    behind = mean(differences(large, "modals", "simcse-ntxent"))
+    assert f"UNA, by {mean(una):.2f} of SICK" in words
+    assert f"MODALS, by {mean(modals):.2f} of STS, is {-behind:.2f} behind with 20,000 sentences" in words
     levels = averages(found)
     for row in ("word-table-idf", "best"):
         assert f"({levels[row]:.1f})" in page
