@@ -152,7 +152,7 @@ def check_columns(store: Store, options: IngestOptions, taken: Collection[str]) 
         store.part_path(column, 0)  # refuses what cannot be a stage's name
         if column in taken:
             raise UsageError(
-                f"--{role}-column {column}: is what another stage is called; rename it in the input"
+                f"--{role}-column {column}: another stage has this name; rename the column in the input"
             )
 
 

@@ -96,8 +96,7 @@ def choose(
             )
         if name in own:
             raise UsageError(
-                f"--carry {name}: is what pack, or a trainer, calls a column of its own; rename it in the "
-                "input"
+                f"--carry {name}: pack or a trainer has a column of this name; rename yours in the input"
             )
     return options
 

@@ -119,7 +119,7 @@ def test_what_cannot_be_is_refused(tmp_path, options, message):
 @pytest.mark.parametrize("name", ["una", "tfidf", "vectors"])
 def test_a_column_called_like_a_stage_is_refused_before_anything_is_read(tmp_path, name):
     (tmp_path / "in.csv").write_text(f"text,{name}\none,two\n")
-    with pytest.raises(UsageError, match=f"--negative-column {name}: is what another stage is called"):
+    with pytest.raises(UsageError, match=f"--negative-column {name}: another stage has this name"):
         read(tmp_path / "store", tmp_path / "in.csv", negative_columns=[name])
     assert not (tmp_path / "store" / "manifest.json").exists()
 
