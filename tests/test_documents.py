@@ -28,7 +28,7 @@ from augment_cli.process.exit_codes import VARIABLES
 from augment_cli.reports.soundness import all_kinds
 from augment_cli.store.kinds import MEANINGS
 from augment_cli.version import __version__
-from benchmarks import read_lines
+from benchmarks import read_lines, snli_negatives
 from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.table import (
     averages,
@@ -330,6 +330,10 @@ def test_what_the_how_to_says_of_adaptation_was_measured(adaptation):
         assert f"{lost:.1f}" in page
 
 
+OF_SNLI = read_lines(snli_negatives.RESULTS)
+BY_RULE = "negation, antonym, una --same pos"
+
+
 def test_what_it_says_of_augmentations_was_measured():
     grid = load_grid()
     small, large = (measured(GRID.parent / "results", draws(grid, rows)) for rows in (2_560, 20_000))
@@ -344,7 +348,9 @@ def test_what_it_says_of_augmentations_was_measured():
         for rate in ("2e-4", "3e-4")
         for measure in ("average", "sick")
     ]
-    assert numbers_of(VERDICTS[2]) == [2_560, round(max(map(abs, of_una)), 1)]
+    by_rule, by_people = (mean(snli_negatives.gains(OF_SNLI, way, "sick")) for way in (BY_RULE, "people"))
+    most = max(map(abs, of_una))
+    assert numbers_of(VERDICTS[2]) == [round(by_rule, 1), round(by_people, 1), 2_560, round(most, 1)]
 
 
 def test_what_it_says_of_meaning_was_measured():
@@ -356,11 +362,14 @@ def test_what_it_says_of_meaning_was_measured():
 
 
 def test_the_table_of_results_was_measured():
-    # Rows are in the grid's order, the fresh draws' first.
+    # SNLI's rows come first, then the fresh draws', in the grid's order.
     grid = load_grid()
     found = measured(GRID.parent / "results", draws(grid, 2_560))
     page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if VERDICT.search(line)]
+    of_snli = snli_negatives.difference_rows(OF_SNLI)
+    for _, *cells in of_snli:
+        assert rows.pop(0)[1:] == ["no negatives", "5 of SNLI", *cells, "–"]
     again = fresh_table(grid, fresh(GRID.parent / "results"))[1:]
     for shown, row in zip(rows[: len(again)], again, strict=True):
         rate, sts, of_sts, sick, of_sick = (row[place] for place in (2, 3, 7, 8, 12))

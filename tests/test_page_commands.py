@@ -87,7 +87,7 @@ ELSEWHERE = {
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
     r"^make bench-train |benchmarks\.(\w+_speed|gpu_quarter)": "measures for minutes",
     r"benchmarks\.growth": "needs a large corpus, and minutes",
-    r"benchmarks\.(adapt_\w+|meaning_pairs)": "needs the real sets, and hours",
+    r"benchmarks\.(adapt_\w+|meaning_pairs|snli_negatives)": "needs the real sets, and hours",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
     r"^augment-cli (generate|read) |llm-": "needs a server with a model: tests/augment_cli/answers",
     r"--store (texts|queries)|--beir held-out": "needs what a model wrote: tests/augment_cli/answers",

@@ -140,12 +140,15 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store, own: Sequence[Any]
         tests.insert(0 if recipe.watching.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
-        tests.append(PairRetrieval(held_out_pairs(store, recipe.held_out, stages)))
+        pairs = held_out_pairs(store, recipe.held_out, stages)
+        if len(pairs) > 1:
+            tests.append(PairRetrieval(pairs))
     if not tests:
         raise UsageError(
             "nothing could tell whether training helps: fewer than 200 different texts have no "
-            "neighbourhoods to ask, and the data folder has no STS-B (--data); give more texts, or add "
-            "--set held_out=0.1 to ask held-out texts, or --set evaluate_every=0 to train without knowing"
+            "neighbourhoods to ask, and the data folder has no STS-B (--data); give more texts, add "
+            f"--set held_out={max(0.1, min(0.5, 2 * recipe.held_out)):.2g} to ask held-out texts, or --set "
+            "evaluate_every=0 to train without knowing"
         )
     return DevTest(tests)
 
@@ -204,7 +207,7 @@ def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> li
 class PairRetrieval:
     """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity."""
 
-    pairs: list[tuple[str, str]]
+    pairs: list[tuple[str, str]]  # at least two: a single one is always found
 
     def measure(self, encoder: Encoder) -> Sides:
         """Vectors of the pairs' two sides."""
@@ -214,16 +217,14 @@ class PairRetrieval:
     def scores(self, measured: Sides, before: Scores) -> Scores:
         """As `DevTest`."""
         return {
-            "pair_retrieval": float(geometry.finds_own(*measured).mean()) if self.pairs else 0.0,
+            "pair_retrieval": float(geometry.finds_own(*measured).mean()),
             "alignment": geometry.alignment(*measured),
             "uniformity": geometry.uniformity(np.concatenate(measured)),
-            "pair_cosine": float(geometry.cosine(*measured).mean()) if self.pairs else 0.0,
+            "pair_cosine": float(geometry.cosine(*measured).mean()),
         }
 
     def gain(self, before: Sides, after: Sides) -> tuple[float, float, float]:
         """As `DevTest`."""
-        if len(self.pairs) < 2:
-            return 0.0, 0.0, 0.0
         return gain_interval(*(geometry.finds_own(*sides).astype(float) for sides in (after, before)))
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from augment_cli.errors import MixError
+from augment_cli.errors import MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.training import TOPICS, draw, quick_run, sentence
 from train.data.order import is_held_out
@@ -88,7 +88,6 @@ def test_pair_retrieval_of_perfect_and_useless_encoders():
     gain, low, high = test.gain(useless, perfect)
     assert gain == pytest.approx(0.95) and 0.8 < low < 0.95 <= high <= 1
     assert test.gain(perfect, perfect) == (0, 0, 0)
-    assert PairRetrieval([]).gain(useless, perfect) == (0, 0, 0)  # nothing is held out
 
 
 def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
@@ -220,10 +219,19 @@ def test_a_small_corpus_has_no_score_and_that_of_an_earlier_version_is_not_compa
         scores(Neighbourhoods.of(topics_store), ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
 
 
-def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_store, monkeypatch):
+def test_a_training_of_which_nothing_could_tell_whether_it_helps_is_refused(tiny_store):
+    # 150 rows of one text each: no neighbourhoods, and hardly a row is held out.
+    for share, larger in (("0.01", "0.1"), ("0", "0.1")):
+        with pytest.raises(UsageError, match=f"--set held_out={larger} to ask held-out texts"):
+            dev_test(None, make_recipe({"held_out": float(share)}), Store.open(tiny_store))
+
+
+def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_store, tiny_store, monkeypatch):
     found = dev_test(None, make_recipe({"held_out": 0.2}), topics_store)(ByTopic(0.5), {})
     assert next(iter(found)) == "neighbours"
-    assert "pair_retrieval" in found
+    assert "pair_retrieval" not in found  # its texts are too short to have halves
+    pairs = dev_test(None, make_recipe({"held_out": 0.3, "positives": ["aa"]}), Store.open(tiny_store))
+    assert [*map(type, pairs.tests)] == [PairRetrieval]
     monkeypatch.setattr("train.watching.evaluate.has_stsb", lambda data: True)
     monkeypatch.setattr("train.watching.evaluate.stsb", lambda *_: SimpleNamespace(spearman=0.5))
     for dev, first in [("auto", "stsb_dev"), ("neighbours", "neighbours")]:
