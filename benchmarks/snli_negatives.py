@@ -1,13 +1,14 @@
 """How much of what people's contradictions teach do negatives made offline recover? On pairs of SNLI.
 
     make bed DATA=../shared/data
-    python -m benchmarks.snli_negatives --data ../shared/data --work runs/snli
+    python -m benchmarks.snli_negatives --data ../shared/data --work runs/snli --results runs/snli.jsonl
 
 A premise and what it entails are the two views; with them come no negatives, people's contradiction of the
 premise, or what is made of the entailed sentence: by a prefix, by one rule, by three, by UNA, or another one
 that TF-IDF finds. Each draw is 2,560 of 5,437 pairs and another seed, trained from the bed for 80 steps of 32
 with NT-Xent at one rate for all. Scored are STS-B's dev and test pairs, which choose nothing, and SICK's
-training pairs. What is in `--results` is not made again. Printed are JSON lines, then a table.
+training pairs. What is in `--results` is not made again; the file that is taken without it has the recorded
+figures. Printed are JSON lines, then a table.
 """
 
 import argparse
