@@ -390,8 +390,8 @@ def test_the_table_of_results_was_measured():
     assert f"UNA, by {mean(una):.2f} of SICK" in words
     assert f"MODALS, by {mean(modals):.2f} of STS, is {-behind:.2f} behind with 20,000 sentences" in words
     levels = averages(found)
-    for row in ("word-table-idf", "best"):
-        assert f"({levels[row]:.1f})" in page
+    for name in ("word-table-idf", "best"):
+        assert f"({levels[name]:.1f})" in page
     assert max(levels.values()) == levels["best"]
 
 
