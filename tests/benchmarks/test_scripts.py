@@ -19,7 +19,7 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import growth, read_lines
+from benchmarks import growth, read_lines, snli_negatives
 from benchmarks.adapt_domains import DOMAINS, difference_table
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
@@ -140,6 +140,26 @@ def with_parses(rows: Rows) -> Rows:
     table = parse_texts(pipeline(), rows.texts).combine_chunks()
     parses = ParseRows.from_table(table, rows.code_points, languages_of("en"))
     return Rows(rows.row_ids, rows.texts, rows.code_points, None, parses)
+
+
+def test_pairs_of_snli_have_both_kinds_and_nothing_that_is_scored(tmp_path):
+    def write(name, header, *rows):
+        path = tmp_path / f"{name}.tsv.gz"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress("".join("\t".join(row) + "\n" for row in (header, *rows)).encode()))
+
+    for name in ("sts12", "sts13", "sts14", "sts15", "stsb", "sick"):
+        write(f"sts/{name}", ("sentence1", "sentence2"), ("A cat sleeps.", f'A "{name}" runs.'))
+    said = [
+        ("A dog barks .", "A dog is loud ."),
+        ("A man sits .", "a cat sleeps"),
+        ("A girl runs .", "She runs ."),
+    ]
+    entailed = [(premise, "entailment", text) for premise, text in said]
+    others = [(premise, "contradiction", f"Not {premise}") for premise, _ in said[:2]]
+    write("nli/snli_dev_test", ("premise", "label", "hypothesis"), *entailed, *others)
+    assert [*snli_negatives.pairs(tmp_path)] == [("A dog barks .", "A dog is loud .", "Not A dog barks .")]
+    assert snli_negatives.detokenized("A dog does n't bark .") == "A dog doesn't bark."
 
 
 def test_an_odd_number_of_negations():
