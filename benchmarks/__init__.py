@@ -49,6 +49,11 @@ def read_sentences(pattern: str, count: int) -> Iterator[str]:
                 yield line.rstrip("\n")
 
 
+def letters(text: str) -> str:
+    """What two spellings of one sentence share, since sets differ in case and spaces."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The lines of a file; none where it is not there yet."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []

@@ -26,7 +26,7 @@ import polars as pl
 from nltk.tokenize.treebank import TreebankWordDetokenizer
 
 from augment_cli.encoding.loading import load_encoder
-from benchmarks import add_line, markdown, read_lines
+from benchmarks import add_line, letters, markdown, read_lines
 from benchmarks.reproduce.table import gain, holm, student, verdict
 from eval.contract import Encode
 from eval.measures.geometry import correlation
@@ -41,19 +41,14 @@ SETTINGS = (
     "labels=kind", "positives=entailed", "pooling=mean", "batch=32", "learning_rate=2e-4", "clip=1.0",
     "precision=fp32", "threads=1", "evaluate_every=0",
 )  # fmt: skip
-# What makes each column of negatives of the entailed sentences.
+# Each column of negatives of the entailed sentences: the stage that has them, and what makes it.
 COMMANDS = {
-    "by_negation": "negation",
-    "by_antonym": "antonym",
-    "by_una": "una --surface in-place --radius 4000 --name una-paper",
-    "by_una_pos": "una --same pos --name una-pos",
-    "by_mining": "mine --range-max 20 --max-score 0.9",
+    "by_negation": ("negation", "negation"),
+    "by_antonym": ("antonym", "antonym"),
+    "by_una": ("una-paper", "una --surface in-place --radius 4000 --name una-paper"),
+    "by_una_pos": ("una-pos", "una --same pos --name una-pos"),
+    "by_mining": ("mined-tfidf", "mine --range-max 20 --max-score 0.9"),
 }
-STAGES = {
-    "by_una": "una-paper",
-    "by_una_pos": "una-pos",
-    "by_mining": "mined-tfidf",
-}  # not named as their column
 COLUMNS = ("by_people", "by_prefix", *COMMANDS)
 WAYS = {
     "none": (),
@@ -64,11 +59,6 @@ WAYS = {
     "UNA as in the paper": ("by_una",),
     "mined by TF-IDF": ("by_mining",),
 }
-
-
-def letters(text: str) -> str:
-    """What two spellings of one sentence share."""
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def pairs(data: Path) -> Iterator[tuple[str, str, str]]:
@@ -104,9 +94,8 @@ def table_of(data: Path, work: Path) -> pl.DataFrame:
     denied = [f"It is not true that {text[0].lower()}{text[1:]}" for text in table["entailed"]]
     table = table.with_columns(pl.Series("by_prefix", denied))
     call("ingest", "--corpus", str(file), "--text-column", "entailed", "--store", str(store))
-    for column, command in COMMANDS.items():
+    for column, (name, command) in COMMANDS.items():
         call(*command.split(), "--store", str(store))
-        name = STAGES.get(column, command)
         stage = pl.read_parquet(store / name / "*.parquet").sort("row_id")
         assert len(stage) == len(table)
         table = table.with_columns(
@@ -177,16 +166,8 @@ def main() -> None:
         if not store.is_dir():
             table[sorted(random.Random(seed).sample(range(len(table)), ROWS))].write_csv(file)
             columns = [word for column in COLUMNS for word in ("--negative-column", column)]
-            words = (
-                "--text-column",
-                "premise",
-                "--positive-column",
-                "entailed",
-                *columns,
-                "--max-rejects",
-                "1",
-            )
-            call("ingest", "--corpus", str(file), *words, "--store", str(store))
+            words = ["--text-column", "premise", "--positive-column", "entailed", *columns]
+            call("ingest", "--corpus", str(file), *words, "--max-rejects", "1", "--store", str(store))
         out = options.work / f"draw-{draw}-{list(WAYS).index(way)}"
         encoder = load_encoder(train(store, options.encoder, out, seed, WAYS[way]))
         add_line(

@@ -39,6 +39,7 @@ from benchmarks.reproduce.table import (
     fresh_table,
     measured,
 )
+from benchmarks.reproduce.table import gain as gain_of
 from docs import reference
 from tests.helpers.commands import command_named, typed
 from tests.helpers.pages import DOCS, PAGES
@@ -367,9 +368,9 @@ def test_the_table_of_results_was_measured():
     found = measured(GRID.parent / "results", draws(grid, 2_560))
     page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if VERDICT.search(line)]
-    of_snli = snli_negatives.difference_rows(OF_SNLI)
-    for _, *cells in of_snli:
-        assert rows.pop(0)[1:] == ["no negatives", "5 of SNLI", *cells, "–"]
+    for way, *cells in snli_negatives.difference_rows(OF_SNLI):
+        of_draws = snli_negatives.gains(OF_SNLI, way, "sick")
+        assert rows.pop(0)[1:] == ["no negatives", f"{len(of_draws)} of SNLI", *cells, "–"]
     again = fresh_table(grid, fresh(GRID.parent / "results"))[1:]
     for shown, row in zip(rows[: len(again)], again, strict=True):
         rate, sts, of_sts, sick, of_sick = (row[place] for place in (2, 3, 7, 8, 12))
@@ -386,6 +387,15 @@ def test_the_table_of_results_was_measured():
         for row, measure in (("una", "sick"), ("modals", "average"))
     )
     large = measured(GRID.parent / "results", draws(grid, 20_000))
+    log = " ".join((REPOSITORY / "benchmarks/LOG.md").read_text("utf-8").split())
+    for gains in (differences(large, one.better, one.worse) for one in grid.comparisons):
+        assert not gains or gain_of(gains) in log
+    at_any_rate = [
+        gain
+        for control in ("simcse-ntxent", "simcse-ntxent-3e-4", "simcse-ntxent-5e-4")
+        for gain in differences(found, "una", control, "sick")
+    ]
+    assert len(at_any_rate) == 15 and min(at_any_rate) > 0  # so the log
     behind = mean(differences(large, "modals", "simcse-ntxent"))
     assert f"UNA, by {mean(una):.2f} of SICK" in words
     assert f"MODALS, by {mean(modals):.2f} of STS, is {-behind:.2f} behind with 20,000 sentences" in words

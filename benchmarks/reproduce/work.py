@@ -25,6 +25,7 @@ from augment_cli.models.digest import model_digest
 from augment_cli.session import Session
 from augment_cli.store.files import replace_folder, sha256_of_json
 from augment_cli.store.store import Store
+from benchmarks import letters
 from benchmarks.reproduce.grid import Bed, Profile
 from benchmarks.reproduce.units import MOST_COUNTED, TRAINING, Result, Results, Unit, counts_tokens
 from eval.contract import Options, Progress
@@ -197,9 +198,6 @@ def own_pairs(dev: Pairs, tests: Iterable[Table]) -> np.ndarray:
 
 
 def _keys(pairs: Pairs) -> list[tuple[str, ...]]:
-    def letters(text: str) -> str:
-        return "".join(filter(str.isalnum, text.casefold()))
-
     return [tuple(sorted(map(letters, both))) for both in zip(pairs.first, pairs.second, strict=True)]
 
 
