@@ -145,17 +145,23 @@ def _spread(values: list[float]) -> str:
     return f"{statistics.mean(values):+.2f}{deviation}".replace("-", "−")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def common_options(documentation: str) -> argparse.ArgumentParser:
+    """What the scripts that adapt take."""
+    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
     parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
     parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
     parser.add_argument("--encoder", default=MINILM_PACKAGE)
     parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
     parser.add_argument("--set", action="append", default=[], help="a setting of every recipe")
+    return parser
+
+
+def main() -> None:
+    parser = common_options(__doc__)
+    parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
     parser.add_argument("--kinds", default="start,lookup,best,lookup of best", help="what is scored")
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42,0,1")
