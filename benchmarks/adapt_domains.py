@@ -62,8 +62,10 @@ def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[lis
     return [texts[place] for place in chosen], labels[chosen]
 
 
-def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, seeds: int) -> dict[str, float]:
-    """What an encoder scores on other texts of a domain and on STS-B test, in percent."""
+def scores(
+    encode: Encode, table: Table, rows: int, scored: int, data: Path, seeds: int, general: bool = True
+) -> dict[str, float]:
+    """What an encoder scores on other texts of a domain and, if asked, on STS-B test, in percent."""
     texts, labels = _some(table, ["test"], rows, rows + scored)  # none of the corpus
     vectors = encode(texts)
     measured = {"purity_10": float(neighbourhoods_by_row(vectors, labels, [10])["purity_10"].mean())}
@@ -73,7 +75,8 @@ def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, see
         known, classes = corpus_of(table, rows)
         side = (encode(known), classes)
         measured["accuracy_10"] = intent.score(side, (vectors, labels), shots=(10,)).main
-    measured["stsb"] = stsb(encode, data, "test").spearman
+    if general:
+        measured["stsb"] = stsb(encode, data, "test").spearman
     return {name: 100 * float(value) for name, value in measured.items()}
 
 
