@@ -3,9 +3,9 @@
     python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals
 
 For each domain and way five rates are trained for 30 steps of 32 texts; the best two go on to 100, the best
-one to 300. Which is best is asked of the labels of 2,000 texts that were not in the corpus, which no user has:
-the mean of K-means or few-shot accuracy and purity. Three seeds follow at the best point. Printed is a JSON
-line for each point, and at the end a table. Finished ways are not made again.
+one to 300. Which is best is asked of labels, which no user has: the mean of K-means or few-shot accuracy and
+purity of 2,000 texts not in the corpus. Three seeds follow at the best point. Printed is a JSON line
+for each point, and at the end a table. Finished ways are not made again.
 """
 
 import argparse
