@@ -312,7 +312,10 @@ def read_verdict(out: Path, start: str) -> Verdict:
     ]
     if lookup.is_dir():
         use = f"augment_cli.load_encoder({shown_lookup}).encode(texts)"
-        following.append(f"lookup, for topics and classes: {use}")
+        doubt = (
+            "" if ended["outcome"] == "better" else ", though nothing here says that it helps (ask labels)"
+        )
+        following.append(f"lookup, for topics and classes{doubt}: {use}")
     elif ended["outcome"] == "better":
         following.append("more for topics and classes, not for search: the same command with --lookup")
     if (out / "run.html").is_file():

@@ -127,17 +127,17 @@ def is_right(line: dict[str, Any]) -> bool:
     """Whether labels and known partners agree with the verdict of a run.
 
     "Better" is for topics and classes: one of the two scores by labels gains and neither loses half a point.
-    What it says of the one text holds for known partners: they are found less often only where it says so.
+    What it says of the one text holds for known partners: "less often" is not half a point more, and so on.
     """
     gain = line["gain"]
     if line["outcome"] != "better":  # the start comes out
         return not any(gain.values())
     by_labels = [gain[key] for key in ("main", "purity_10") if key in gain]
     topics = not by_labels or (max(by_labels) > 0 and min(by_labels) > -LEAST)
-    said_less = "less often" in in_words(line["outcome"], {
-        key: dict(zip(("before", "best"), line[key], strict=True)) for key in HALVES
-    })  # fmt: skip
-    return topics and (said_less or gain.get("own", 0.0) > -LEAST)
+    halves = {key: dict(zip(("before", "best"), line[key], strict=True)) for key in HALVES}
+    said_less = "less often" in in_words(line["outcome"], halves)
+    own = gain.get("own", 0.0)
+    return topics and (own < LEAST if said_less else own > -LEAST)
 
 
 def corpora_table(lines: list[dict[str, Any]]) -> str:
