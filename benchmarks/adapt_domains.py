@@ -7,13 +7,12 @@ A domain's corpus is `--rows` texts of its evaluation set, without labels; any s
 will do (`--domains agnews,mr,cr`). Scored are `--scored` other texts: K-means accuracy (clustering) or
 accuracy from ten examples a class of the corpus, the purity of the ten nearest, and STS-B test. A finished
 run is not made again, nor is an encoder scored again that has its line in `--results`. Printed is a JSON line
-for each encoder, and at the end the tables of benchmarks/results/adaptation.md.
+for each encoder, and at the end the table of benchmarks/results/adaptation.md.
 """
 
 import argparse
 import functools
 import resource
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -35,11 +34,11 @@ from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks import Table, load_registry, read_table
 
-SCORES = {
-    "accuracy": "K-means accuracy",
-    "purity_10": "purity of the ten nearest",
-    "accuracy_10": "accuracy from ten examples a class",
-    "stsb": "STS-B test",
+KINDS = {  # of encoders, and what their rows are called
+    "start": "",
+    "best": "adapted",
+    "lookup": "a lookup of it",
+    "lookup of best": "a lookup of it adapted",
 }
 STATIC = Path(__file__).parents[1] / "data" / "models" / "static"
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -121,31 +120,43 @@ def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: in
     return out
 
 
-def difference_table(lines: list[dict[str, Any]], encoder: str = "best") -> str:
-    """The scores before, and the mean and standard deviation of the differences over seeds, as Markdown."""
+def gains_table(lines: list[dict[str, Any]]) -> str:
+    """What each encoder scores, and what adaptation, a lookup in the corpus, or both gain, as Markdown."""
     rows = []
-    made = [line for line in lines if line["encoder"] == encoder]
-    for model, domain in dict.fromkeys((line["model"], line["domain"]) for line in made):
-        own = [line for line in lines if (line["model"], line["domain"]) == (model, domain)]
-        before = next(line for line in own if line["encoder"] == "start")
-        after = [line for line in own if line in made]
-        changes = {key: [line[key] - before[key] for line in after] for key in SCORES if key in before}
-        price = _spread(changes.pop("stsb"))
-        for key, values in changes.items():
-            up = f"{sum(value > 0 for value in values)} of {len(values)}"
-            rows.append([model, domain, SCORES[key], f"{before[key]:.2f}", _spread(values), up, price])
-    header = ["model", "domain", "score", "before", "after − before", "up in", "STS-B test"]
-    return markdown(header, rows, "lllrrrr")
+    for model in dict.fromkeys(line["model"] for line in lines):
+        by_kind = {kind: _by_domain(lines, model, kind) for kind in KINDS}
+        start = by_kind.pop("start")
+        rows.append([f"**{model}**", *_cells(start, ".1f")])
+        for kind, found in by_kind.items():
+            gains = {domain: score - start[domain] for domain, score in found.items()}
+            rows += [[KINDS[kind], *_cells(gains, "+.1f")]] if gains else []
+    return markdown(["encoder", *DOMAINS, "mean", "STS-B test"], rows)
+
+
+def _by_domain(lines: list[dict[str, Any]], model: str, kind: str) -> dict[str, np.ndarray]:
+    """K-means or few-shot accuracy, purity and STS-B, means over seeds, of each domain that was measured."""
+    own = [line for line in lines if (line["model"], line["encoder"]) == (model, kind)]
+    found: dict[str, list[list[float]]] = {domain: [] for domain in DOMAINS}
+    for line in own:
+        found[line["domain"]].append([main_score(line), line["purity_10"], line["stsb"]])
+    return {domain: np.mean(scores, axis=0) for domain, scores in found.items() if scores}
+
+
+def main_score(line: dict[str, Any]) -> float:
+    """K-means accuracy where a domain is a set of clustering, else that from ten examples a class."""
+    return float(line["accuracy" if "accuracy" in line else "accuracy_10"])
+
+
+def _cells(by_domain: dict[str, np.ndarray], form: str) -> list[str]:
+    mean = np.mean([*by_domain.values()], axis=0)
+    pairs = [by_domain.get(domain) for domain in DOMAINS]
+    cells = ["–" if pair is None else f"{pair[0]:{form}} / {pair[1]:{form}}" for pair in [*pairs, mean]]
+    return [cell.replace("-", "−") for cell in (*cells, f"{mean[2]:{form}}")]
 
 
 def _children_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _spread(values: list[float]) -> str:
-    deviation = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):+.2f}{deviation}".replace("-", "−")
 
 
 def common_options(documentation: str) -> argparse.ArgumentParser:
@@ -165,7 +176,7 @@ def common_options(documentation: str) -> argparse.ArgumentParser:
 def main() -> None:
     parser = common_options(__doc__)
     parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
-    parser.add_argument("--kinds", default="start,lookup,best,lookup of best", help="what is scored")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="what is scored")
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42,0,1")
     options = parser.parse_args()
@@ -188,9 +199,7 @@ def main() -> None:
                     key["cpu_seconds"] = round(spent)
                 measured = scores(encode, table, options.rows, options.scored, options.data, options.kmeans)
                 add_line(results, lines, key | measured)
-    print(difference_table(lines))
-    print("\na lookup, nothing trained:\n" + difference_table(lines, "lookup"))
-    print("\nlooked up in the corpus:\n" + difference_table(lines, "lookup of best"))
+    print(gains_table(lines))
 
 
 if __name__ == "__main__":

@@ -22,13 +22,12 @@ import torch
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
 from benchmarks import add_line, markdown, read_lines
-from benchmarks.adapt_domains import DOMAINS, common_options, corpus_of, scores
+from benchmarks.adapt_domains import DOMAINS, common_options, corpus_of, main_score, scores
 from eval.tasks import Table, load_registry, read_table
 
 RATES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
 LENGTHS = {30: 2, 100: 1, 300: 0}  # steps, and how many of the rates go on
 BATCH, WARMUP, MOST_TOKENS = 32, 10, 64
-MAIN = ("accuracy", "accuracy_10")
 
 
 class Trained:
@@ -128,7 +127,7 @@ WAYS: dict[str, tuple[Callable[[str, random.Random], tuple[str, str]], Callable[
 
 def gain(line: dict[str, Any]) -> float:
     """What a point is chosen by."""
-    return statistics.mean([next(line[name] for name in MAIN if name in line), line["purity_10"]])
+    return statistics.mean([main_score(line), line["purity_10"]])
 
 
 def tune(
@@ -170,8 +169,7 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
     rows = []
     for way, domain in dict.fromkeys((line["way"], line["domain"]) for line in made):
         own = [line for line in made if (line["way"], line["domain"]) == (way, domain)]
-        found = [next(line[name] for name in MAIN if name in line) for line in own]
-        means = [statistics.mean(one) for one in (found, [line["purity_10"] for line in own])]
+        means = [statistics.mean(map(score, own)) for score in (main_score, lambda line: line["purity_10"])]
         stsb = statistics.mean(line["stsb"] for line in own)
         point = f"{own[0]['rate']:g}, {own[0]['steps']}"
         rows.append([way, domain, point, *(f"{one:.1f}" for one in (*means, stsb)), str(len(own))])

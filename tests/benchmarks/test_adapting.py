@@ -13,12 +13,38 @@ from hypothesis import strategies as st
 
 from benchmarks import adapt_rivals, read_lines
 from benchmarks.adapt_corpora import CORPORA, corpora_table, is_right, own_partner, read_pairs
+from benchmarks.adapt_domains import DOMAINS, gains_table, main_score
 from benchmarks.adapt_rivals import WAYS, Trained, crops, damaged, rivals_table, tune
 from eval.tasks import load_registry
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_models import SENTENCES
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
+
+
+def test_gains_are_those_over_the_starting_encoder_by_domain():
+    common = {"model": "m", "domain": "banking77"}
+    lines = [
+        common | {"encoder": "start", "accuracy_10": 50.0, "purity_10": 40.0, "stsb": 80.0},
+        common | {"encoder": "best", "seed": 1, "accuracy_10": 52.0, "purity_10": 45.0, "stsb": 79.0},
+        common | {"encoder": "best", "seed": 2, "accuracy_10": 49.0, "purity_10": 46.0, "stsb": 79.5},
+    ]
+    assert gains_table(lines).split("\n")[2:] == [
+        "| **m** | – | – | – | 50.0 / 40.0 | – | 50.0 / 40.0 | 80.0 |",
+        "| adapted | – | – | – | +0.5 / +5.5 | – | +0.5 / +5.5 | −0.8 |",
+    ]
+
+
+def test_the_page_shows_what_each_encoder_gains():
+    page, untrained = PAGE.read_text("utf-8"), read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl")
+    assert gains_table(read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")) in page
+    cells = {}
+    for line in untrained:
+        scores = f"{main_score(line):.1f} / {line['purity_10']:.1f}"
+        cells.setdefault(line["encoder"], {})[line["domain"]] = scores
+    assert len(cells) == 5
+    for encoder, of_domain in cells.items():
+        assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
 
 
 def test_a_partner_is_found_among_those_of_the_others():

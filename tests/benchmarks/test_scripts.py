@@ -19,12 +19,10 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
-from benchmarks import growth, read_lines, snli_negatives
-from benchmarks.adapt_domains import DOMAINS, difference_table
+from benchmarks import growth, snli_negatives
 from benchmarks.gpu_quarter import main
 from benchmarks.judged_table import DOCUMENT, JUDGED, table
 from benchmarks.meaning_pairs import is_negated
-from tests.helpers.places import REPOSITORY
 
 
 @pytest.mark.slow
@@ -39,33 +37,6 @@ def test_trainings_are_compared_with_the_cpus_and_speeds_stand_in_one_file(tmp_p
     assert not found["left_out"]
     main(["--out", str(out), "--seconds", "0", "--precisions", "fp32", "--modes", "plain", *sizes])
     assert len(json.loads(out.read_text(encoding="utf-8"))["left_out"]) == 2
-
-
-PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
-
-
-def test_differences_are_those_to_the_starting_encoder():
-    common = {"model": "m", "domain": "d"}
-    lines = [
-        common | {"encoder": "start", "accuracy_10": 50.0, "stsb": 80.0},
-        common | {"encoder": "best", "seed": 1, "accuracy_10": 52.0, "stsb": 79.0},
-        common | {"encoder": "best", "seed": 2, "accuracy_10": 49.0, "stsb": 79.0},
-    ]
-    row = "| m | d | accuracy from ten examples a class | 50.00 | +0.50 ± 2.12 | 1 of 2 | −1.00 ± 0.00 |"
-    assert difference_table(lines).split("\n")[2:] == [row]
-    assert difference_table(lines[:2]).endswith("| 50.00 | +2.00 | 1 of 1 | −1.00 |")
-
-
-def test_the_page_shows_what_was_measured():
-    page = PAGE.read_text("utf-8")
-    assert difference_table(read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")) in page
-    cells = {}
-    for line in read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl"):
-        main = line.get("accuracy", line.get("accuracy_10"))
-        cells.setdefault(line["encoder"], {})[line["domain"]] = f"{main:.1f} / {line['purity_10']:.1f}"
-    assert len(cells) == 6
-    for encoder, of_domain in cells.items():
-        assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
 
 
 @pytest.mark.slow
