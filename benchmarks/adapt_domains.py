@@ -126,9 +126,11 @@ def gains_table(lines: list[dict[str, Any]]) -> str:
     for model in dict.fromkeys(line["model"] for line in lines):
         by_kind = {kind: _by_domain(lines, model, kind) for kind in KINDS}
         start = by_kind.pop("start")
+        if not start:  # another run has it
+            continue
         rows.append([f"**{model}**", *_cells(start, ".1f")])
         for kind, found in by_kind.items():
-            gains = {domain: score - start[domain] for domain, score in found.items()}
+            gains = {domain: score - start[domain] for domain, score in found.items() if domain in start}
             rows += [[KINDS[kind], *_cells(gains, "+.1f")]] if gains else []
     return markdown(["encoder", *DOMAINS, "mean", "STS-B test"], rows)
 

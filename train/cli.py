@@ -46,7 +46,7 @@ python -m train pooling minilm negations:mean --out runs/negations
 """
 
 _OTHERS = {"plot": "extras.plot"} | dict.fromkeys(("nearest", "interpolate", "pooling"), "extras.encoders")
-_DEEP = 6  # layers; all-MiniLM-L6-v2 has as many
+_USUAL = 6  # layers; all-MiniLM-L6-v2 has as many
 _COLUMNS = "methods.adapt.columns"  # what recipes read that make what the store lacks
 
 
@@ -190,15 +190,16 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str], allow_download: 
     from augment_cli.neural.loading import find_folder
 
     typed = any(change.partition("=")[0].strip() == "learning_rate" for change in changes)
-    if typed or not (recipe.static_learning_rate or recipe.deep_learning_rate):
+    others = (recipe.static_learning_rate, recipe.shallow_learning_rate, recipe.deep_learning_rate)
+    if typed or not any(others):
         return recipe
     folder, _ = find_folder(encoder, allow_download, "--encoder")
     if is_static(folder):
         rate = recipe.static_learning_rate
     else:
         config = JsonFiles().settings(read_layout(folder).transformer / "config.json")
-        is_deep = config.get("num_hidden_layers", 0) > _DEEP
-        rate = recipe.deep_learning_rate if is_deep else 0.0
+        more = config.get("num_hidden_layers", _USUAL) - _USUAL
+        rate = recipe.deep_learning_rate if more > 0 else recipe.shallow_learning_rate if more else 0.0
     return dataclasses.replace(recipe, learning_rate=rate or recipe.learning_rate)
 
 

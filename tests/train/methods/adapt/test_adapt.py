@@ -131,11 +131,13 @@ def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language)
     [
         ("adapt", STATIC, 0.03),
         ("adapt", ENCODER, 4e-5),
+        ("adapt", 5, 8e-5),
+        ("adapt", 7, 4e-5),
         ("minimal-pairs", 6, 5e-4),
         ("minimal-pairs", 7, 1e-4),
     ],
 )
-def test_static_and_deep_encoders_have_learning_rates_of_their_own(tmp_path, recipe, encoder, rate):
+def test_static_shallow_and_deep_encoders_have_learning_rates_of_their_own(tmp_path, recipe, encoder, rate):
     if isinstance(encoder, int):
         encoder = str(make_tiny_encoder(tmp_path / "encoder", encoder))
     for changes, expected in (([], rate), (["learning_rate=0.01"], 0.01)):
