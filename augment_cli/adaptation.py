@@ -333,8 +333,9 @@ def in_words(outcome: str, scores: dict[str, dict[str, float]]) -> str:
     single = "about as often" if abs(change) < _POINTS else "more often" if change > 0 else "less often"
     caution = "; keep the start for search" if change <= -_POINTS else ""
     halves, first = ([100 * scores[when] for when in ("best", "before")] for scores in (half, found))
+    why = "" if half["best"] > half["before"] else "the texts' words confirm the groups that it learned, and "
     return (
-        f"better for topics and classes: of 100 nearest texts, {halves[0]:.1f} are found by either half of a "
-        f"text's words ({halves[1]:.1f} before); the one text is found {single}: half of its words finds it "
-        f"first in {first[0]:.1f} of 100 ({first[1]:.1f} before){caution}"
+        f"better for topics and classes: {why}of 100 nearest texts, {halves[0]:.1f} are found by either "
+        f"half of a text's words ({halves[1]:.1f} before); the one text is found {single}: half of its words "
+        f"finds it first in {first[0]:.1f} of 100 ({first[1]:.1f} before){caution}"
     )

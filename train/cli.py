@@ -238,6 +238,7 @@ def _run(args: Arguments, typed: list[str]) -> int:
     from augment_cli.store.store import Store
     from train.machine.distributed import join, leave
     from train.prepare import Run, check_batch, plan
+    from train.watching.evaluate import NEIGHBOUR_FALL
 
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, data, args.allow_download, command)
@@ -253,8 +254,9 @@ def _run(args: Arguments, typed: list[str]) -> int:
             if ranks.is_first:
                 columns.make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
-            why = columns.untrained(recipe, Store.open(args.store), own)
-            run = dataclasses.replace(run, untrained=why)
+            store = Store.open(args.store)
+            allowed = NEIGHBOUR_FALL if columns.is_confirmed(recipe, store, own) else 0.0
+            run = dataclasses.replace(run, untrained=columns.untrained(recipe, store, own), allowed=allowed)
         if args.dry_run:
             print(plan(run, ranks))
             return 0

@@ -34,7 +34,7 @@ from train.outputs.export import export
 from train.outputs.log import Log, Quiet, Speed, Tracker, read_log
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.recipe import Recipe, renamed
-from train.watching.early_stopping import DivergedError, EarlyStopping, is_beyond_noise, verdict
+from train.watching.early_stopping import DivergedError, EarlyStopping, is_accepted, verdict
 from train.watching.evaluate import DevTest, HarmWatch, dev_test
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
@@ -294,7 +294,8 @@ def score(training: Training, evaluate: DevTest, when: str) -> None:
     if not known and evaluate.cosines:
         training.log.draw(progress.done, evaluate.cosines)
     evaluate.keep(when)
-    if progress.early_stopping.score(scores[main], progress.done):
+    allowed = training.run.allowed if progress.done else 0.0
+    if progress.early_stopping.score(scores[main] + allowed, progress.done):
         evaluate.keep("best")
         progress.scores["best"] = scores
         if when == "before" and trainee.folder is not None:
@@ -335,7 +336,7 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         if training.evaluate and training.trainee.folder and best_step:
             folders = {"before": training.trainee.folder, "best": run.out / "best"}
             gain = training.evaluate.gain(folders, str(training.ranks.device))
-            if not is_beyond_noise(gain):  # the start is as good, and known
+            if not is_accepted(gain, run.allowed):  # the start is as good, and known
                 copy_model(training.trainee.folder, run.out / "best")
                 progress.scores["best"], best_step = progress.scores["before"], 0
         if recipe.whitening.sentences:
@@ -357,7 +358,9 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         facts["best_pooling"] = training.trainee.given.pooling
     if first and progress.finished:
         steps, stopping = training.rows.steps, progress.early_stopping
-        outcome, said = verdict(scores, stopping, progress.done, steps, recipe, gain, run.untrained)
+        outcome, said = verdict(
+            scores, stopping, progress.done, steps, recipe, gain, run.untrained, run.allowed
+        )
         training.log.judge(progress.done, outcome, said)
         facts["verdict"] = said
         events = read_log(run.out / "log.jsonl")

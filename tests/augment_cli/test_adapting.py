@@ -253,3 +253,9 @@ def test_the_verdict_says_what_gains_and_what_loses(found, said):
     assert said in in_words("better", scores)
     assert "30.0 are found by either half of a text's words (20.0 before)" in in_words("better", scores)
     assert in_words("same", scores) == ""
+    assert "the texts' words confirm" not in in_words("better", scores)
+    scores["half_neighbours"]["best"] = 0.19
+    confirmed = (
+        "the texts' words confirm the groups that it learned, and of 100 nearest texts, 19.0 are found"
+    )
+    assert confirmed in in_words("better", scores)

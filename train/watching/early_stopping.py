@@ -93,6 +93,11 @@ def is_beyond_noise(gain: tuple[float, float, float]) -> bool:
     return gain[1] > 0
 
 
+def is_accepted(gain: tuple[float, float, float], allowed: float) -> bool:
+    """Whether an encoder with this gain comes out, where so much may be lost; none: it must gain."""
+    return gain[0] > -allowed if allowed else is_beyond_noise(gain)
+
+
 def verdict(
     scores: Scores,
     stopping: EarlyStopping,
@@ -101,8 +106,12 @@ def verdict(
     recipe: Recipe,
     gain: tuple[float, float, float] | None = None,
     untrained: str = "",
+    allowed: float = 0.0,
 ) -> tuple[str, str]:
-    """The outcome (better, same, worse than the start, unknown) and its line; `gain`: of a `DevTest`."""
+    """The outcome (better, same, worse than the start, unknown) and its line.
+
+    `gain` is that of a `DevTest`; `allowed` is what it may lose, where the words confirm what was taught.
+    """
     look = as_typed(LOOK)
     if untrained:
         return "same", f"same: best/ is the starting encoder, and nothing was trained: {untrained}"
@@ -124,7 +133,7 @@ def verdict(
     rate = f"--set learning_rate={recipe.learning_rate * (10 if unmoved else 0.5):.2g}"
     change = f"the same command with {rate} or other positives, and another --out"
     interval = f"95 %: {gain[1]:+.4f} to {gain[2]:+.4f}; " if gain else ""
-    if gain and not is_beyond_noise(gain):
+    if gain and not is_accepted(gain, allowed):
         return "same", (
             f"same: what step {stopping.best_step:,} gained is within noise ({interval}{name} "
             f"{before:.4f} before): best/ is the starting encoder; {why}; next: {change}"
@@ -133,6 +142,12 @@ def verdict(
         best = scores["best"][name]
         longer = f"the last evaluation was the best: --set steps={2 * steps} and another --out may gain more"
         following = change if stopping.collapsed else longer if step == done == steps else look
+        if gain and not is_beyond_noise(gain):
+            return "better", (
+                "better than the starting encoder, as the texts' words confirm the groups that it was taught "
+                f"({interval}{name} {before:.4f} before, {best:.4f} at step {step:,}, and {allowed:g} less "
+                f"would do): best/ is the encoder of that step; {why}; next: {look}"
+            )
         return "better", (
             f"better than the starting encoder by {gain[0] if gain else best - before:.4f} ({interval}{name} "
             f"{before:.4f} before, {best:.4f} at step {step:,}): best/ is the encoder of that step; {why}; "

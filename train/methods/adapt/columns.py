@@ -178,12 +178,23 @@ def make_columns(
 
 def untrained(recipe: Recipe, store: Store, own: str) -> str:
     """Why nothing is to be learned from the teacher that was made; empty where something is."""
-    has_one = has_teacher(recipe, own)
-    part = store.stage(vectors_name(name=f"{COMBINED}-{own}")).parts[0] if has_one else None
-    kept = part.statistics["keep_percent"] / 100 if part else 0.0
-    if kept <= _MUCH:
+    kept = _kept(recipe, store, own)
+    if kept is None or kept <= _MUCH:
         return ""
     return (
         f"the texts' words do not confirm the groups that the encoder sees (combine --keep {kept:g}); next: "
         "give texts of one domain, or combine --keep 0 --name mine, and train with --set teacher.vectors=mine"
     )
+
+
+def is_confirmed(recipe: Recipe, store: Store, own: str) -> bool:
+    """Whether the texts' words confirm all groups of the teacher that was made, where neighbours decide."""
+    return recipe.watching.dev == "neighbours" and _kept(recipe, store, own) == 0
+
+
+def _kept(recipe: Recipe, store: Store, own: str) -> float | None:
+    """The weight that the start has in the teacher that was made; None where none was."""
+    if not has_teacher(recipe, own):
+        return None
+    part = store.stage(vectors_name(name=f"{COMBINED}-{own}")).parts[0]
+    return part.statistics["keep_percent"] / 100

@@ -28,6 +28,7 @@ from train.cli import _for_kind
 from train.loading import load_recipe, make_recipe
 from train.methods.adapt.columns import make_columns, missing, named, set_name, teachers
 from train.outputs.log import read_log
+from train.watching.evaluate import Neighbourhoods
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
 STATIC = str(REPOSITORY / "data" / "models" / "static")
@@ -87,6 +88,28 @@ def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path,
     assert json.loads((out / "summary.json").read_text())["scores"]["before neighbours"]
     # Another encoder has vectors and a teacher of its own beside these.
     assert "vectors-combined-static" in make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kept", "ratio", "outcome"), [(0.0, 0.97, "better"), (0.0, 0.94, "worse"), (0.3, 0.97, "worse")]
+)
+def test_where_the_words_confirm_all_groups_the_dev_score_may_fall_a_little(
+    bare, tmp_path, monkeypatch, kept, ratio, outcome
+):
+    monkeypatch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
+    scores = Neighbourhoods.scores
+    monkeypatch.setattr(
+        Neighbourhoods,
+        "scores",
+        lambda self, found, before: scores(self, found, before) | {"neighbours": ratio if before else 1.0},
+    )
+    monkeypatch.setattr(Neighbourhoods, "gain", lambda *_: (ratio - 1, ratio - 1.1, ratio - 0.9))
+    out = tmp_path / "run"
+    told = command("adapt", bare, out, QUICK)
+    assert read_log(out / "log.jsonl")[-1]["outcome"] == outcome
+    assert ("as the texts' words confirm the groups that it was taught" in told) == (outcome == "better")
+    assert (model_digest(out / "best") == model_digest(Path(ENCODER))) == (outcome == "worse")
 
 
 def test_who_teaches():
