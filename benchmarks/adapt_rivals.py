@@ -54,7 +54,7 @@ class Trained:
         )
 
     def until(self, steps: int) -> None:
-        """Train until so many steps are made; each batch is drawn without any text twice."""
+        """Train up to a number of steps; no batch has a text twice."""
         self.loss.train()
         for _ in range(steps - self.done):
             pairs = [self.pair(text, self.random) for text in self.random.sample(self.texts, BATCH)]
