@@ -94,7 +94,7 @@ def is_beyond_noise(gain: tuple[float, float, float]) -> bool:
 
 
 def is_accepted(gain: tuple[float, float, float], allowed: float) -> bool:
-    """Whether an encoder with this gain comes out: it may lose what is `allowed`, or must gain where nothing is."""
+    """Whether an encoder with this gain comes out: it may lose `allowed`, or must gain where that is 0."""
     return gain[0] > -allowed if allowed else is_beyond_noise(gain)
 
 
