@@ -175,16 +175,21 @@ def common_options(documentation: str) -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    parser = common_options(__doc__)
+def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Path, list[dict[str, Any]]]:
+    """What a run on domains is told, the file of its results, and the lines that are there."""
     parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
-    parser.add_argument("--kinds", default=",".join(KINDS), help="what is scored")
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42,0,1")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
-    lines = read_lines(results)
+    return options, results, read_lines(results)
+
+
+def main() -> None:
+    parser = common_options(__doc__)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="what is scored")
+    options, results, lines = begin(parser)
     for seed in map(int, options.seeds.split(",")):  # all domains with the first seed come first
         for name in options.domains.split(","):
             table = read_table(load_registry()[name], options.data)

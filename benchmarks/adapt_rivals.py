@@ -21,8 +21,8 @@ import torch
 
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
-from benchmarks import add_line, markdown, read_lines
-from benchmarks.adapt_domains import DOMAINS, common_options, corpus_of, main_score, scores
+from benchmarks import add_line, markdown
+from benchmarks.adapt_domains import begin, common_options, corpus_of, main_score, scores
 from eval.tasks import Table, load_registry, read_table
 
 RATES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
@@ -178,14 +178,7 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = common_options(__doc__)
-    parser.add_argument("--rows", type=int, default=4000, help="texts of a domain's corpus")
-    parser.add_argument("--domains", default=",".join(DOMAINS))
-    parser.add_argument("--seeds", default="42,0,1")
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    results = options.results or options.work / "results.jsonl"
-    lines = read_lines(results)
+    options, results, lines = begin(common_options(__doc__))
     for name in options.domains.split(","):
         for way in WAYS:
             tune(way, read_table(load_registry()[name], options.data), options, results, lines)

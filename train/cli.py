@@ -190,8 +190,7 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str], allow_download: 
     from augment_cli.neural.loading import find_folder
 
     typed = any(change.partition("=")[0].strip() == "learning_rate" for change in changes)
-    others = (recipe.static_learning_rate, recipe.shallow_learning_rate, recipe.deep_learning_rate)
-    if typed or not any(others):
+    if typed or not (recipe.static_learning_rate or recipe.deep_learning_rate):
         return recipe
     folder, _ = find_folder(encoder, allow_download, "--encoder")
     if is_static(folder):
@@ -199,7 +198,9 @@ def _for_kind(recipe: Recipe, encoder: str, changes: list[str], allow_download: 
     else:
         config = JsonFiles().settings(read_layout(folder).transformer / "config.json")
         more = config.get("num_hidden_layers", _USUAL) - _USUAL
-        rate = recipe.deep_learning_rate if more > 0 else recipe.shallow_learning_rate if more else 0.0
+        # Where half of them stay as they are, few of an encoder's few layers learn.
+        shallow = 2 * recipe.learning_rate if more < 0 and recipe.frozen >= 0.5 else 0.0
+        rate = recipe.deep_learning_rate if more > 0 else shallow
     return dataclasses.replace(recipe, learning_rate=rate or recipe.learning_rate)
 
 

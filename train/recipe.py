@@ -180,9 +180,6 @@ class Recipe:
     static_learning_rate: float = setting(
         0.0, "instead, where the encoder is a static one; 0: the same", minimum=0, later=True
     )
-    shallow_learning_rate: float = setting(
-        0.0, "instead, where the encoder has fewer than six layers; 0: the same", minimum=0, later=True
-    )
     deep_learning_rate: float = setting(
         0.0, "instead, where the encoder has more than six layers; 0: the same", minimum=0, later=True
     )

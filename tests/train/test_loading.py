@@ -512,4 +512,4 @@ def test_the_core_is_small_beside_the_methods():
     assert sum(core.values()) <= 5_450
     # Rooms called `fast` are there for speed alone: without them everything computes the same.
     assert sum(n for path, n in core.items() if "fast" not in path.parts) <= 5_000
-    assert len(dataclasses.fields(Recipe)) <= 46
+    assert len(dataclasses.fields(Recipe)) <= 45

@@ -156,6 +156,7 @@ def test_general_sentences_are_of_the_texts_language(tmp_path, capsys, language)
         ("adapt", 5, 8e-5),
         ("adapt", 6, 4e-5),
         ("adapt", 7, 4e-5),
+        ("minimal-pairs", 5, 5e-4),
         ("minimal-pairs", 6, 5e-4),
         ("minimal-pairs", 7, 1e-4),
     ],
