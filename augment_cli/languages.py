@@ -15,6 +15,7 @@ from pathlib import Path
 
 import regex
 
+from augment_cli.resources import SAMPLE
 from augment_cli.syntax.language import UNKNOWN, Language
 from augment_cli.tokenization.tokens import WORDS
 
@@ -123,6 +124,14 @@ def language_codes(texts: Sequence[str]) -> list[str]:
     """ISO codes of the languages of a fifth of the texts, the most frequent first; keywords tell none."""
     shares = shares_of_languages(texts)
     return [_CODES[name] for name, share in shares.items() if name in _CODES and share >= _TOLD]
+
+
+def general_sentences(texts: Sequence[str]) -> Path:
+    """The shipped file of sentences in the texts' language; the English one where there is none."""
+    code = next(iter(language_codes(texts)), "")
+    is_english = code == "en" or not against(texts, "en")  # keywords tell no language
+    file = SAMPLE.with_name(f"sentences.{code}.txt")
+    return SAMPLE if is_english or not file.is_file() else file
 
 
 def _language(text: str) -> str:

@@ -1,12 +1,12 @@
 """Lookup: an encoder that moves each text towards its nearest neighbours in a corpus; nothing is trained.
 
 For clustering, topics and few-shot classification. It does not find the one text that says the same: what is
-alike becomes more alike.
+alike becomes more alike. Texts that are not of the corpus's kind stay as the first encoder has them.
 """
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from augment_cli.contract.vector_parameters import CombineParameters
+from augment_cli.encoding.domain import Domain
 from augment_cli.encoding.encoder import Encoder, Progress
-from augment_cli.encoding.transforms import centred, nearest, smoothed, unit
+from augment_cli.encoding.transforms import centred, mean_of_nearest, smoothed, unit
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.languages import general_sentences
 from augment_cli.models.digest import copy_model
 from augment_cli.tokenization.tokens import WORDS
 
@@ -30,7 +32,8 @@ class Lookup(Encoder):
 
     A text's vector is that of all encoders and of its TF-IDF weights, each centred on the corpus, of length 1
     and weighted, side by side; to it is added the mean of the ten nearest vectors of the corpus, which were
-    smoothed as `augment-cli combine` does.
+    smoothed as `augment-cli combine` does. So it is as far as the text is one of the corpus's; as far as it is
+    not, its vector is the first encoder's.
 
     Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
 
@@ -50,10 +53,17 @@ class Lookup(Encoder):
     idf: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
     directions: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))  # of words, (k, w)
     keys: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))  # smoothed, (n, d)
+    domain: Domain | None = None  # None: all texts are the corpus's
 
     @classmethod
-    def fit(cls, parts: Sequence[tuple[Encoder, float]], texts: Sequence[str]) -> "Lookup":
-        """Look a corpus up by some encoders, with their weights."""
+    def fit(
+        cls, parts: Sequence[tuple[Encoder, float]], texts: Sequence[str], others: Sequence[str] | None = None
+    ) -> "Lookup":
+        """Look a corpus up by some encoders, with their weights.
+
+        `others` are sentences that are to stay as the first encoder has them: by default shipped ones, in the
+        corpus's language where there are some. An empty list lets all texts be the corpus's.
+        """
         if len(texts) < 2:
             raise UsageError(f"a lookup needs at least two texts, not {len(texts)}; give the corpus's texts")
         first = parts[0][0]
@@ -67,6 +77,10 @@ class Lookup(Encoder):
         lookup.means = [view[view.any(axis=1)].mean(axis=0) for view in views]
         keys = smoothed(lookup._side_by_side(views), _COMBINED.neighbours, _COMBINED.rounds)
         lookup.keys = keys.astype(np.float16).astype(np.float32)  # as they are stored
+        if others is None:
+            others = general_sentences(texts).read_text("utf-8").splitlines()
+        if others:
+            lookup.domain = Domain.fit(views[0], unit(np.asarray(first.encode(others)))[0])
         return lookup
 
     def _fit_words(self, texts: Sequence[str]) -> Any:
@@ -117,9 +131,14 @@ class Lookup(Encoder):
         views = [unit(view)[0] for view in views]
         views += [unit(self._count(texts) @ self.directions.T)[0]] if self.words else []
         found = self._side_by_side(views)
-        near = nearest(found, min(_COMBINED.neighbours, len(self.keys)), self.keys)
-        means = np.stack([self.keys[places].mean(axis=0) for places in near])
-        return unit(found + means)[0]
+        means = mean_of_nearest(found, min(_COMBINED.neighbours, len(self.keys)), self.keys)
+        moved = unit(found + means)[0]
+        if self.domain is None:
+            return moved
+        share = self.domain.share(views[0])[:, None]
+        moved *= share
+        moved[:, : views[0].shape[1]] += (1 - share) * views[0]
+        return unit(moved)[0]
 
     def save(self, folder: Path, encoders: Sequence[Path]) -> None:
         """Write it to a new folder, with copies of its encoders' folders; `load_encoder` reads it."""
@@ -131,6 +150,8 @@ class Lookup(Encoder):
             copy_model(source, folder / name)
         arrays = {f"mean_{place}": mean for place, mean in enumerate(self.means)}
         arrays |= {"keys": self.keys.astype(np.float16), "idf": self.idf, "directions": self.directions}
+        if self.domain is not None:
+            arrays |= vars(self.domain) | {"vectors": self.domain.vectors.astype(np.float16)}
         # safetensors writes memory as it lies, in whatever order.
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / ARRAYS)
         said = {
@@ -160,6 +181,7 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
         arrays = load_file(folder / ARRAYS)
         means = [arrays[f"mean_{place}"] for place in range(len(names) + bool(words))]
         keys, idf, directions = arrays["keys"].astype(np.float32), arrays["idf"], arrays["directions"]
+        domain = _read_domain(arrays)
         if directions.shape[-1] != len(words) or len(idf) != len(words) or len(names) != len(weights):
             raise ValueError("its parts are of different sizes")
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
@@ -168,4 +190,22 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
     parts, first = list(zip(encoders, map(float, weights), strict=True)), encoders[0]
     own = {one.name: getattr(first, one.name) for one in dataclasses.fields(Encoder) if one.init}
     columns = {word: place for place, word in enumerate(words)}
-    return Lookup(**own, parts=parts, means=means, words=columns, idf=idf, directions=directions, keys=keys)
+    return Lookup(
+        **own,
+        parts=parts,
+        means=means,
+        words=columns,
+        idf=idf,
+        directions=directions,
+        keys=keys,
+        domain=domain,
+    )
+
+
+def _read_domain(arrays: Mapping[str, np.ndarray]) -> Domain | None:
+    if "vectors" not in arrays:
+        return None
+    domain = Domain(arrays["vectors"].astype(np.float32), arrays["direction"], arrays["slope"])
+    if domain.direction.shape != (domain.vectors.shape[1] + 1,) or domain.slope.shape != (2,):
+        raise ValueError("its parts are of different sizes")
+    return domain

@@ -64,6 +64,14 @@ def nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> 
     return found
 
 
+def mean_of_nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> np.ndarray:
+    """The mean of the `count` keys, or others, of highest inner product with each; float32 (n, d)."""
+    candidates = vectors if keys is None else keys
+    # One by one: a copy of n · k vectors would not fit.
+    means = (candidates[places].mean(axis=0) for places in nearest(vectors, count, keys))
+    return np.stack(list(means))
+
+
 @dataclass(frozen=True)
 class Whitening:
     """x̃ = (x − μ) W with W = U Λ^(−1/2), from the covariance U Λ Uᵀ of the vectors it was fitted on."""

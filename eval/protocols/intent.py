@@ -51,6 +51,7 @@ def score(
         "shots": list(shots),
         "splits": splits,
         "optimizer": "adam",
+        "first_weights": 0,
         "learning_rate": classification.LEARNING_RATE,
         "batch": classification.BATCH,
         "iterations": classification.ITERATIONS,

@@ -32,6 +32,7 @@ from augment_cli.encoding.words_apart import count_store, count_tokens
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.resources import SAMPLE
 from augment_cli.session import Session
 from tests.helpers.places import REPOSITORY
 from train.methods.distil import vocabulary
@@ -217,12 +218,30 @@ def test_a_text_is_moved_by_the_mean_of_its_ten_nearest():
     encoder = Known(None, None)
     texts = [f"w{number}" for number in range(30)]  # no word stands in two texts
     lookup = Lookup.fit([(encoder, 1.0)], texts)
+    every = Lookup.fit([(encoder, 1.0)], texts, others=[])
     vectors = [length_one(vector) for vector in encoder.encode(texts)]
     mean = np.mean(vectors, axis=0)
     for text, found in zip(["x", "y"], lookup.encode(["x", "y"]), strict=True):
-        own = length_one(length_one(encoder.encode([text])[0]) - mean)
+        start = length_one(encoder.encode([text])[0])
+        own = length_one(start - mean)
         order = sorted(range(len(texts)), key=lambda row: -float(lookup.keys[row] @ own))[:10]
-        np.testing.assert_allclose(found, length_one(own + lookup.keys[order].mean(axis=0)), atol=1e-5)
+        moved = length_one(own + lookup.keys[order].mean(axis=0))
+        share = float(lookup.domain.share(start[None])[0])
+        np.testing.assert_allclose(found, length_one(share * moved + (1 - share) * start), atol=1e-5)
+        np.testing.assert_allclose(every.encode([text])[0], moved, atol=1e-5)
+
+
+def test_texts_of_another_kind_stay_as_they_are():
+    start = load_encoder(STATIC)
+    general = SAMPLE.read_text("utf-8").splitlines()
+    lookup = Lookup.fit([(start, 1.0)], TEXTS_OF_LOOKUP[::2], others=general[::2])
+    unseen, of_the_corpus = (
+        transforms.unit(start.encode(texts))[0] for texts in (general[1::2], TEXTS_OF_LOOKUP[1::2])
+    )
+    vectors = lookup.encode(general[1::2])[:, : unseen.shape[1]]
+    assert np.quantile(np.sum(vectors * unseen, axis=1), 0.1) > 0.99
+    assert np.quantile(lookup.domain.share(unseen), 0.9) < 0.01
+    assert np.median(lookup.domain.share(of_the_corpus)) > 0.9
 
 
 def test_it_is_read_back_as_it_was_written(tmp_path):

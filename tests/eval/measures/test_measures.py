@@ -32,6 +32,8 @@ def test_a_split_learns_the_same_beside_others_as_alone():
     beside = train_and_predict(vectors, labels, splits, vectors[60:])
     assert beside[0].tolist() == train_and_predict(vectors, labels, splits[:1], vectors[60:])[0].tolist()
     assert len({tuple(answers) for answers in beside}) == 3
+    wider = np.pad(vectors, ((0, 0), (0, 500)))  # columns that say nothing
+    assert train_and_predict(wider, labels, splits, wider[60:]).tolist() == beside.tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))

@@ -12,7 +12,7 @@ from typing import Any
 from augment_cli import api, augmentations
 from augment_cli.encoding.words_apart import texts_of
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.languages import against, language_codes, unknown_language
+from augment_cli.languages import general_sentences, unknown_language
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.resources import SAMPLE
@@ -76,15 +76,6 @@ def teachers(encoder: str, texts: list[str], allow_download: bool = False) -> di
         if not unknown_language(find_encoder(helper).path, texts):
             chosen[set_name(helper)] = helper, weight
     return chosen
-
-
-def general_sentences(texts: list[str]) -> Path:
-    """The shipped file of sentences in the texts' language; the English one where there is none."""
-    # Not the corpus's own: what is kept about them cannot be learned (benchmarks/LOG.md).
-    code = next(iter(language_codes(texts)), "")
-    is_english = code == "en" or not against(texts, "en")  # keywords tell no language
-    file = SAMPLE.with_name(f"sentences.{code}.txt")
-    return SAMPLE if is_english or not file.is_file() else file
 
 
 def text_columns(recipe: Recipe) -> list[str]:
@@ -164,6 +155,7 @@ def make_columns(
             run = turning[stage]
             api.run(run.name, path, stage=stage, jobs=jobs, of=run.of, **dataclasses.asdict(run.parameters))
         elif stage == GENERAL:
+            # Not the corpus's own: what is kept about them cannot be learned (benchmarks/LOG.md).
             file = general_sentences(first)
             print(f"{path}: general sentences to keep to: the shipped {file.name}", file=sys.stderr)
             api.run(stage, path, jobs=jobs, sentences=str(file))
