@@ -15,8 +15,8 @@ _STRENGTH = 10.0  # inverse, of the regressions' regularisation
 class Domain:
     """Tells a corpus's texts from general sentences, by vectors of one encoder.
 
-    Two logistic regressions have to agree, as neither is right alone: one on the vector, which takes much that is
-    new for the corpus's, and one on how near the ten nearest texts of the corpus are.
+    Two logistic regressions have to agree, as neither is right alone: one on the vector, which takes much
+    that is new for the corpus's, and one on how near the ten nearest texts of the corpus are.
 
     Source: distance to the nearest neighbours as a sign of what is out of a domain (Sun et al. 2022).
     """

@@ -32,8 +32,8 @@ class Lookup(Encoder):
 
     A text's vector is that of all encoders and of its TF-IDF weights, each centred on the corpus, of length 1
     and weighted, side by side; to it is added the mean of the ten nearest vectors of the corpus, which were
-    smoothed as `augment-cli combine` does. So it is as far as the text is one of the corpus's; as far as it is
-    not, its vector is the first encoder's.
+    smoothed as `augment-cli combine` does. That is mixed with the first encoder's vector, the more of it the
+    less the text is like the corpus's.
 
     Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
 

@@ -143,7 +143,7 @@ def train_and_predict(
     train, validation = (np.stack(rows) for rows in zip(*splits, strict=True))
     x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))
     y, held_y = (torch.as_tensor(np.searchsorted(names, labels[rows])) for rows in (train, validation))
-    # From zero: so few steps do not undo random first weights, which weigh the more the narrower an encoder is.
+    # From zero: these steps do not undo random weights, which weigh the more the narrower an encoder is.
     weight, bias = torch.zeros(count, len(names), x.shape[2]), torch.zeros(count, 1, len(names))
     means, squares = ([torch.zeros_like(one) for one in (weight, bias)] for _ in range(2))
     steps = [torch.zeros(()), torch.zeros(())]

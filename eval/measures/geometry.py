@@ -183,13 +183,24 @@ NEAREST = 10
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
     """A text's words in two random halves, each in its order; one without spaces by its characters."""
+    parts, between = _parts(text)
+    first = generator.permutation(len(parts)) < len(parts) // 2
+    return between.join(compress(parts, first)), between.join(compress(parts, ~first))
+
+
+def opening(text: str, longest: int) -> str:
+    """The first `longest` words of a text; of one without spaces, characters."""
+    parts, between = _parts(text)
+    return between.join(parts[:longest]) if len(parts) > longest else text
+
+
+def _parts(text: str) -> tuple[list[str], str]:
+    """A text's words, or the characters of one without spaces, and what stands between them."""
     from augment_cli.tokenization.tokens import ALONE  # loads pyarrow, which `--help` does without
 
     words = text.split()
     is_spaced = len(words) > 1 and 2 * len(re.findall(ALONE, text)) <= len(text)
-    parts, between = (words, " ") if is_spaced else (list(text), "")
-    first = generator.permutation(len(parts)) < len(parts) // 2
-    return between.join(compress(parts, first)), between.join(compress(parts, ~first))
+    return (words, " ") if is_spaced else (list(text), "")
 
 
 def nearest(vectors: np.ndarray) -> np.ndarray:

@@ -50,11 +50,11 @@ class Neighbourhoods:
         self.halved = [[geometry.halves(text, generator) for text in texts] for _ in range(HALVINGS)]
 
     @classmethod
-    def of(cls, store: Store) -> "Neighbourhoods | None":
-        """Of a store's corpus; None where it is too small."""
+    def of(cls, store: Store, longest: int) -> "Neighbourhoods | None":
+        """Of a store's corpus, of each text `longest` words; None where it is too small."""
         # Distinct texts from all over the corpus, in a mixed order that is always the same.
         some = held_out_texts(store, min(1.0, 2 * SAMPLE / store.rows), ())
-        distinct = list(dict.fromkeys(text for text, _ in some))
+        distinct = list(dict.fromkeys(geometry.opening(text, longest) for text, _ in some))
         order = np.random.default_rng(0).permutation(len(distinct))[:SAMPLE]
         return cls([distinct[place] for place in order]) if len(order) >= FEWEST else None
 
@@ -136,7 +136,8 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store, own: Sequence[Any]
     tests: list[Any] = [STSBDev(data)] if data is not None and has_stsb(data) else []
     if recipe.watching.dev == "method":
         tests = [*own, *tests]
-    elif shared := Neighbourhoods.of(store):
+    # Half of a text is then as long as what training reads.
+    elif shared := Neighbourhoods.of(store, 2 * recipe.max_length):
         tests.insert(0 if recipe.watching.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))

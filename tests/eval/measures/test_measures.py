@@ -247,6 +247,14 @@ def test_halves_share_a_text_out(text):
     assert 0 <= size(second) - size(first) <= 1
 
 
+@pytest.mark.parametrize(
+    ("text", "longest", "first"),
+    [("one two  three", 2, "one two"), ("one two  three", 3, "one two  three"), ("词语没有空格", 2, "词语")],
+)
+def test_an_opening_is_of_words_or_of_characters_without_spaces(text, longest, first):
+    assert geometry.opening(text, longest) == first
+
+
 @pytest.mark.parametrize("count", [0, 1, 30])
 def test_own_is_found_where_no_other_is_nearer(count):
     generator = np.random.default_rng(count)

@@ -186,7 +186,7 @@ def gain(test, start, best):
 
 
 def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
-    evaluate = Neighbourhoods.of(topics_store)
+    evaluate = Neighbourhoods.of(topics_store, 128)
     before = scores(evaluate, ByTopic(0.2))
     measures = "neighbours shared_neighbours half_neighbours found_by_half effective_rank anisotropy"
     assert list(before) == measures.split()
@@ -197,11 +197,11 @@ def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     collapsed = scores(evaluate, Collapsed(), before)
     assert collapsed["shared_neighbours"] > before["shared_neighbours"]  # which alone would choose it
     assert collapsed["neighbours"] < 0.7
-    assert scores(Neighbourhoods.of(topics_store), ByTopic(0.2)) == before  # the same sample every time
+    assert scores(Neighbourhoods.of(topics_store, 128), ByTopic(0.2)) == before  # the same sample every time
 
 
 def test_a_gain_has_an_interval_over_texts(topics_store):
-    test = Neighbourhoods.of(topics_store)
+    test = Neighbourhoods.of(topics_store, 128)
     gained, low, high = gain(test, ByTopic(0.5), ByTopic(0.1))
     ratio = scores(test, ByTopic(0.1), scores(test, ByTopic(0.5)))["neighbours"]
     assert 0 < low < gained < high < low + gained
@@ -214,9 +214,10 @@ def test_a_gain_has_an_interval_over_texts(topics_store):
 def test_a_small_corpus_has_no_score_and_that_of_an_earlier_version_is_not_compared_with(
     topics_store, tiny_store
 ):
-    assert Neighbourhoods.of(Store.open(tiny_store)) is None
+    assert Neighbourhoods.of(Store.open(tiny_store), 128) is None
+    assert {len(text.split()) for text in Neighbourhoods.of(topics_store, 4).texts} == {4}
     with pytest.raises(MixError, match="without shared_neighbours, half_neighbours, by an earlier version"):
-        scores(Neighbourhoods.of(topics_store), ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
+        scores(Neighbourhoods.of(topics_store, 128), ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
 
 
 def test_a_training_of_which_nothing_could_tell_whether_it_helps_is_refused(tiny_store):

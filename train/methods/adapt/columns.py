@@ -15,7 +15,6 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.languages import general_sentences, unknown_language
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.places import CHECKOUT, STATIC, shipped
-from augment_cli.resources import SAMPLE
 from augment_cli.runs.recipe import load
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import find_encoder, is_static_model, vectors_name
