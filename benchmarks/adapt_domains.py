@@ -15,18 +15,22 @@ import functools
 import resource
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from augment_cli import api
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
+from augment_cli.encoding.transforms import unit
 from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.tokenization.tokens import WORDS
 from augment_cli.vectors.stages import find_encoder
 from benchmarks import add_line, markdown, read_lines
 from eval.measures.geometry import neighbourhoods_by_row
@@ -39,7 +43,11 @@ KINDS = {  # of encoders, and what their rows are called
     "best": "adapted",
     "lookup": "a lookup of it",
     "lookup of best": "a lookup of it adapted",
+    "beside": "beside the static encoder",
+    "beside at half": "… of half its length",
+    "model2vec": "model2vec's distillation of it",
 }
+OTHERS = ("beside", "beside at half", "model2vec")  # beside which MiniLM is shown
 STATIC = Path(__file__).parents[1] / "data" / "models" / "static"
 Encode = Callable[[Sequence[str]], np.ndarray]
 DOMAINS = ("stackoverflow", "searchsnippets", "biomedical", "banking77", "clinc150")
@@ -96,6 +104,9 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         "lookup": lambda: look_up(texts, load(options.encoder), options.encoder),
         "best": lambda: best().encode,
         "lookup of best": lambda: look_up(texts, best(), options.encoder),
+        "beside": lambda: beside(load(options.encoder), 1.0),
+        "beside at half": lambda: beside(load(options.encoder), 0.5),
+        "model2vec": lambda: distilled(texts, options.encoder),
     }
 
 
@@ -103,6 +114,21 @@ def look_up(texts: Sequence[str], encoder: Encoder, start: str) -> Encode:
     """A lookup in the corpus, with the static encoder beside one that has layers."""
     has_layers = not is_static(find_encoder(start).path)
     return Lookup.fit([(encoder, 1.0)] + [(load_encoder(str(STATIC)), 0.5)] * has_layers, texts).encode
+
+
+def beside(encoder: Encoder, weight: float) -> Encode:
+    """An encoder's vectors of length 1 and the static encoder's, of a length of `weight`, side by side."""
+    parts = (encoder, 1.0), (load_encoder(str(STATIC)), weight)
+    return lambda texts: np.hstack([weight * unit(one.encode(texts))[0] for one, weight in parts])
+
+
+def distilled(texts: Sequence[str], encoder: str) -> Encode:
+    """A table of words that model2vec makes of an encoder, with the words of two of the corpus's texts."""
+    from model2vec.distill import distill
+
+    words = TfidfVectorizer(min_df=2, token_pattern=WORDS).fit(texts).get_feature_names_out()
+    table = distill(str(find_encoder(encoder).path), vocabulary=words.tolist(), device="cpu")
+    return lambda texts: unit(table.encode(list(texts)))[0]
 
 
 def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: int) -> Path:
@@ -123,25 +149,26 @@ def adapt(name: str, texts: Sequence[str], options: argparse.Namespace, seed: in
 def gains_table(lines: list[dict[str, Any]]) -> str:
     """What each encoder scores, and what adaptation, a lookup in the corpus, or both gain, as Markdown."""
     rows = []
+    domains = [*dict.fromkeys([*DOMAINS, *(line["domain"] for line in lines)])]
     for model in dict.fromkeys(line["model"] for line in lines):
         by_kind = {kind: _by_domain(lines, model, kind) for kind in KINDS}
         start = by_kind.pop("start")
         if not start:  # another run has it
             continue
-        rows.append([f"**{model}**", *_cells(start, ".1f")])
+        rows.append([f"**{model}**", *_cells(start, domains, ".1f")])
         for kind, found in by_kind.items():
             gains = {domain: score - start[domain] for domain, score in found.items() if domain in start}
-            rows += [[KINDS[kind], *_cells(gains, "+.1f")]] if gains else []
-    return markdown(["encoder", *DOMAINS, "mean", "STS-B test"], rows)
+            rows += [[KINDS[kind], *_cells(gains, domains, "+.1f")]] if gains else []
+    return markdown(["encoder", *domains, "mean", "STS-B test"], rows)
 
 
 def _by_domain(lines: list[dict[str, Any]], model: str, kind: str) -> dict[str, np.ndarray]:
     """K-means or few-shot accuracy, purity and STS-B, means over seeds, of each domain that was measured."""
     own = [line for line in lines if (line["model"], line["encoder"]) == (model, kind)]
-    found: dict[str, list[list[float]]] = {domain: [] for domain in DOMAINS}
+    found = defaultdict[str, list[list[float]]](list)
     for line in own:
         found[line["domain"]].append([main_score(line), line["purity_10"], line["stsb"]])
-    return {domain: np.mean(scores, axis=0) for domain, scores in found.items() if scores}
+    return {domain: np.mean(scores, axis=0) for domain, scores in found.items()}
 
 
 def main_score(line: dict[str, Any]) -> float:
@@ -149,9 +176,9 @@ def main_score(line: dict[str, Any]) -> float:
     return float(line["accuracy" if "accuracy" in line else "accuracy_10"])
 
 
-def _cells(by_domain: dict[str, np.ndarray], form: str) -> list[str]:
+def _cells(by_domain: dict[str, np.ndarray], domains: Sequence[str], form: str) -> list[str]:
     mean = np.mean([*by_domain.values()], axis=0)
-    pairs = [by_domain.get(domain) for domain in DOMAINS]
+    pairs = [by_domain.get(domain) for domain in domains]
     cells = ["–" if pair is None else f"{pair[0]:{form}} / {pair[1]:{form}}" for pair in [*pairs, mean]]
     return [cell.replace("-", "−") for cell in (*cells, f"{mean[2]:{form}}")]
 
@@ -188,7 +215,10 @@ def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Path, li
 
 def main() -> None:
     parser = common_options(__doc__)
-    parser.add_argument("--kinds", default=",".join(KINDS), help="what is scored")
+    usual = [kind for kind in KINDS if kind not in OTHERS]
+    parser.add_argument(
+        "--kinds", default=",".join(usual), help=f"what is scored (others: {', '.join(OTHERS)})"
+    )
     options, results, lines = begin(parser)
     for seed in map(int, options.seeds.split(",")):  # all domains with the first seed come first
         for name in options.domains.split(","):
