@@ -53,8 +53,10 @@ def _regression(features: np.ndarray, is_own: np.ndarray) -> np.ndarray:
     """Weights of features (n, k), and an offset; float32 (k + 1,)."""
     from sklearn.linear_model import LogisticRegression
 
-    # Of one scale, but for vectors, whose columns are of one already.
-    scale = features.std() or 1.0 if features.shape[1] == 1 else 1.0
+    # Encoders differ in where their vectors lie, and in how far from each other.
+    mean = features.mean(axis=0)
+    scale = np.sqrt(features.var(axis=0).sum()) or 1.0
     model: Any = LogisticRegression(C=_STRENGTH, class_weight="balanced", max_iter=1000)
-    model.fit(features / scale, is_own)
-    return np.append(model.coef_[0] / scale, model.intercept_).astype(np.float32)
+    model.fit((features - mean) / scale, is_own)
+    weights = model.coef_[0] / scale
+    return np.append(weights, model.intercept_ - weights @ mean).astype(np.float32)

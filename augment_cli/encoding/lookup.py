@@ -32,8 +32,8 @@ class Lookup(Encoder):
 
     A text's vector is that of all encoders and of its TF-IDF weights, each centred on the corpus, of length 1
     and weighted, side by side; to it is added the mean of the ten nearest vectors of the corpus, which were
-    smoothed as `augment-cli combine` does. That is mixed with the first encoder's vector, the more of it the
-    less the text is like the corpus's.
+    smoothed as `augment-cli combine` does. That is mixed with the first encoder's vector about the corpus's
+    mean, the more of it the less the text is like the corpus's.
 
     Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
 
@@ -137,7 +137,9 @@ class Lookup(Encoder):
             return moved
         share = self.domain.share(views[0])[:, None]
         moved *= share
-        moved[:, : views[0].shape[1]] += (1 - share) * views[0]
+        # About the same mean, or both kinds would lie apart where all of an encoder's vectors are alike.
+        start = centred(views[0], self.means[0])
+        moved[:, : start.shape[1]] += (1 - share) * start
         return unit(moved)[0]
 
     def save(self, folder: Path, encoders: Sequence[Path]) -> None:
