@@ -32,8 +32,8 @@ class Lookup(Encoder):
 
     A text's vector is that of all encoders and of its TF-IDF weights, each centred on the corpus, of length 1
     and weighted, side by side; to it is added the mean of the ten nearest vectors of the corpus, which were
-    smoothed as `augment-cli combine` does. That is mixed with the first encoder's vector about the corpus's
-    mean, the more of it the less the text is like the corpus's.
+    smoothed as `augment-cli combine` does. That, put where the first encoder has the corpus, is mixed with
+    the first encoder's vector, the more of it the less the text is like the corpus's.
 
     Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
 
@@ -135,11 +135,11 @@ class Lookup(Encoder):
         moved = unit(found + means)[0]
         if self.domain is None:
             return moved
-        share = self.domain.share(views[0])[:, None]
-        moved *= share
-        # About the same mean, or both kinds would lie apart where all of an encoder's vectors are alike.
-        start = centred(views[0], self.means[0])
-        moved[:, : start.shape[1]] += (1 - share) * start
+        # As far from the corpus's mean as its texts are, in place of from zero: where all of an encoder's
+        # vectors are alike, both kinds would lie apart otherwise.
+        share, mean = self.domain.share(views[0])[:, None], self.means[0]
+        moved *= share * np.sqrt(max(1 - mean @ mean, 0))
+        moved[:, : len(mean)] += share * mean + (1 - share) * views[0]
         return unit(moved)[0]
 
     def save(self, folder: Path, encoders: Sequence[Path]) -> None:
@@ -207,7 +207,8 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
 def _read_domain(arrays: Mapping[str, np.ndarray]) -> Domain | None:
     if "vectors" not in arrays:
         return None
-    domain = Domain(arrays["vectors"].astype(np.float32), arrays["direction"], arrays["slope"])
+    names = [one.name for one in dataclasses.fields(Domain)]
+    domain = Domain(**{name: arrays[name].astype(np.float32) for name in names})
     if domain.direction.shape != (domain.vectors.shape[1] + 1,) or domain.slope.shape != (2,):
         raise ValueError("its parts are of different sizes")
     return domain
