@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from augment_cli import api
 from augment_cli.encoding.encoder import Encoder
@@ -30,7 +29,6 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
 from augment_cli.encoding.transforms import unit
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.tokenization.tokens import WORDS
 from augment_cli.vectors.stages import find_encoder
 from benchmarks import add_line, markdown, read_lines
 from eval.measures.geometry import neighbourhoods_by_row
@@ -92,9 +90,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
     texts = corpus_of(table, options.rows)[0]
 
     def load(folder: str) -> Encoder:
-        encoder = load_encoder(folder)
-        vars(encoder)["encode"] = functools.partial(encoder.encode, cache=options.work / "cache")
-        return encoder
+        return load_cached(folder, options.work)
 
     def best() -> Encoder:
         return load(str(adapt(table.task.name, texts, options, seed) / "best"))
@@ -106,8 +102,15 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         "lookup of best": lambda: look_up(texts, best(), options.encoder),
         "beside": lambda: beside(load(options.encoder), 1.0),
         "beside at half": lambda: beside(load(options.encoder), 0.5),
-        "model2vec": lambda: distilled(texts, options.encoder),
+        "model2vec": lambda: distilled(options.encoder),
     }
+
+
+def load_cached(folder: str, work: Path, **options: Any) -> Encoder:
+    """An encoder that keeps its vectors in a folder."""
+    encoder = load_encoder(folder, **options)
+    vars(encoder)["encode"] = functools.partial(encoder.encode, cache=work / "cache")
+    return encoder
 
 
 def look_up(texts: Sequence[str], encoder: Encoder, start: str) -> Encode:
@@ -122,12 +125,13 @@ def beside(encoder: Encoder, weight: float) -> Encode:
     return lambda texts: np.hstack([weight * unit(one.encode(texts))[0] for one, weight in parts])
 
 
-def distilled(texts: Sequence[str], encoder: str) -> Encode:
-    """A table of words that model2vec makes of an encoder, with the words of two of the corpus's texts."""
+@functools.cache
+def distilled(encoder: str) -> Encode:
+    """The table of words that model2vec makes of an encoder."""
+    # Not with the corpus's words: model2vec 0.10 makes nearly one vector of all that are added.
     from model2vec.distill import distill
 
-    words = TfidfVectorizer(min_df=2, token_pattern=WORDS).fit(texts).get_feature_names_out()
-    table = distill(str(find_encoder(encoder).path), vocabulary=words.tolist(), device="cpu")
+    table = distill(str(find_encoder(encoder).path), device="cpu")
     return lambda texts: unit(table.encode(list(texts)))[0]
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.lookup import Lookup
 from benchmarks import add_line, markdown, read_lines
-from benchmarks.adapt_domains import KINDS, Encode, adapt, common_options, corpus_of, scores
+from benchmarks.adapt_domains import KINDS, Encode, adapt, common_options, corpus_of, load_cached, scores
 from eval.measures.geometry import correlation, cosine
 from eval.tasks import Table, load_registry
 
@@ -55,8 +55,8 @@ def encoders(options: argparse.Namespace, table: Table, rows: int) -> Iterator[t
     """What is scored, each made when it is its turn."""
     texts = corpus_of(table, rows)[0]
 
-    def load(folder: str) -> Any:
-        return load_encoder(folder, max_length=LONGEST)
+    def load(folder: str) -> Encoder:
+        return load_cached(folder, options.work, max_length=LONGEST)
 
     start = load(options.encoder)
     yield "start", start.encode

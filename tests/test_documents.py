@@ -298,7 +298,7 @@ def adaptation():
     changes = {}
     for start in (line for line in lines if line["encoder"] == "start"):
         own = [line for line in lines if line["domain"] == start["domain"] and line["encoder"] == "best"]
-        assert len(own) == 3  # seeds
+        assert len(own) in (1, 3)  # seeds
         scores = (main_score, lambda line: line["purity_10"], lambda line: line["stsb"])
         changes[start["domain"]] = [mean(map(score, own)) - score(start) for score in scores]
     return changes

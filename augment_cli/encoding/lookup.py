@@ -183,7 +183,7 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
         arrays = load_file(folder / ARRAYS)
         means = [arrays[f"mean_{place}"] for place in range(len(names) + bool(words))]
         keys, idf, directions = arrays["keys"].astype(np.float32), arrays["idf"], arrays["directions"]
-        domain = _read_domain(arrays)
+        domain = _read_domain(arrays, len(means[0]))
         if directions.shape[-1] != len(words) or len(idf) != len(words) or len(names) != len(weights):
             raise ValueError("its parts are of different sizes")
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
@@ -204,11 +204,11 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
     )
 
 
-def _read_domain(arrays: Mapping[str, np.ndarray]) -> Domain | None:
+def _read_domain(arrays: Mapping[str, np.ndarray], width: int) -> Domain | None:
     if "vectors" not in arrays:
         return None
     names = [one.name for one in dataclasses.fields(Domain)]
     domain = Domain(**{name: arrays[name].astype(np.float32) for name in names})
-    if domain.direction.shape != (domain.vectors.shape[1] + 1,) or domain.slope.shape != (2,):
+    if [one.shape[-1] for one in vars(domain).values()] != [width, width + 1, 2]:
         raise ValueError("its parts are of different sizes")
     return domain

@@ -11,9 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import adapt_rivals, read_lines
+from benchmarks import adapt_languages, adapt_rivals, read_lines
 from benchmarks.adapt_corpora import CORPORA, corpora_table, is_right, own_partner, read_pairs
-from benchmarks.adapt_domains import DOMAINS, gains_table, main_score
+from benchmarks.adapt_domains import gains_table
 from benchmarks.adapt_rivals import WAYS, Trained, crops, damaged, rivals_table, tune
 from eval.tasks import load_registry
 from tests.helpers.places import REPOSITORY
@@ -36,15 +36,9 @@ def test_gains_are_those_over_the_starting_encoder_by_domain():
 
 
 def test_the_page_shows_what_each_encoder_gains():
-    page, untrained = PAGE.read_text("utf-8"), read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl")
-    assert gains_table(read_lines(REPOSITORY / "benchmarks/adapt_domains.jsonl")) in page
-    cells = {}
-    for line in untrained:
-        scores = f"{main_score(line):.1f} / {line['purity_10']:.1f}"
-        cells.setdefault(line["encoder"], {})[line["domain"]] = scores
-    assert len(cells) == 5
-    for encoder, of_domain in cells.items():
-        assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
+    page, folder = PAGE.read_text("utf-8"), REPOSITORY / "benchmarks"
+    assert gains_table(read_lines(folder / "adapt_domains.jsonl")) in page
+    assert adapt_languages.gains_table(read_lines(folder / "adapt_languages.jsonl")) in page
 
 
 def test_a_partner_is_found_among_those_of_the_others():

@@ -267,6 +267,16 @@ def test_a_damaged_folder_is_refused(tmp_path, change):
         load_encoder(tmp_path / "lookup")
 
 
+@pytest.mark.parametrize("arrays", [{"slope": np.zeros(3, np.float32)}, {"direction": None}])
+def test_damaged_arrays_are_refused(tmp_path, arrays):
+    Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP).save(tmp_path / "lookup", [STATIC])
+    file = tmp_path / "lookup" / "lookup.safetensors"
+    kept = {name: one for name, one in (load_file(file) | arrays).items() if one is not None}
+    save_file(kept, file)
+    with pytest.raises(BadInputError, match="does not load as a lookup"):
+        load_encoder(tmp_path / "lookup")
+
+
 def test_one_text_has_no_neighbours():
     with pytest.raises(UsageError, match="at least two texts"):
         Lookup.fit([(load_encoder(STATIC), 1.0)], ["alone"])
