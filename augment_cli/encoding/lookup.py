@@ -186,7 +186,7 @@ def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
         domain = _read_domain(arrays, len(means[0]))
         if directions.shape[-1] != len(words) or len(idf) != len(words) or len(names) != len(weights):
             raise ValueError("its parts are of different sizes")
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
         raise BadInputError(f"{folder}: does not load as a lookup ({error}); make it again") from error
     encoders = [load(folder / name, **options) for name in names]
     parts, first = list(zip(encoders, map(float, weights), strict=True)), encoders[0]

@@ -267,7 +267,9 @@ def test_a_damaged_folder_is_refused(tmp_path, change):
         load_encoder(tmp_path / "lookup")
 
 
-@pytest.mark.parametrize("arrays", [{"slope": np.zeros(3, np.float32)}, {"direction": None}])
+@pytest.mark.parametrize(
+    "arrays", [{"slope": np.zeros(3, np.float32)}, {"slope": np.array(1.0)}, {"direction": None}]
+)
 def test_damaged_arrays_are_refused(tmp_path, arrays):
     Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP).save(tmp_path / "lookup", [STATIC])
     file = tmp_path / "lookup" / "lookup.safetensors"
