@@ -40,12 +40,7 @@ def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
     there = np.flatnonzero(np.any(vectors != 0, axis=1))
     moved, count = vectors[there], min(neighbours, len(there) - 1)
     for _ in range(rounds if count > 0 else 0):
-        near = nearest(centred(moved), count)
-        # Summed block by block: a copy of n · k vectors would not fit.
-        means = np.empty_like(moved)
-        for low in range(0, len(moved), _BLOCK):
-            means[low : low + _BLOCK] = moved[near[low : low + _BLOCK]].mean(axis=1)
-        moved = unit(moved + means)[0]
+        moved = unit(moved + _means(moved, nearest(centred(moved), count)))[0]
     result = np.zeros_like(vectors)
     result[there] = moved
     return result
@@ -66,10 +61,16 @@ def nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> 
 
 def mean_of_nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> np.ndarray:
     """The mean of the `count` keys, or others, of highest inner product with each; float32 (n, d)."""
-    candidates = vectors if keys is None else keys
-    # One by one: a copy of n · k vectors would not fit.
-    means = (candidates[places].mean(axis=0) for places in nearest(vectors, count, keys))
-    return np.stack(list(means))
+    return _means(vectors if keys is None else keys, nearest(vectors, count, keys))
+
+
+def _means(vectors: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The mean of the vectors at each row of places (n, k); (n, d)."""
+    means = np.empty((len(places), vectors.shape[1]), vectors.dtype)
+    # Block by block: a copy of n · k vectors would not fit.
+    for low in range(0, len(places), _BLOCK):
+        means[low : low + _BLOCK] = vectors[places[low : low + _BLOCK]].mean(axis=1)
+    return means
 
 
 @dataclass(frozen=True)

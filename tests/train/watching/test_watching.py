@@ -211,11 +211,14 @@ def test_a_gain_has_an_interval_over_texts(topics_store):
     assert low < gained < high < 0
 
 
+def test_of_long_texts_the_opening_is_read(topics_store):
+    assert {len(text.split()) for text in Neighbourhoods.of(topics_store, 4).texts} == {4}
+
+
 def test_a_small_corpus_has_no_score_and_that_of_an_earlier_version_is_not_compared_with(
     topics_store, tiny_store
 ):
     assert Neighbourhoods.of(Store.open(tiny_store), 128) is None
-    assert {len(text.split()) for text in Neighbourhoods.of(topics_store, 4).texts} == {4}
     with pytest.raises(MixError, match="without shared_neighbours, half_neighbours, by an earlier version"):
         scores(Neighbourhoods.of(topics_store, 128), ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
 
