@@ -276,18 +276,16 @@ def _progress(event: str, step: str, steps: str, score: str | None, minutes: str
 
 
 def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
+    from augment_cli.encoding.layout import is_static
     from augment_cli.encoding.loading import load_encoder
     from augment_cli.encoding.lookup import Lookup
 
-    folders, texts = [(out / "best", 1.0)], list(texts_of(store))
-    words = CHECKOUT / STATIC
-    helps = words.is_dir() and not unknown_language(words, texts)
-    if helps and model_digest(words) != model_digest(out / "best"):
-        folders.append((words, _HELPS))
-    reporter.say(f"lookup: {len(texts):,} texts by {len(folders)} encoders")
-    found = Lookup.fit([(load_encoder(folder), weight) for folder, weight in folders], texts)
+    best, words, texts = out / "best", CHECKOUT / STATIC, list(texts_of(store))
+    helps = words.is_dir() and not is_static(best) and not unknown_language(words, texts)
+    found = Lookup.fit(load_encoder(best), texts, [(load_encoder(words), _HELPS)] if helps else ())
+    reporter.say(f"lookup: {len(found.keys):,} of {len(texts):,} texts")
     shutil.rmtree(out / "lookup", ignore_errors=True)
-    found.save(out / "lookup", [folder for folder, _ in folders])
+    found.save(best, out / "lookup")
 
 
 def read_verdict(out: Path, start: str) -> Verdict:
@@ -311,7 +309,7 @@ def read_verdict(out: Path, start: str) -> Verdict:
         f"few labels: SetFitModel.from_pretrained({shown})",
     ]
     if lookup.is_dir():
-        use = f"augment_cli.load_encoder({shown_lookup}).encode(texts)"
+        use = f"SentenceTransformer({shown_lookup})"
         doubt = (
             "" if ended["outcome"] == "better" else ", though nothing here says that it helps (ask labels)"
         )

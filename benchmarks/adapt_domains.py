@@ -114,9 +114,9 @@ def load_cached(folder: str, work: Path, **options: Any) -> Encoder:
 
 
 def look_up(texts: Sequence[str], encoder: Encoder, start: str) -> Encode:
-    """A lookup in the corpus, with the static encoder beside one that has layers."""
+    """A lookup in the corpus; the static encoder helps one that has layers to tell what is near."""
     has_layers = not is_static(find_encoder(start).path)
-    return Lookup.fit([(encoder, 1.0)] + [(load_encoder(str(STATIC)), 0.5)] * has_layers, texts).encode
+    return Lookup.fit(encoder, texts, [(load_encoder(str(STATIC)), 0.5)] * has_layers).encode
 
 
 def beside(encoder: Encoder, weight: float) -> Encode:

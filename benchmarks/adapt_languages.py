@@ -60,10 +60,10 @@ def encoders(options: argparse.Namespace, table: Table, rows: int) -> Iterator[t
 
     start = load(options.encoder)
     yield "start", start.encode
-    yield "lookup", Lookup.fit([(start, 1.0)], texts).encode
+    yield "lookup", Lookup.fit(start, texts).encode
     best = load(str(adapt(table.task.name, texts, options, options.seed) / "best"))
     yield "best", best.encode
-    yield "lookup of best", Lookup.fit([(best, 1.0)], texts).encode
+    yield "lookup of best", Lookup.fit(best, texts).encode
 
 
 def gains_table(lines: list[dict[str, Any]]) -> str:

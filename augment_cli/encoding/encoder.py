@@ -27,11 +27,6 @@ CHUNK = 4096  # sentences tokenised at once
 CACHE_SLICE = 32768  # sentences sorted, encoded and stored at once
 
 
-def to_length_one(vectors: Tensor) -> Tensor:
-    """Vectors (n, d), each divided by its length: the step `Normalize` of sentence-transformers."""
-    return torch.nn.functional.normalize(vectors, p=2, dim=1)
-
-
 @dataclass
 class Encoder:
     """A transformer with its tokenizer, pooling and the steps after it."""

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.encoder import Encoder, Precision, to_length_one
+from augment_cli.encoding.dense import Dense, Step, read_tensors, to_length_one
+from augment_cli.encoding.encoder import Encoder, Precision
 from augment_cli.encoding.fast.bert import read_bert
 from augment_cli.encoding.layout import (
     DEFAULT_POOLING,
@@ -19,23 +20,14 @@ from augment_cli.encoding.layout import (
     read_layout,
     read_static_layout,
 )
-from augment_cli.encoding.lookup import is_lookup, read_lookup
 from augment_cli.encoding.pooling import NEGATIONS, canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder, read_table
 from augment_cli.encoding.words_apart import TokenCounts, negation_weights
-from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.models.digest import JsonFiles, damaged, model_digest
 from augment_cli.neural import fast
 from augment_cli.neural.loading import alone, find_folder, load_tokenizer, load_weights
 
-# A closed table: a model folder names its activation, and may name only these.
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "Tanh": torch.tanh,
-    "ReLU": torch.relu,
-    "Sigmoid": torch.sigmoid,
-    "GELU": torch.nn.functional.gelu,
-    "Identity": lambda x: x,
-}
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -64,10 +56,6 @@ def load_encoder(
     if precision not in _TYPES:
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
-    if is_lookup(folder):
-        lookup = read_lookup(folder, load_encoder, precision=precision, device=device)
-        lookup.name, lookup.digest = name, model_digest(folder, files)
-        return lookup
     if is_static(folder, files):
         static = _load_static(folder, files, pooling, max_length, counts)
         static.prompt = static.prompts.text(prompt_name, folder)
@@ -190,27 +178,10 @@ def longest_input(config: Any, tokenizer: Any) -> int:
     return int(min(positions, tokenizer.model_max_length))
 
 
-def _load_step(module: Module) -> Callable[[Tensor], Tensor]:
+def _load_step(module: Module) -> Step:
     if module.kind == "Normalize":
         return to_length_one
-    weights = module.folder / "model.safetensors"
-    if not weights.is_file():
-        raise MissingError(
-            f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
-            "read them once with torch.load(weights_only=True) and write safetensors"
-        )
-    from safetensors.torch import load_file
-
-    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in load_file(weights).items()}
-    if module.kind == "LayerNorm":
-        return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])
-    for key in ("module_input_name", "module_output_name"):
-        if module.settings.get(key, "sentence_embedding") != "sentence_embedding":
-            raise BadInputError(f"{module.folder}: a Dense module on {module.settings[key]} is not supported")
-    name = str(module.settings.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
-    if name not in _ACTIVATIONS:
-        raise BadInputError(
-            f"{module.folder}: activation {name} is not supported; known: {', '.join(_ACTIVATIONS)}"
-        )
-    activation = _ACTIVATIONS[name]
-    return lambda x: activation(torch.nn.functional.linear(x, tensors["weight"], tensors.get("bias")))
+    if module.kind == "Dense":
+        return Dense.read(module.folder, module.settings)
+    tensors = {name.rsplit(".", 1)[-1]: tensor for name, tensor in read_tensors(module.folder).items()}
+    return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])

@@ -1,214 +1,162 @@
-"""Lookup: an encoder that moves each text towards its nearest neighbours in a corpus; nothing is trained.
+"""Lookup: two steps after an encoder, which move a text towards its likes in a corpus; nothing is trained.
 
 For clustering, topics and few-shot classification. It does not find the one text that says the same: what is
-alike becomes more alike. Texts that are not of the corpus's kind stay as the first encoder has them.
+alike becomes more alike. Texts that are not of the corpus's kind stay as the encoder has them.
 """
 
-import dataclasses
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from augment_cli.contract.vector_parameters import CombineParameters
-from augment_cli.encoding.domain import Domain
-from augment_cli.encoding.encoder import Encoder, Progress
-from augment_cli.encoding.transforms import centred, mean_of_nearest, smoothed, unit
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.encoding.dense import Dense, Step, to_length_one, with_steps
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.transforms import centred, smoothed, unit
+from augment_cli.errors import UsageError
 from augment_cli.languages import general_sentences
-from augment_cli.models.digest import copy_model
 from augment_cli.tokenization.tokens import WORDS
 
-SETTINGS, ARRAYS = "lookup.json", "lookup.safetensors"  # in its folder
 _COMBINED = CombineParameters()  # a lookup is smoothed as `augment-cli combine` does by default
+_MOST_KEYS = 10_000  # texts of a corpus that are kept; of MiniLM 46 MB
+_TEMPERATURE = 0.04  # of the attention
+_STRENGTH = 10.0  # inverse, of the regression's regularisation
+_LEFT = 0.05  # share of the corpus's texts whose weight the empty key takes by half or more
+_BLOCK = 1_024  # texts whose attention is held at a time
+_NEVER = -1e4  # a logit that softmax makes zero of
+_CARD = """
+## Lookup
+
+After the encoder stands attention over the vectors of {:,} of the corpus's texts, which moves a text towards those
+that are like it. Use it for clustering, topics and classification with few labels, not to search. It needs
+sentence-transformers 5.7 or later. PyTorch may warn that a softmax's dimension is implicit; it is the right one.
+"""
 
 
-@dataclass
-class Lookup(Encoder):
-    """Encoders side by side, and a corpus's smoothed vectors, towards which texts are moved.
+@dataclass(frozen=True)
+class Lookup:
+    """An encoder, and attention over a corpus's smoothed vectors whose value is added to a text's vector.
 
-    A text's vector is that of all encoders and of its TF-IDF weights, each centred on the corpus, of length 1
-    and weighted, side by side; to it is added the mean of the ten nearest vectors of the corpus, which were
-    smoothed as `augment-cli combine` does. That, put where the first encoder has the corpus, is mixed with
-    the first encoder's vector, the more of it the less the text is like the corpus's.
+    Let x be a text's vector of length 1, m the mean of the corpus's, r their distance from it and k their
+    smoothed directions from there. What comes out is x + Σ pᵢ (m + r kᵢ), of length 1. The weights p are
+    softmax((x − m) · kᵢ / 0.04 r). One key more, of logit b − w · x, has no value, and takes the weight of
+    texts that are not like the corpus.
 
-    Source: label propagation (Zhu and Ghahramani 2002), diffusion for retrieval (Iscen et al. 2017).
+    Source: attention (Vaswani et al. 2017, eq. 1), diffusion for retrieval (Iscen et al. 2017).
 
     Examples
     --------
     >>> import augment_cli
     >>> encoder = augment_cli.load_encoder("data/models/static")
-    >>> texts = ["The river flows.", "A heron waits.", "A boat waits."]
-    >>> lookup = augment_cli.Lookup.fit([(encoder, 1.0)], texts)
-    >>> lookup.encode(["The heron waits."]).shape[0]
-    1
+    >>> lookup = augment_cli.Lookup.fit(encoder, ["The river flows.", "A heron waits.", "A boat waits."])
+    >>> lookup.encode(["The heron waits."]).shape
+    (1, 256)
     """
 
-    parts: list[tuple[Encoder, float]] = field(default_factory=list)  # with their weights
-    means: list[np.ndarray] = field(default_factory=list)  # of each part's vectors of length 1, then of words
-    words: dict[str, int] = field(default_factory=dict)  # column of each word
-    idf: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
-    directions: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))  # of words, (k, w)
-    keys: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))  # smoothed, (n, d)
-    domain: Domain | None = None  # None: all texts are the corpus's
+    encoder: Encoder
+    mean: np.ndarray  # m, float32 (d,)
+    keys: np.ndarray  # k, float32 (n, d)
+    empty: np.ndarray  # w and, last, b; float32 (d + 1,)
 
     @classmethod
     def fit(
-        cls, parts: Sequence[tuple[Encoder, float]], texts: Sequence[str], others: Sequence[str] | None = None
+        cls,
+        encoder: Encoder,
+        texts: Sequence[str],
+        beside: Sequence[tuple[Encoder, float]] = (),
+        others: Sequence[str] | None = None,
     ) -> "Lookup":
-        """Look a corpus up by some encoders, with their weights.
+        """Look a corpus up, or 10,000 of its texts.
 
-        `others` are sentences that are to stay as the first encoder has them: by default shipped ones, in the
-        corpus's language where there are some. An empty list lets all texts be the corpus's.
+        Other encoders, with their weights, may tell beside this one which texts are near each other. `others`
+        are sentences that are to stay as they are: by default shipped ones, in the corpus's language where
+        there are some. With an empty list all texts are the corpus's.
         """
         if len(texts) < 2:
             raise UsageError(f"a lookup needs at least two texts, not {len(texts)}; give the corpus's texts")
-        first = parts[0][0]
-        lookup = cls(
-            first.model, first.tokenizer, first.pooling, first.max_length, name=f"lookup-{first.name}",
-            parts=list(parts),
-        )  # fmt: skip
-        views = [unit(np.asarray(encoder.encode(texts)))[0] for encoder, _ in parts]
-        counts = lookup._fit_words(texts)
-        views += [unit(counts @ lookup.directions.T)[0]] if len(lookup.directions) else []
-        lookup.means = [view[view.any(axis=1)].mean(axis=0) for view in views]
-        keys = smoothed(lookup._side_by_side(views), _COMBINED.neighbours, _COMBINED.rounds)
-        lookup.keys = keys.astype(np.float16).astype(np.float32)  # as they are stored
+        kept = np.linspace(0, len(texts) - 1, min(len(texts), _MOST_KEYS)).astype(int)
+        texts = [texts[place] for place in kept]
+        vectors = unit(encoder.encode(texts))[0]
+        mean, own = vectors[vectors.any(axis=1)].mean(axis=0), centred(vectors)
+        views = [own, *(weight * centred(other.encode(texts)) for other, weight in beside)]
+        if (words := _word_vectors(texts)) is not None:
+            views.append(_COMBINED.lexical * centred(words))
+        beside_each_other = unit(np.hstack(views))[0]
+        keys = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, beside_each_other)
+        lookup = cls(encoder, mean, keys, np.append(np.zeros_like(mean), np.float32(_NEVER)))
         if others is None:
             others = general_sentences(texts).read_text("utf-8").splitlines()
-        if others:
-            lookup.domain = Domain.fit(views[0], unit(np.asarray(first.encode(others)))[0])
-        return lookup
+        return lookup._leaving(vectors, unit(encoder.encode(others))[0]) if others else lookup
 
-    def _fit_words(self, texts: Sequence[str]) -> Any:
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
+    def _leaving(self, vectors: np.ndarray, others: np.ndarray) -> "Lookup":
+        """One whose empty key takes the weight of others' vectors (m, d), and not of the corpus's (n, d)."""
+        from scipy.special import logsumexp
+        from sklearn.linear_model import LogisticRegression
 
-        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=WORDS)
-        try:
-            counts = vectorizer.fit_transform(texts)
-        except ValueError:  # no word stands in two texts
-            return None
-        components = min(_COMBINED.components, min(counts.shape) - 1)
-        if components < 1:
-            return None
-        self.words = {word: int(column) for word, column in vectorizer.vocabulary_.items()}
-        self.idf = vectorizer.idf_.astype(np.float32)
-        self.directions = TruncatedSVD(components, random_state=0).fit(counts).components_.astype(np.float32)
-        return counts
-
-    def _count(self, texts: Sequence[str]) -> Any:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=WORDS, vocabulary=self.words)
-        vectorizer.idf_ = self.idf.astype(np.float64)
-        return vectorizer.transform(texts)
-
-    def _side_by_side(self, views: Sequence[np.ndarray]) -> np.ndarray:
-        """The views about the corpus's means, of length 1 and weighted; float32 (n, d), of length 1."""
-        weights = [weight for _, weight in self.parts] + [_COMBINED.lexical]
-        moved = [centred(view, mean) for view, mean in zip(views, self.means, strict=True)]
-        return unit(np.hstack([weight * view for weight, view in zip(weights, moved, strict=False)]))[0]
+        logits = self._logits(vectors)
+        np.fill_diagonal(logits, -np.inf)  # an unseen text has no key of its own
+        model: Any = LogisticRegression(C=_STRENGTH, class_weight="balanced", max_iter=1000)
+        # Encoders differ in how far from each other their vectors lie.
+        both = np.concatenate([vectors, others]) - self.mean
+        scale = np.sqrt(both.var(axis=0).sum()) or 1.0
+        direction = model.fit(both / scale, np.arange(len(both)) < len(vectors)).coef_[0] / scale
+        least = np.quantile(logsumexp(logits, axis=1) + vectors @ direction, _LEFT)
+        return Lookup(self.encoder, self.mean, self.keys, np.append(direction, least).astype(np.float32))
 
     @property
-    def dimension(self) -> int:
-        """Length of an embedding."""
-        return int(self.keys.shape[1])
+    def _distance(self) -> float:
+        """Of the corpus's vectors from their mean."""
+        return float(np.sqrt(max(1 - self.mean @ self.mean, 1e-6)))
 
-    def cache_key(self) -> dict[str, str | int | None]:
-        """What decides an embedding besides the text."""
-        return {"digest": self.digest, "kind": "lookup", "precision": self.precision}
+    def _logits(self, vectors: np.ndarray) -> np.ndarray:
+        return (vectors - self.mean) @ self.keys.T / (_TEMPERATURE * self._distance)
 
-    def _encode_distinct(
-        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
-    ) -> np.ndarray:
-        first, *others = self.parts
-        views = [first[0].encode(texts, batch_tokens=batch_tokens, progress=progress)]
-        views += [encoder.encode(texts) for encoder, _ in others]
-        views = [unit(view)[0] for view in views]
-        views += [unit(self._count(texts) @ self.directions.T)[0]] if self.words else []
-        found = self._side_by_side(views)
-        means = mean_of_nearest(found, min(_COMBINED.neighbours, len(self.keys)), self.keys)
-        moved = unit(found + means)[0]
-        if self.domain is None:
-            return moved
-        # As far from the corpus's mean as its texts are, in place of from zero: where all of an encoder's
-        # vectors are alike, both kinds would lie apart otherwise.
-        share, mean = self.domain.share(views[0])[:, None], self.means[0]
-        moved *= share * np.sqrt(max(1 - mean @ mean, 0))
-        moved[:, : len(mean)] += share * mean + (1 - share) * views[0]
-        return unit(moved)[0]
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What follows the encoder's own steps."""
+        count, width = self.keys.shape
+        weight, bias = np.zeros((count + 1 + width, width), np.float32), np.full(count + 1 + width, _NEVER)
+        weight[:count] = self.keys / (_TEMPERATURE * self._distance)
+        bias[:count] = -weight[:count] @ self.mean
+        weight[count], bias[count] = -self.empty[:-1], self.empty[-1]
+        unchanged = np.zeros_like(weight)  # the vector itself, behind the weights
+        unchanged[count + 1 :] = np.eye(width)
+        values = unchanged.T.copy()
+        values[:, :count] = (self.mean + self._distance * self.keys).T
+        weights, start, value = map(torch.from_numpy, (weight, unchanged, values))
+        attention = Dense(weights, torch.from_numpy(bias).float(), "Softmax", start)
+        return to_length_one, attention, Dense(value), to_length_one
 
-    def save(self, folder: Path, encoders: Sequence[Path]) -> None:
-        """Write it to a new folder, with copies of its encoders' folders; `load_encoder` reads it."""
-        from safetensors.numpy import save_file
+    def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        """Vectors of texts, float32 (n, d), of length 1; options are those of the encoder's `encode`."""
+        vectors, steps = torch.from_numpy(self.encoder.encode(texts, **options)), self.steps
+        found = torch.empty_like(vectors)
+        for low in range(0, len(vectors), _BLOCK):
+            block = vectors[low : low + _BLOCK]
+            for step in steps:
+                block = step(block)
+            found[low : low + _BLOCK] = block
+        return found.numpy()
 
-        folder.mkdir(parents=True)
-        names = [f"{place}_encoder" for place in range(len(encoders))]
-        for name, source in zip(names, encoders, strict=True):
-            copy_model(source, folder / name)
-        arrays = {f"mean_{place}": mean for place, mean in enumerate(self.means)}
-        arrays |= {"keys": self.keys.astype(np.float16), "idf": self.idf, "directions": self.directions}
-        if self.domain is not None:
-            arrays |= vars(self.domain) | {"vectors": self.domain.vectors.astype(np.float16)}
-        # safetensors writes memory as it lies, in whatever order.
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / ARRAYS)
-        said = {
-            "kind": "lookup",
-            "encoders": names,
-            "weights": [weight for _, weight in self.parts],
-            "words": sorted(self.words, key=lambda word: self.words[word]),
-        }
-        (folder / SETTINGS).write_text(json.dumps(said, ensure_ascii=False) + "\n", encoding="utf-8")
+    def save(self, source: Path, target: Path) -> None:
+        """Write a new folder, from the encoder's, which sentence-transformers and `load_encoder` read."""
+        with_steps(source, target, self.steps)
+        if (card := target / "README.md").is_file():
+            with card.open("a", encoding="utf-8") as file:
+                file.write(_CARD.format(len(self.keys)))
 
 
-def is_lookup(folder: Path) -> bool:
-    """Whether a folder holds a lookup."""
-    return (folder / SETTINGS).is_file()
-
-
-def read_lookup(folder: Path, load: Any, **options: Any) -> Lookup:
-    """A lookup from its folder; `load` reads its encoders, with `options`."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+def _word_vectors(texts: Sequence[str]) -> np.ndarray | None:
+    """Latent semantic analysis of TF-IDF weights, (n, k); None where no word stands in two texts."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        said = json.loads((folder / SETTINGS).read_text("utf-8"))
-        names, weights, words = said["encoders"], said["weights"], said["words"]
-        if any(Path(name).name != name for name in names):
-            raise ValueError("an encoder outside its folder")
-        arrays = load_file(folder / ARRAYS)
-        means = [arrays[f"mean_{place}"] for place in range(len(names) + bool(words))]
-        keys, idf, directions = arrays["keys"].astype(np.float32), arrays["idf"], arrays["directions"]
-        domain = _read_domain(arrays, len(means[0]))
-        if directions.shape[-1] != len(words) or len(idf) != len(words) or len(names) != len(weights):
-            raise ValueError("its parts are of different sizes")
-    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
-        raise BadInputError(f"{folder}: does not load as a lookup ({error}); make it again") from error
-    encoders = [load(folder / name, **options) for name in names]
-    parts, first = list(zip(encoders, map(float, weights), strict=True)), encoders[0]
-    own = {one.name: getattr(first, one.name) for one in dataclasses.fields(Encoder) if one.init}
-    columns = {word: place for place, word in enumerate(words)}
-    return Lookup(
-        **own,
-        parts=parts,
-        means=means,
-        words=columns,
-        idf=idf,
-        directions=directions,
-        keys=keys,
-        domain=domain,
-    )
-
-
-def _read_domain(arrays: Mapping[str, np.ndarray], width: int) -> Domain | None:
-    if "vectors" not in arrays:
+        counts = TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=WORDS).fit_transform(texts)
+    except ValueError:
         return None
-    names = [one.name for one in dataclasses.fields(Domain)]
-    domain = Domain(**{name: arrays[name].astype(np.float32) for name in names})
-    if [one.shape[-1] for one in vars(domain).values()] != [width, width + 1, 2]:
-        raise ValueError("its parts are of different sizes")
-    return domain
+    components = min(_COMBINED.components, min(counts.shape) - 1)
+    return TruncatedSVD(components, random_state=0).fit_transform(counts) if components >= 1 else None

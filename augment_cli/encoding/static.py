@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.encoding import transforms
-from augment_cli.encoding.encoder import Encoder, Progress, to_length_one
+from augment_cli.encoding.dense import to_length_one
+from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
 from augment_cli.encoding.layout import write_modules
 from augment_cli.encoding.words_apart import TokenCounts, WordTokens, keeps_words_apart, whole_texts

@@ -1,13 +1,10 @@
 """Vectors changed together: of length 1, centred, smoothed over neighbourhoods, whitened (Su et al. 2021)."""
 
-import json
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import UsageError
 
 _BLOCK = 1_024  # rows averaged at a time
 _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
@@ -32,36 +29,37 @@ def centred(vectors: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
     return np.where(lengths > _SCALED_FROM, scaled / np.maximum(lengths, _SCALED_FROM), 0).astype(np.float32)
 
 
-def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
-    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times."""
+def smoothed(
+    vectors: np.ndarray, neighbours: int, rounds: int, guide: np.ndarray | None = None
+) -> np.ndarray:
+    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times.
+
+    Which are near is told by the vectors, or by a guide's rows, of length 1, which are moved alike.
+    """
     # v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
     # (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
     # Vectors of length 0 have no neighbours and are nobody's.
     there = np.flatnonzero(np.any(vectors != 0, axis=1))
     moved, count = vectors[there], min(neighbours, len(there) - 1)
+    telling = moved if guide is None else guide[there]
     for _ in range(rounds if count > 0 else 0):
-        moved = unit(moved + _means(moved, nearest(centred(moved), count)))[0]
+        places = nearest(centred(telling), count)
+        moved = unit(moved + _means(moved, places))[0]
+        telling = moved if guide is None else unit(telling + _means(telling, places))[0]
     result = np.zeros_like(vectors)
     result[there] = moved
     return result
 
 
-def nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> np.ndarray:
-    """The `count` keys, or others, of highest inner product with each, in no order; int64 (n, count)."""
+def nearest(vectors: np.ndarray, count: int) -> np.ndarray:
+    """The `count` others of highest inner product with each vector, in no order; int64 (n, count)."""
     found = np.empty((len(vectors), count), np.int64)
-    candidates = vectors if keys is None else keys
-    block = max(1, _PRODUCTS // len(candidates))
+    block = max(1, _PRODUCTS // len(vectors))
     for low in range(0, len(vectors), block):
-        products = vectors[low : low + block] @ candidates.T
-        if keys is None:
-            products[np.arange(len(products)), np.arange(low, low + len(products))] = -np.inf
+        products = vectors[low : low + block] @ vectors.T
+        products[np.arange(len(products)), np.arange(low, low + len(products))] = -np.inf
         found[low : low + block] = np.argpartition(-products, count - 1, axis=1)[:, :count]
     return found
-
-
-def mean_of_nearest(vectors: np.ndarray, count: int, keys: np.ndarray | None = None) -> np.ndarray:
-    """The mean of the `count` keys, or others, of highest inner product with each; float32 (n, d)."""
-    return _means(vectors if keys is None else keys, nearest(vectors, count, keys))
 
 
 def _means(vectors: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -101,35 +99,3 @@ def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray |
         raise UsageError("whitening needs embeddings that differ; these are all equal")
     kernel = (directions / np.sqrt(np.where(kept, variance, 1)))[:, kept]
     return Whitening(mean, kernel[:, :dimension])
-
-
-def store(whitening: Whitening, source: Path, target: Path) -> None:
-    """Copy a sentence-transformers folder and add the whitening as its last step."""
-    # It is written as a Dense module without activation, W as weight and −μW as bias, which
-    # sentence-transformers and this evaluator both read.
-    from safetensors.numpy import save_file
-
-    if not (source / "modules.json").is_file():
-        raise BadInputError(f"{source} has no modules.json; save it with sentence-transformers first")
-    if target.exists():
-        raise UsageError(f"{target} exists; name a new folder")
-    shutil.copytree(source, target)
-    modules = json.loads((target / "modules.json").read_text("utf-8"))
-    number = len(modules)
-    name = f"{number}_Dense"
-    is_old = modules[0]["type"].rsplit(".", 1)[0].endswith("models")
-    kind = f"sentence_transformers.{'models' if is_old else 'base.modules.dense'}.Dense"
-    modules.append({"idx": number, "name": str(number), "path": name, "type": kind})
-    folder = target / name
-    folder.mkdir()
-    weight = np.ascontiguousarray(whitening.kernel.T, dtype=np.float32)
-    bias = (-whitening.mean @ whitening.kernel).astype(np.float32)
-    save_file({"linear.weight": weight, "linear.bias": bias}, folder / "model.safetensors")
-    config = {
-        "in_features": weight.shape[1],
-        "out_features": weight.shape[0],
-        "bias": True,
-        "activation_function": "torch.nn.modules.linear.Identity",
-    }
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-    (target / "modules.json").write_text(json.dumps(modules, indent=2) + "\n", "utf-8")

@@ -34,7 +34,6 @@ _PATTERNS = (
     "*.tiktoken",
     "bpe.codes",
     "dict.txt",
-    "lookup.json",
     "verifier.json",
 )
 

@@ -39,7 +39,7 @@ class NeighbourhoodLoss(torch.nn.Module):
 
 def neighbourhoods(encoder: str, texts: list[str]) -> Dataset:
     """Texts with what they are near to by a lookup, whose vectors are smoothed over their ten nearest."""
-    lookup = augment_cli.Lookup.fit([(augment_cli.load_encoder(encoder), 1.0)], texts, others=[])
+    lookup = augment_cli.Lookup.fit(augment_cli.load_encoder(encoder), texts, others=[])
     return Dataset.from_dict({"text": texts, "label": lookup.keys})
 
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import Encoder, to_length_one
+from augment_cli.encoding.dense import to_length_one
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool

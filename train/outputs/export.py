@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from augment_cli.encoding.encoder import Encoder, to_length_one
+from augment_cli.encoding.dense import to_length_one
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import write_modules
 from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, weights_in
 from augment_cli.encoding.static import StaticEncoder, write_folder

@@ -15,6 +15,7 @@ from sentence_transformers import SentenceTransformer
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from augment_cli.encoding import transforms
+from augment_cli.encoding.dense import with_steps
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.fast.bert import linear
 from augment_cli.encoding.fast.table import ByToken
@@ -27,6 +28,7 @@ from augment_cli.errors import BadInputError, UsageError
 from augment_cli.neural import fast
 from tests.helpers.properties import examples
 from tests.helpers.small_encoders import as_old_layout, with_prompts
+from train.methods.whitening import as_step
 
 
 def one_at_a_time(encoder, texts, mode):
@@ -400,15 +402,15 @@ def test_stored_whitening_gives_the_same_here_and_in_sentence_transformers(
     fitted = transforms.fit(load_encoder(old_layout).encode(sentences), dimension=4)
     expected = fitted(load_encoder(old_layout).encode(sentences))
     target = tmp_path / "whitened"
-    transforms.store(fitted, old_layout, target)
+    with_steps(old_layout, target, [as_step(fitted)])
     ours = load_encoder(target).encode(sentences)
     np.testing.assert_allclose(ours, expected, atol=1e-4)
     theirs = SentenceTransformer(str(target), device="cpu").encode(sentences, show_progress_bar=False)
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
     with pytest.raises(UsageError, match="exists; name a new folder"):
-        transforms.store(fitted, old_layout, target)
+        with_steps(old_layout, target, [])
     with pytest.raises(BadInputError, match=r"has no modules\.json"):
-        transforms.store(fitted, plain_model, tmp_path / "other")
+        with_steps(plain_model, tmp_path / "other", [])
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import zlib
 from collections import Counter
 
 import numpy as np
@@ -15,10 +14,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
 
 from augment_cli.encoding import transforms
-from augment_cli.encoding.encoder import Encoder, to_length_one
+from augment_cli.encoding.dense import to_length_one
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.lookup import Lookup
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool, weights_in
 from augment_cli.encoding.static import (
     POOLINGS,
@@ -32,9 +30,7 @@ from augment_cli.encoding.words_apart import count_store, count_tokens
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.resources import SAMPLE
 from augment_cli.session import Session
-from tests.helpers.places import REPOSITORY
 from train.methods.distil import vocabulary
 from train.outputs.export import export
 
@@ -194,94 +190,6 @@ def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     modules.append({"idx": 1, "name": "1", "path": "1_Odd", "type": "x.Odd"})
     (path / "modules.json").write_text(json.dumps(modules))
     refused(BadInputError, "module Odd is not supported after StaticEmbedding")
-
-
-STATIC = REPOSITORY / "data" / "models" / "static"
-WORDS = ["river", "boat", "heron", "bank", "loan", "money", "tree", "leaf", "root", "train"]
-TEXTS_OF_LOOKUP = [
-    f"The {one} and the {other} number {number}." for number, one in enumerate(WORDS) for other in WORDS
-]
-
-
-class Known(Encoder):
-    def encode(self, texts, **options):
-        seeds = [zlib.crc32(text.encode()) for text in texts]
-        return np.stack([np.random.default_rng(seed).standard_normal(6) for seed in seeds]).astype(np.float32)
-
-
-def length_one(vector):
-    length = np.linalg.norm(vector)
-    return vector / length if length else vector
-
-
-def test_a_text_is_moved_by_the_mean_of_its_ten_nearest():
-    encoder = Known(None, None)
-    texts = [f"w{number}" for number in range(30)]  # no word stands in two texts
-    lookup = Lookup.fit([(encoder, 1.0)], texts)
-    every = Lookup.fit([(encoder, 1.0)], texts, others=[])
-    vectors = [length_one(vector) for vector in encoder.encode(texts)]
-    mean = np.mean(vectors, axis=0)
-    for text, found in zip(["x", "y"], lookup.encode(["x", "y"]), strict=True):
-        start = length_one(encoder.encode([text])[0])
-        own = length_one(start - mean)
-        order = sorted(range(len(texts)), key=lambda row: -float(lookup.keys[row] @ own))[:10]
-        moved = length_one(own + lookup.keys[order].mean(axis=0))
-        share = float(lookup.domain.share(start[None])[0])
-        placed = mean + math.sqrt(1 - mean @ mean) * moved
-        np.testing.assert_allclose(found, length_one(share * placed + (1 - share) * start), atol=1e-5)
-        np.testing.assert_allclose(every.encode([text])[0], moved, atol=1e-5)
-
-
-def test_texts_of_another_kind_stay_as_they_are():
-    start = load_encoder(STATIC)
-    general = SAMPLE.read_text("utf-8").splitlines()
-    lookup = Lookup.fit([(start, 1.0)], TEXTS_OF_LOOKUP[::2], others=general[::2])
-    unseen, of_the_corpus = (
-        transforms.unit(start.encode(texts))[0] for texts in (general[1::2], TEXTS_OF_LOOKUP[1::2])
-    )
-    vectors = lookup.encode(general[1::2])[:, : unseen.shape[1]]
-    assert np.quantile(np.sum(vectors * unseen, axis=1), 0.1) > 0.99
-    assert np.quantile(lookup.domain.share(unseen), 0.9) < 0.01
-    assert np.median(lookup.domain.share(of_the_corpus)) > 0.9
-
-
-def test_it_is_read_back_as_it_was_written(tmp_path):
-    lookup = Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP)
-    lookup.save(tmp_path / "lookup", [STATIC])
-    again = load_encoder(tmp_path / "lookup")
-    said = ["The heron waits."]
-    np.testing.assert_allclose(again.encode(said), lookup.encode(said), atol=1e-6)
-    assert again.dimension == lookup.dimension == again.encode(["x"]).shape[1]
-    assert again.digest and again.cache_key()["digest"] == again.digest
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"encoders": ["../elsewhere"]}, {"encoders": 3}, {"weights": []}, {"words": ["one"]}, {"words": None}],
-)
-def test_a_damaged_folder_is_refused(tmp_path, change):
-    Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP).save(tmp_path / "lookup", [STATIC])
-    file = tmp_path / "lookup" / "lookup.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | change))
-    with pytest.raises(BadInputError, match="does not load as a lookup"):
-        load_encoder(tmp_path / "lookup")
-
-
-@pytest.mark.parametrize(
-    "arrays", [{"slope": np.zeros(3, np.float32)}, {"slope": np.array(1.0)}, {"direction": None}]
-)
-def test_damaged_arrays_are_refused(tmp_path, arrays):
-    Lookup.fit([(load_encoder(STATIC), 1.0)], TEXTS_OF_LOOKUP).save(tmp_path / "lookup", [STATIC])
-    file = tmp_path / "lookup" / "lookup.safetensors"
-    kept = {name: one for name, one in (load_file(file) | arrays).items() if one is not None}
-    save_file(kept, file)
-    with pytest.raises(BadInputError, match="does not load as a lookup"):
-        load_encoder(tmp_path / "lookup")
-
-
-def test_one_text_has_no_neighbours():
-    with pytest.raises(UsageError, match="at least two texts"):
-        Lookup.fit([(load_encoder(STATIC), 1.0)], ["alone"])
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from torch import nn
 from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 import train.model.fast as bert
-from augment_cli.encoding.encoder import to_length_one
+from augment_cli.encoding.dense import to_length_one
 from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
-from augment_cli.encoding.encoder import to_length_one
+from augment_cli.encoding.dense import to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError

@@ -11,7 +11,8 @@ import torch
 from scipy import sparse
 
 from augment_cli.encoding import transforms
-from augment_cli.encoding.encoder import Encoder, to_length_one
+from augment_cli.encoding.dense import to_length_one
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.transforms import Whitening

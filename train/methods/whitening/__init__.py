@@ -4,8 +4,10 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from augment_cli.encoding import transforms
+from augment_cli.encoding.dense import Dense, with_steps
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.files import replace_folder
 from augment_cli.store.store import Store
@@ -21,8 +23,14 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
     fitted = transforms.fit(load_encoder(model).encode(spaced_texts(store, count)), dimension or None)
     work = target.with_name(f".{target.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
-    transforms.store(fitted, model, work)
+    with_steps(model, work, [as_step(fitted)])
     replace_folder(work, target)
+
+
+def as_step(whitening: transforms.Whitening) -> Dense:
+    """A Dense module without activation: W as weight and −μW as bias."""
+    bias = torch.from_numpy(-whitening.mean @ whitening.kernel)
+    return Dense(torch.from_numpy(whitening.kernel.T.copy()).float(), bias.float())
 
 
 def spaced_texts(store: Store, count: int) -> list[str]:
