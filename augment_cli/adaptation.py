@@ -283,7 +283,7 @@ def _make_lookup(out: Path, store: Store, reporter: Reporter) -> None:
     best, words, texts = out / "best", CHECKOUT / STATIC, list(texts_of(store))
     helps = words.is_dir() and not is_static(best) and not unknown_language(words, texts)
     found = Lookup.fit(load_encoder(best), texts, [(load_encoder(words), _HELPS)] if helps else ())
-    reporter.say(f"lookup: {len(found.keys):,} of {len(texts):,} texts")
+    reporter.say(f"lookup: {len(found.points):,} of {len(texts):,} texts")
     shutil.rmtree(out / "lookup", ignore_errors=True)
     found.save(best, out / "lookup")
 

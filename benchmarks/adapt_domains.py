@@ -27,7 +27,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.lookup import Lookup
-from augment_cli.encoding.transforms import unit
+from augment_cli.encoding.transforms import centred, smoothed, unit
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.stages import find_encoder
 from benchmarks import add_line, markdown, read_lines
@@ -40,12 +40,13 @@ KINDS = {  # of encoders, and what their rows are called
     "start": "",
     "best": "adapted",
     "lookup": "a lookup of it",
+    "nearest": "plus its ten nearest, beside the static encoder of half its length",
     "lookup of best": "a lookup of it adapted",
     "beside": "beside the static encoder",
     "beside at half": "… of half its length",
     "model2vec": "model2vec's distillation of it",
 }
-OTHERS = ("beside", "beside at half", "model2vec")  # beside which MiniLM is shown
+OTHERS = ("nearest", "beside", "beside at half", "model2vec")  # beside which MiniLM is shown
 STATIC = Path(__file__).parents[1] / "data" / "models" / "static"
 Encode = Callable[[Sequence[str]], np.ndarray]
 DOMAINS = ("stackoverflow", "searchsnippets", "biomedical", "banking77", "clinc150")
@@ -100,6 +101,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
         "lookup": lambda: look_up(texts, load(options.encoder), options.encoder),
         "best": lambda: best().encode,
         "lookup of best": lambda: look_up(texts, best(), options.encoder),
+        "nearest": lambda: nearest_ten(beside(load(options.encoder), 0.5), texts),
         "beside": lambda: beside(load(options.encoder), 1.0),
         "beside at half": lambda: beside(load(options.encoder), 0.5),
         "model2vec": lambda: distilled(options.encoder),
@@ -123,6 +125,19 @@ def beside(encoder: Encoder, weight: float) -> Encode:
     """An encoder's vectors of length 1 and the static encoder's, of a length of `weight`, side by side."""
     parts = (encoder, 1.0), (load_encoder(str(STATIC)), weight)
     return lambda texts: np.hstack([weight * unit(one.encode(texts))[0] for one, weight in parts])
+
+
+def nearest_ten(encode: Encode, texts: Sequence[str]) -> Encode:
+    """Each vector about the corpus's mean, plus the mean of its ten nearest of the corpus's smoothed ones."""
+    corpus = unit(encode(texts))[0]
+    mean, keys = corpus.mean(axis=0), smoothed(centred(corpus), 10, 2)
+
+    def moved(others: Sequence[str]) -> np.ndarray:
+        own = centred(encode(others), mean)
+        places = np.argpartition(-own @ keys.T, 9, axis=1)[:, :10]
+        return unit(own + keys[places].mean(axis=1))[0]
+
+    return moved
 
 
 @functools.cache

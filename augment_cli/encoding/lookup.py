@@ -21,31 +21,33 @@ from augment_cli.languages import general_sentences
 from augment_cli.tokenization.tokens import WORDS
 
 _COMBINED = CombineParameters()  # a lookup is smoothed as `augment-cli combine` does by default
-_MOST_KEYS = 10_000  # texts of a corpus that are kept; of MiniLM 46 MB
-_TEMPERATURE = 0.04  # of the attention
+_MOST_TEXTS = 10_000  # of a corpus that are kept; of MiniLM 46 MB
+_TEMPERATURE = 0.04  # the kernel's variance, by that of the corpus's vectors
 _STRENGTH = 10.0  # inverse, of the regression's regularisation
-_LEFT = 0.05  # share of the corpus's texts whose weight the empty key takes by half or more
+_LEFT = 0.05  # share of the corpus's texts that are moved by less than half
 _BLOCK = 1_024  # texts whose attention is held at a time
-_NEVER = -1e4  # a logit that softmax makes zero of
+_NEVER = -1e6  # a logit that softmax makes zero of
 _CARD = """
 ## Lookup
 
-After the encoder stands attention over the vectors of {:,} of the corpus's texts, which moves a text towards those
-that are like it. Use it for clustering, topics and classification with few labels, not to search. It needs
-sentence-transformers 5.7 or later. PyTorch may warn that a softmax's dimension is implicit; it is the right one.
+After the encoder stands attention over the vectors of {:,} of the corpus's texts, which moves a text towards
+those that are like it. Use it for clustering, topics and classification with few labels, not to search. It
+needs sentence-transformers 5.7 or later. PyTorch may warn that a softmax's dimension is implicit; it is the
+right one.
 """
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """An encoder, and attention over a corpus's smoothed vectors whose value is added to a text's vector.
+    """An encoder, and attention over points near a corpus's vectors, whose mean is added to a text's vector.
 
-    Let x be a text's vector of length 1, m the mean of the corpus's, r their distance from it and k their
-    smoothed directions from there. What comes out is x + Σ pᵢ (m + r kᵢ), of length 1. The weights p are
-    softmax((x − m) · kᵢ / 0.04 r). One key more, of logit b − w · x, has no value, and takes the weight of
-    texts that are not like the corpus.
+    The points p are the corpus's vectors of length 1, smoothed over their neighbours about the mean of all.
+    Of a text's vector x of length 1 comes x + Σ wᵢ pᵢ, of length 1. The weights are those of a Gaussian kernel,
+    wᵢ ∝ exp(−|x − pᵢ|² / 2σ²), where σ² is 0.04 of the mean squared distance of the corpus's vectors from
+    their mean. They sum to less than 1 by what a logit c − v · x takes, which has no point: nearly nothing of
+    the corpus's texts, and nearly all of texts that are unlike them.
 
-    Source: attention (Vaswani et al. 2017, eq. 1), diffusion for retrieval (Iscen et al. 2017).
+    Source: attention (Vaswani et al. 2017, eq. 1), the mean shift (Fukunaga and Hostetler 1975).
 
     Examples
     --------
@@ -57,9 +59,9 @@ class Lookup:
     """
 
     encoder: Encoder
-    mean: np.ndarray  # m, float32 (d,)
-    keys: np.ndarray  # k, float32 (n, d)
-    empty: np.ndarray  # w and, last, b; float32 (d + 1,)
+    points: np.ndarray  # p, float32 (n, d)
+    variance: float  # σ²
+    other: np.ndarray  # v and, last, c; float32 (d + 1,)
 
     @classmethod
     def fit(
@@ -77,55 +79,61 @@ class Lookup:
         """
         if len(texts) < 2:
             raise UsageError(f"a lookup needs at least two texts, not {len(texts)}; give the corpus's texts")
-        kept = np.linspace(0, len(texts) - 1, min(len(texts), _MOST_KEYS)).astype(int)
+        kept = np.linspace(0, len(texts) - 1, min(len(texts), _MOST_TEXTS)).astype(int)
         texts = [texts[place] for place in kept]
         vectors = unit(encoder.encode(texts))[0]
-        mean, own = vectors[vectors.any(axis=1)].mean(axis=0), centred(vectors)
+        own = centred(vectors)
         views = [own, *(weight * centred(other.encode(texts)) for other, weight in beside)]
         if (words := _word_vectors(texts)) is not None:
             views.append(_COMBINED.lexical * centred(words))
         beside_each_other = unit(np.hstack(views))[0]
-        keys = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, beside_each_other)
-        lookup = cls(encoder, mean, keys, np.append(np.zeros_like(mean), np.float32(_NEVER)))
+        directions = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, beside_each_other)
+        mean = vectors[vectors.any(axis=1)].mean(axis=0)
+        spread = max(1 - float(mean @ mean), 1e-6)  # mean squared distance from the mean
+        points = mean + np.sqrt(spread, dtype=np.float32) * directions
+        every = np.append(np.zeros_like(mean), np.float32(_NEVER))
+        lookup = cls(encoder, points, _TEMPERATURE * spread, every)
         if others is None:
             others = general_sentences(texts).read_text("utf-8").splitlines()
         return lookup._leaving(vectors, unit(encoder.encode(others))[0]) if others else lookup
 
     def _leaving(self, vectors: np.ndarray, others: np.ndarray) -> "Lookup":
-        """One whose empty key takes the weight of others' vectors (m, d), and not of the corpus's (n, d)."""
+        """One that leaves others' vectors (m, d) where they are, and not the corpus's (n, d)."""
         from scipy.special import logsumexp
         from sklearn.linear_model import LogisticRegression
 
-        logits = self._logits(vectors)
-        np.fill_diagonal(logits, -np.inf)  # an unseen text has no key of its own
         model: Any = LogisticRegression(C=_STRENGTH, class_weight="balanced", max_iter=1000)
         # Encoders differ in how far from each other their vectors lie.
-        both = np.concatenate([vectors, others]) - self.mean
+        both = np.concatenate([vectors, others])
         scale = np.sqrt(both.var(axis=0).sum()) or 1.0
-        direction = model.fit(both / scale, np.arange(len(both)) < len(vectors)).coef_[0] / scale
+        features = (both - both.mean(axis=0)) / scale
+        direction = model.fit(features, np.arange(len(both)) < len(vectors)).coef_[0] / scale
+        logits = self._logits(vectors)
+        np.fill_diagonal(logits, -np.inf)  # an unseen text has no point of its own
         least = np.quantile(logsumexp(logits, axis=1) + vectors @ direction, _LEFT)
-        return Lookup(self.encoder, self.mean, self.keys, np.append(direction, least).astype(np.float32))
+        other = np.append(direction, least).astype(np.float32)
+        return Lookup(self.encoder, self.points, self.variance, other)
 
     @property
-    def _distance(self) -> float:
-        """Of the corpus's vectors from their mean."""
-        return float(np.sqrt(max(1 - self.mean @ self.mean, 1e-6)))
+    def _bias(self) -> np.ndarray:
+        """Of the points' logits, (n,)."""
+        return np.asarray(-np.einsum("ij,ij->i", self.points, self.points) / (2 * self.variance))
 
     def _logits(self, vectors: np.ndarray) -> np.ndarray:
-        return (vectors - self.mean) @ self.keys.T / (_TEMPERATURE * self._distance)
+        """−|x − p|² / 2σ² of vectors of length 1, but for what all points have in common."""
+        return vectors @ self.points.T / np.float32(self.variance) + self._bias
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What follows the encoder's own steps."""
-        count, width = self.keys.shape
-        weight, bias = np.zeros((count + 1 + width, width), np.float32), np.full(count + 1 + width, _NEVER)
-        weight[:count] = self.keys / (_TEMPERATURE * self._distance)
-        bias[:count] = -weight[:count] @ self.mean
-        weight[count], bias[count] = -self.empty[:-1], self.empty[-1]
+        count, width = self.points.shape
+        weight = np.zeros((count + 1 + width, width), np.float32)
+        weight[:count], weight[count] = self.points / np.float32(self.variance), -self.other[:-1]
+        bias = np.concatenate([self._bias, self.other[-1:], np.full(width, _NEVER)])
         unchanged = np.zeros_like(weight)  # the vector itself, behind the weights
         unchanged[count + 1 :] = np.eye(width)
         values = unchanged.T.copy()
-        values[:, :count] = (self.mean + self._distance * self.keys).T
+        values[:, :count] = self.points.T
         weights, start, value = map(torch.from_numpy, (weight, unchanged, values))
         attention = Dense(weights, torch.from_numpy(bias).float(), "Softmax", start)
         return to_length_one, attention, Dense(value), to_length_one
@@ -146,7 +154,7 @@ class Lookup:
         with_steps(source, target, self.steps)
         if (card := target / "README.md").is_file():
             with card.open("a", encoding="utf-8") as file:
-                file.write(_CARD.format(len(self.keys)))
+                file.write(_CARD.format(len(self.points)))
 
 
 def _word_vectors(texts: Sequence[str]) -> np.ndarray | None:

@@ -38,9 +38,9 @@ class NeighbourhoodLoss(torch.nn.Module):
 
 
 def neighbourhoods(encoder: str, texts: list[str]) -> Dataset:
-    """Texts with what they are near to by a lookup, whose vectors are smoothed over their ten nearest."""
+    """Texts with what they are near to by a lookup, whose points are smoothed over their ten nearest."""
     lookup = augment_cli.Lookup.fit(augment_cli.load_encoder(encoder), texts, others=[])
-    return Dataset.from_dict({"text": texts, "label": lookup.keys})
+    return Dataset.from_dict({"text": texts, "label": lookup.points - lookup.points.mean(axis=0)})
 
 
 def adapt(

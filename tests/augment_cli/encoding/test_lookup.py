@@ -41,20 +41,19 @@ def test_a_text_is_moved_by_attention_over_the_corpus(others):
     texts = [f"w{number}" for number in range(30)]  # no word stands in two texts
     found = Lookup.fit(encoder, texts, others=others)
     vectors = [length_one(vector) for vector in encoder.encode(texts)]
-    mean = np.mean(vectors, axis=0)
-    distance = math.sqrt(1 - mean @ mean)
+    variance = 0.04 * sum(np.sum((vector - np.mean(vectors, axis=0)) ** 2) for vector in vectors) / 30
     for text, vector in zip(["x", "y"], found.encode(["x", "y"]), strict=True):
         start = length_one(encoder.encode([text])[0])
-        weights = [math.exp((start - mean) @ key / (0.04 * distance)) for key in found.keys]
-        empty = math.exp(found.empty[-1] - found.empty[:-1] @ start)
+        weights = [math.exp((1 - np.sum((start - point) ** 2)) / (2 * variance)) for point in found.points]
+        rest = math.exp(found.other[-1] - found.other[:-1] @ start)
         moved = start.copy()
-        for weight, key in zip(weights, found.keys, strict=True):
-            moved += weight / (sum(weights) + empty) * (mean + distance * key)
+        for weight, point in zip(weights, found.points, strict=True):
+            moved += weight / (sum(weights) + rest) * point
         np.testing.assert_allclose(vector, length_one(moved), atol=1e-5)
-        assert (empty == 0) == (not others)
+        assert (rest == 0) == (not others)
 
 
-def test_others_that_tell_what_is_near_change_the_keys():
+def test_others_that_tell_what_is_near_change_the_points():
     encoder, texts = Known(None, None), [f"w{number}" for number in range(30)]
     groups = np.eye(3, dtype=np.float32)
 
@@ -64,7 +63,7 @@ def test_others_that_tell_what_is_near_change_the_keys():
 
     alone, helped = Lookup.fit(encoder, texts), Lookup.fit(encoder, texts, [(Groups(None, None), 5.0)])
     same = np.equal.outer(np.arange(30) % 3, np.arange(30) % 3)
-    within, without = ((one.keys @ one.keys.T)[same].mean() for one in (helped, alone))
+    within, without = (np.corrcoef(one.points)[same].mean() for one in (helped, alone))
     assert within > without + 0.2
 
 
@@ -128,9 +127,9 @@ def test_a_dense_module_without_weights_is_refused(tmp_path):
 
 
 def test_it_keeps_so_many_texts_and_no_more(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_KEYS", 7)
-    assert len(Lookup.fit(load_encoder(STATIC), TEXTS).keys) == 7
-    assert len(Lookup.fit(load_encoder(STATIC), TEXTS[:5]).keys) == 5
+    monkeypatch.setattr(module, "_MOST_TEXTS", 7)
+    assert len(Lookup.fit(load_encoder(STATIC), TEXTS).points) == 7
+    assert len(Lookup.fit(load_encoder(STATIC), TEXTS[:5]).points) == 5
 
 
 def test_one_text_has_no_neighbours():
