@@ -18,6 +18,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.transforms import centred, smoothed, unit
 from augment_cli.errors import UsageError
 from augment_cli.languages import general_sentences
+from augment_cli.neural.loading import find_folder
 from augment_cli.tokenization.tokens import WORDS
 
 _COMBINED = CombineParameters()  # a lookup is smoothed as `augment-cli combine` does by default
@@ -42,7 +43,7 @@ class Lookup:
     """An encoder, and attention over points near a corpus's vectors, whose mean is added to a text's vector.
 
     The points p are the corpus's vectors of length 1, smoothed over their neighbours about the mean of all.
-    Of a text's vector x of length 1 comes x + Σ wᵢ pᵢ, of length 1. The weights are those of a Gaussian kernel,
+    Of a text's vector x of length 1 comes x + Σ wᵢ pᵢ, of length 1. The weights are of a Gaussian kernel,
     wᵢ ∝ exp(−|x − pᵢ|² / 2σ²), where σ² is 0.04 of the mean squared distance of the corpus's vectors from
     their mean. They sum to less than 1 by what a logit c − v · x takes, which has no point: nearly nothing of
     the corpus's texts, and nearly all of texts that are unlike them.
@@ -108,9 +109,13 @@ class Lookup:
         scale = np.sqrt(both.var(axis=0).sum()) or 1.0
         features = (both - both.mean(axis=0)) / scale
         direction = model.fit(features, np.arange(len(both)) < len(vectors)).coef_[0] / scale
-        logits = self._logits(vectors)
-        np.fill_diagonal(logits, -np.inf)  # an unseen text has no point of its own
-        least = np.quantile(logsumexp(logits, axis=1) + vectors @ direction, _LEFT)
+        near = []
+        for low in range(0, len(vectors), _BLOCK):
+            logits = self._logits(vectors[low : low + _BLOCK])
+            rows = np.arange(len(logits))
+            logits[rows, low + rows] = -np.inf  # an unseen text has no point of its own
+            near.append(logsumexp(logits, axis=1))
+        least = np.quantile(np.concatenate(near) + vectors @ direction, _LEFT)
         other = np.append(direction, least).astype(np.float32)
         return Lookup(self.encoder, self.points, self.variance, other)
 
@@ -149,8 +154,9 @@ class Lookup:
             found[low : low + _BLOCK] = block
         return found.numpy()
 
-    def save(self, source: Path, target: Path) -> None:
-        """Write a new folder, from the encoder's, which sentence-transformers and `load_encoder` read."""
+    def save(self, encoder: str | Path, target: str | Path) -> None:
+        """Write a new folder for sentence-transformers; `encoder` is the folder or name of the encoder."""
+        source, target = find_folder(str(encoder), False, "encoder")[0], Path(target)
         with_steps(source, target, self.steps)
         if (card := target / "README.md").is_file():
             with card.open("a", encoding="utf-8") as file:
