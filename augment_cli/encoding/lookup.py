@@ -78,18 +78,21 @@ class Lookup:
         are sentences that are to stay as they are: by default shipped ones, in the corpus's language where
         there are some. With an empty list all texts are the corpus's.
         """
-        if len(texts) < 2:
-            raise UsageError(f"a lookup needs at least two texts, not {len(texts)}; give the corpus's texts")
         kept = np.linspace(0, len(texts) - 1, min(len(texts), _MOST_TEXTS)).astype(int)
         texts = [texts[place] for place in kept]
-        vectors = unit(encoder.encode(texts))[0]
+        vectors, has_direction = unit(encoder.encode(texts))
+        if (count := len(set(texts))) < 2 or not has_direction.any():
+            raise UsageError(
+                f"a lookup needs at least two texts that the encoder knows words of, not {count}; give the "
+                "corpus's texts"
+            )
         own = centred(vectors)
         views = [own, *(weight * centred(other.encode(texts)) for other, weight in beside)]
         if (words := _word_vectors(texts)) is not None:
             views.append(_COMBINED.lexical * centred(words))
         beside_each_other = unit(np.hstack(views))[0]
         directions = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, beside_each_other)
-        mean = vectors[vectors.any(axis=1)].mean(axis=0)
+        mean = vectors[has_direction].mean(axis=0)
         spread = max(1 - float(mean @ mean), 1e-6)  # mean squared distance from the mean
         points = mean + np.sqrt(spread, dtype=np.float32) * directions
         every = np.append(np.zeros_like(mean), np.float32(_NEVER))
@@ -173,4 +176,7 @@ def _word_vectors(texts: Sequence[str]) -> np.ndarray | None:
     except ValueError:
         return None
     components = min(_COMBINED.components, min(counts.shape) - 1)
-    return TruncatedSVD(components, random_state=0).fit_transform(counts) if components >= 1 else None
+    if components < 1:
+        return None
+    with np.errstate(invalid="ignore"):  # equal texts: it divides by their variance
+        return np.asarray(TruncatedSVD(components, random_state=0).fit_transform(counts))

@@ -132,6 +132,12 @@ def test_it_keeps_so_many_texts_and_no_more(monkeypatch):
     assert len(Lookup.fit(load_encoder(STATIC), TEXTS[:5]).points) == 5
 
 
-def test_one_text_has_no_neighbours():
-    with pytest.raises(UsageError, match="at least two texts"):
-        Lookup.fit(load_encoder(STATIC), ["alone"])
+@pytest.mark.parametrize("texts", [["alone"], ["alone"] * 3, ["", "  "]])
+def test_one_text_has_no_neighbours(texts):
+    with pytest.raises(UsageError, match="at least two texts that the encoder knows"):
+        Lookup.fit(load_encoder(STATIC), texts)
+
+
+def test_equal_words_in_another_order_are_no_error():
+    lookup = Lookup.fit(load_encoder(STATIC), ["the heron waits", "waits the heron"] * 5)
+    assert np.isfinite(lookup.encode(["A boat.", "zzz"])).all()
