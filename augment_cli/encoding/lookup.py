@@ -33,8 +33,8 @@ _CARD = """
 
 After the encoder stands attention over the vectors of {:,} of the corpus's texts, which moves a text towards
 those that are like it. Use it for clustering, topics and classification with few labels, not to search. It
-needs sentence-transformers 5.7 or later. PyTorch may warn that a softmax's dimension is implicit; it is the
-right one.
+needs sentence-transformers 5.7 or later; transformers and model2vec load the encoder without it. PyTorch may
+warn that a softmax's dimension is implicit; it is the right one.
 """
 
 
