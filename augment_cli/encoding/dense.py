@@ -14,6 +14,7 @@ from torch import Tensor
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import copy_model
+from augment_cli.store.files import replace_folder
 
 Step = Callable[[Tensor], Tensor]  # of vectors (n, d)
 # A closed table: a model folder names its activation, and may name only these.
@@ -108,8 +109,9 @@ def with_steps(source: Path, target: Path, steps: Sequence[Step]) -> None:
         raise BadInputError(f"{source} has no modules.json; save it with sentence-transformers first")
     if target.exists():
         raise UsageError(f"{target} exists; name a new folder")
-    copy_model(source, target)
-    modules = json.loads((target / "modules.json").read_text("utf-8"))
+    work = target.with_name(f".{target.name}.steps")
+    copy_model(source, work)
+    modules = json.loads((work / "modules.json").read_text("utf-8"))
     is_old = modules[0]["type"].rsplit(".", 1)[0].endswith("models")
     for step in steps:
         number, kind = len(modules), "Normalize" if step is to_length_one else "Dense"
@@ -118,7 +120,8 @@ def with_steps(source: Path, target: Path, steps: Sequence[Step]) -> None:
         kind = f"sentence_transformers.{where}.{kind}"
         modules.append({"idx": number, "name": str(number), "path": name, "type": kind})
         if isinstance(step, Dense):
-            step.write(target / name)
+            step.write(work / name)
         else:
-            (target / name).mkdir()
-    (target / "modules.json").write_text(json.dumps(modules, indent=2) + "\n", "utf-8")
+            (work / name).mkdir()
+    (work / "modules.json").write_text(json.dumps(modules, indent=2) + "\n", "utf-8")
+    replace_folder(work, target)
