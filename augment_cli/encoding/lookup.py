@@ -87,11 +87,8 @@ class Lookup:
                 "corpus's texts"
             )
         own = centred(vectors)
-        views = [own, *(weight * centred(other.encode(texts)) for other, weight in beside)]
-        if (words := _word_vectors(texts)) is not None:
-            views.append(_COMBINED.lexical * centred(words))
-        beside_each_other = unit(np.hstack(views))[0]
-        directions = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, beside_each_other)
+        guide = _side_by_side(own, texts, beside)
+        directions = smoothed(own, _COMBINED.neighbours, _COMBINED.rounds, guide)
         mean = vectors[has_direction].mean(axis=0)
         spread = max(1 - float(mean @ mean), 1e-6)  # mean squared distance from the mean
         points = mean + np.sqrt(spread, dtype=np.float32) * directions
@@ -164,6 +161,26 @@ class Lookup:
         if (card := target / "README.md").is_file():
             with card.open("a", encoding="utf-8") as file:
                 file.write(_CARD.format(len(self.points)))
+
+
+def neighbourhoods(
+    encoder: Encoder, texts: Sequence[str], beside: Sequence[tuple[Encoder, float]] = ()
+) -> np.ndarray:
+    """What tells a lookup which texts are near, itself smoothed, float32 (n, k): vectors to learn from.
+
+    As `augment-cli combine` makes of a store: of all encoders and of the texts' words, side by side.
+    """
+    guide = _side_by_side(centred(encoder.encode(texts)), texts, beside)
+    return smoothed(guide, _COMBINED.neighbours, _COMBINED.rounds)
+
+
+def _side_by_side(
+    own: np.ndarray, texts: Sequence[str], beside: Sequence[tuple[Encoder, float]]
+) -> np.ndarray:
+    views = [own, *(weight * centred(other.encode(texts)) for other, weight in beside)]
+    if (words := _word_vectors(texts)) is not None:
+        views.append(_COMBINED.lexical * centred(words))
+    return unit(np.hstack(views))[0]
 
 
 def _word_vectors(texts: Sequence[str]) -> np.ndarray | None:

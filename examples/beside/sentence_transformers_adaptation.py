@@ -16,6 +16,7 @@ from sentence_transformers import (
 from torch.nn import functional
 
 import augment_cli
+from augment_cli.encoding import lookup
 
 
 class NeighbourhoodLoss(torch.nn.Module):
@@ -38,9 +39,9 @@ class NeighbourhoodLoss(torch.nn.Module):
 
 
 def neighbourhoods(encoder: str, texts: list[str]) -> Dataset:
-    """Texts with what they are near to by a lookup, whose points are smoothed over their ten nearest."""
-    lookup = augment_cli.Lookup.fit(augment_cli.load_encoder(encoder), texts, others=[])
-    return Dataset.from_dict({"text": texts, "label": lookup.points - lookup.points.mean(axis=0)})
+    """Texts with vectors by the encoder and by words, smoothed over each text's ten nearest."""
+    vectors = lookup.neighbourhoods(augment_cli.load_encoder(encoder), texts)
+    return Dataset.from_dict({"text": texts, "label": vectors})
 
 
 def adapt(
