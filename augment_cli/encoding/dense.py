@@ -71,14 +71,11 @@ class Dense:
         """Write it into a new folder, as sentence-transformers does."""
         from safetensors.torch import save_file
 
-        tensors = {
-            "linear.weight": self.weight, "linear.bias": self.bias, "residual.weight": self.residual
-        }  # fmt: skip
+        names = ("linear.weight", "linear.bias", "residual.weight")
+        tensors = zip(names, (self.weight, self.bias, self.residual), strict=True)
+        kept = {name: tensor.contiguous() for name, tensor in tensors if tensor is not None}
         folder.mkdir()
-        save_file(
-            {name: tensor.contiguous() for name, tensor in tensors.items() if tensor is not None},
-            folder / "model.safetensors",
-        )
+        save_file(kept, folder / "model.safetensors")
         settings = {
             "in_features": self.weight.shape[1],
             "out_features": self.weight.shape[0],

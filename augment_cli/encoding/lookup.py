@@ -4,6 +4,7 @@ For clustering, topics and few-shot classification. It does not find the one tex
 alike becomes more alike. Texts that are not of the corpus's kind stay as the encoder has them.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,8 @@ class Lookup:
     encoder: Encoder
     points: np.ndarray  # p, float32 (n, d)
     variance: float  # σ²
-    other: np.ndarray  # v and, last, c; float32 (d + 1,)
+    direction: np.ndarray  # v, float32 (d,)
+    offset: float  # c
 
     @classmethod
     def fit(
@@ -92,8 +94,7 @@ class Lookup:
         mean = vectors[has_direction].mean(axis=0)
         spread = max(1 - float(mean @ mean), 1e-6)  # mean squared distance from the mean
         points = mean + np.sqrt(spread, dtype=np.float32) * directions
-        every = np.append(np.zeros_like(mean), np.float32(_NEVER))
-        lookup = cls(encoder, points, _TEMPERATURE * spread, every)
+        lookup = cls(encoder, points, _TEMPERATURE * spread, np.zeros_like(mean), _NEVER)
         if others is None:
             others = general_sentences(texts).read_text("utf-8").splitlines()
         return lookup._leaving(vectors, unit(encoder.encode(others))[0]) if others else lookup
@@ -116,8 +117,7 @@ class Lookup:
             logits[rows, low + rows] = -np.inf  # an unseen text has no point of its own
             near.append(logsumexp(logits, axis=1))
         least = np.quantile(np.concatenate(near) + vectors @ direction, _LEFT)
-        other = np.append(direction, least).astype(np.float32)
-        return Lookup(self.encoder, self.points, self.variance, other)
+        return dataclasses.replace(self, direction=direction.astype(np.float32), offset=float(least))
 
     @property
     def _bias(self) -> np.ndarray:
@@ -133,8 +133,8 @@ class Lookup:
         """What follows the encoder's own steps."""
         count, width = self.points.shape
         weight = np.zeros((count + 1 + width, width), np.float32)
-        weight[:count], weight[count] = self.points / np.float32(self.variance), -self.other[:-1]
-        bias = np.concatenate([self._bias, self.other[-1:], np.full(width, _NEVER)])
+        weight[:count], weight[count] = self.points / np.float32(self.variance), -self.direction
+        bias = np.concatenate([self._bias, [self.offset], np.full(width, _NEVER)])
         unchanged = np.zeros_like(weight)  # the vector itself, behind the weights
         unchanged[count + 1 :] = np.eye(width)
         values = unchanged.T.copy()
@@ -166,9 +166,9 @@ class Lookup:
 def neighbourhoods(
     encoder: Encoder, texts: Sequence[str], beside: Sequence[tuple[Encoder, float]] = ()
 ) -> np.ndarray:
-    """What tells a lookup which texts are near, itself smoothed, float32 (n, k): vectors to learn from.
+    """A teacher's vectors, float32 (n, k): those of all encoders and of the texts' words, smoothed.
 
-    As `augment-cli combine` makes of a store: of all encoders and of the texts' words, side by side.
+    As `augment-cli combine` makes them of a store.
     """
     guide = _side_by_side(centred(encoder.encode(texts)), texts, beside)
     return smoothed(guide, _COMBINED.neighbours, _COMBINED.rounds)

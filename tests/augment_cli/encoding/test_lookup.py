@@ -45,12 +45,24 @@ def test_a_text_is_moved_by_attention_over_the_corpus(others):
     for text, vector in zip(["x", "y"], found.encode(["x", "y"]), strict=True):
         start = length_one(encoder.encode([text])[0])
         weights = [math.exp((1 - np.sum((start - point) ** 2)) / (2 * variance)) for point in found.points]
-        rest = math.exp(found.other[-1] - found.other[:-1] @ start)
+        rest = math.exp(found.offset - found.direction @ start)
         moved = start.copy()
         for weight, point in zip(weights, found.points, strict=True):
             moved += weight / (sum(weights) + rest) * point
         np.testing.assert_allclose(vector, length_one(moved), atol=1e-5)
         assert (rest == 0) == (not others)
+
+
+def test_a_twentieth_of_the_corpus_is_moved_by_less_than_half():
+    encoder, texts = Known(None, None), [f"w{number}" for number in range(100)]
+    found = Lookup.fit(encoder, texts, others=["p", "q", "r", "s"])
+    below = 0
+    for row, text in enumerate(texts):
+        start = length_one(encoder.encode([text])[0])
+        gaps = np.sum((start - np.delete(found.points, row, axis=0)) ** 2, axis=1)
+        own = np.exp((1 - gaps) / (2 * found.variance)).sum()
+        below += bool(own < math.exp(found.offset - found.direction @ start))
+    assert below == 5
 
 
 def test_others_that_tell_what_is_near_change_the_points():
