@@ -286,17 +286,18 @@ def unit_of(vector):
     return vector / length if length else vector
 
 
-def slow_smoothed(vectors, count, rounds):
+def slow_smoothed(vectors, count, rounds, guide):
     there = [row for row in range(len(vectors)) if vectors[row].any()]
-    moved = {row: unit_of(vectors[row]) for row in there}
+    moved, telling = ({row: unit_of(one[row]) for row in there} for one in (vectors, guide))
     for _ in range(rounds):
-        mean = np.mean([moved[row] for row in there], axis=0)
-        about = {row: unit_of(moved[row] - mean) for row in there}
-        after = {}
+        mean = np.mean([telling[row] for row in there], axis=0)
+        about = {row: unit_of(telling[row] - mean) for row in there}
+        after = {}, {}
         for row in there:
             others = sorted((other for other in there if other != row), key=lambda o: -about[row] @ about[o])
-            after[row] = unit_of(moved[row] + np.mean([moved[other] for other in others[:count]], axis=0))
-        moved = after
+            for old, new in zip((moved, telling), after, strict=True):
+                new[row] = unit_of(old[row] + np.mean([old[other] for other in others[:count]], axis=0))
+        moved, telling = after
     return np.array([moved.get(row, np.zeros(vectors.shape[1])) for row in range(len(vectors))])
 
 
@@ -306,8 +307,12 @@ def test_smoothing_is_the_mean_of_the_nearest_others(seed, count, rounds):
     vectors[3] = 0
     vectors = np.array([unit_of(vector) for vector in vectors])
     found = smoothed(vectors.astype(np.float32), count, rounds)
-    np.testing.assert_allclose(found, slow_smoothed(vectors, count, rounds), atol=1e-4)
+    np.testing.assert_allclose(found, slow_smoothed(vectors, count, rounds, vectors), atol=1e-4)
+    guide = np.array([unit_of(vector) for vector in draw(12, 3, seed=seed + 1)])
+    guided = smoothed(vectors.astype(np.float32), count, rounds, guide.astype(np.float32))
+    np.testing.assert_allclose(guided, slow_smoothed(vectors, count, rounds, guide), atol=1e-4)
     assert not found[3].any()
+    assert not guided[3].any()
 
 
 @pytest.mark.parametrize("vectors", [np.zeros((3, 2)), np.ones((4, 2)), np.eye(1, 3), np.zeros((0, 2))])
